@@ -1,0 +1,74 @@
+# WatchBox. `make help` lists what there is; README.md says what it is for.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+SWIFT ?= swift
+SOURCE ?=
+SECONDS_OF_DEMO ?= 10
+DESTDIR ?=
+PREFIX ?= /usr
+
+BUILD_PACKAGES := pkg-config libavcodec-dev libavformat-dev libavutil-dev libswscale-dev libswresample-dev \
+	libssl-dev libcurl4-openssl-dev zlib1g-dev
+TEST_PACKAGES := ffmpeg nginx libnginx-mod-rtmp rtmpdump openssl curl procps python3 python3-venv
+BENCH_PACKAGES := ffmpeg openssl time libnginx-mod-rtmp nginx python3
+
+.PHONY: help build release demo test bench fuzz lint format install clean toolchain build-packages test-packages \
+	bench-packages otdf-python
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: toolchain build-packages  ## debug build of everything
+	$(SWIFT) build
+
+release: toolchain build-packages  ## optimised programs with the Swift runtime linked in, in .build/release
+	$(SWIFT) build -c release --static-swift-stdlib
+
+demo: release  ## the main job: camera, relay, KAS, viewer on loopback; report in demo-out/ (SOURCE=file.mp4 for a file)
+	.build/release/watchbox-demo --programs .build/release --output demo-out --seconds $(SECONDS_OF_DEMO) \
+		$(if $(SOURCE),--source '$(SOURCE)')
+
+test: toolchain build-packages test-packages otdf-python lint  ## what CI runs: style, build without warnings, all tests, foreign peers
+	$(SWIFT) build --build-tests
+	WATCHBOX_OTDF_PYTHON="$$( [ -x .venv/bin/python ] && echo "$$PWD/.venv/bin/python" || true )" \
+		Tests/Rigs/run-tests $(SWIFT)
+
+bench: release bench-packages  ## speed against peers measured in the same run, as ratios
+	Tests/Rigs/bench/run
+	cd Benchmarks && $(SWIFT) package benchmark --no-progress
+
+fuzz: toolchain build-packages  ## the seeded mutation tests, many more rounds (ROUNDS=100000)
+	WATCHBOX_MUTATION_ROUNDS=$${ROUNDS:-100000} $(SWIFT) test --filter mutation
+
+lint: toolchain  ## style and layer rules
+	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Benchmarks
+	Tests/Rigs/check-layers
+
+format: toolchain  ## rewrite the sources in the project's style
+	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Benchmarks
+
+install: release  ## programs into $(DESTDIR)$(PREFIX)/bin
+	install -D -m 0755 --strip .build/release/watchboxd $(DESTDIR)$(PREFIX)/bin/watchboxd
+	install -D -m 0755 --strip .build/release/watchboxctl $(DESTDIR)$(PREFIX)/bin/watchboxctl
+
+clean:  ## remove what was built
+	rm -rf .build demo-out Benchmarks/.build
+
+toolchain:
+	@Tests/Rigs/require-swift $(SWIFT)
+
+build-packages:
+	@Tests/Rigs/require-debian $(BUILD_PACKAGES)
+
+test-packages:
+	@Tests/Rigs/require-debian $(TEST_PACKAGES)
+
+bench-packages:
+	@Tests/Rigs/require-debian $(BENCH_PACKAGES)
+
+# An independent NanoTDF implementation, from PyPI; without it the tests that need it say that they were skipped.
+otdf-python:
+	@Tests/Rigs/require-otdf-python

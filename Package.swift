@@ -1,0 +1,173 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Layers, lowest first; a target imports only from layers below it (docs/design/0001-layers.md).
+
+let common: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+let nio = "swift-nio"
+let nioCore = Target.Dependency.product(name: "NIOCore", package: nio)
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: nio)
+let nioLocks = Target.Dependency.product(name: "NIOConcurrencyHelpers", package: nio)
+let nioTLS = Target.Dependency.product(name: "NIOTLS", package: nio)
+let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
+let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let hummingbird: [Target.Dependency] = [
+    .product(name: "Hummingbird", package: "hummingbird"),
+    .product(name: "HummingbirdTLS", package: "hummingbird"),
+    .product(name: "HTTPTypes", package: "swift-http-types"),
+]
+
+/// Layer 0: a module map and a shim, nothing else.
+func systemLibrary(_ name: String, pkgConfig: String, debian: String) -> Target {
+    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([debian])])
+}
+
+/// Layer 1: bytes in, values and actions out; no sockets, clocks, Foundation or NIO.
+func protocolCore(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: common + [.strictMemorySafety()])
+}
+
+/// Layers 2 and 3: drivers own one outside thing each; services compose them.
+func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: common)
+}
+
+func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, swiftSettings: common)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency], fixtures: Bool = false) -> Target {
+    .testTarget(
+        name: "\(name)Tests", dependencies: dependencies, exclude: fixtures ? ["Fixtures"] : [],
+        swiftSettings: common)
+}
+
+let package = Package(
+    name: "watchbox",
+    products: [
+        .executable(name: "watchboxd", targets: ["watchboxd"]),
+        .executable(name: "watchboxctl", targets: ["watchboxctl"]),
+        // For Benchmarks/, a package of its own, so that a build of the product does not build the benchmark library.
+        .library(name: "FramePath", targets: ["Wire", "Media", "AMF0", "FLV", "RTMP", "NanoTDF", "Cryptography"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    ],
+    targets: [
+        // 0: C modules
+        systemLibrary("COpenSSL", pkgConfig: "openssl", debian: "libssl-dev"),
+        systemLibrary("CCurl", pkgConfig: "libcurl", debian: "libcurl4-openssl-dev"),
+        systemLibrary("CZlib", pkgConfig: "zlib", debian: "zlib1g-dev"),
+        .target(name: "CAVCodec", linkerSettings: [.linkedLibrary("dl")]),
+
+        // 1: protocols, no I/O
+        protocolCore("Wire"),
+        protocolCore("Media", ["Wire"]),
+        protocolCore("AMF0", ["Wire"]),
+        protocolCore("FLV", ["Wire", "Media", "AMF0"]),
+        protocolCore("RTMP", ["Wire", "AMF0"]),
+        protocolCore("NanoTDF", ["Wire"]),
+        protocolCore("KeyAccess", ["Wire"]),
+
+        // 2: drivers
+        module("Cryptography", ["Wire", "NanoTDF", "COpenSSL"]),
+        module("HTTPClient", ["CCurl"]),
+        module("KeyAccessClient", ["Wire", "NanoTDF", "KeyAccess", "Cryptography", "HTTPClient", logging]),
+        module("RTMPTransport", ["Wire", "RTMP", "Cryptography", nioCore, nioPosix, nioLocks, nioTLS, nioSSL, logging]),
+        module("VideoCodec", ["Wire", "Media", "CAVCodec"]),
+        module("MediaFile", ["Wire", "Media", "FLV", "VideoCodec", "CAVCodec"]),
+
+        module("Console", ["KeyAccessClient", arguments, lifecycle, logging, signals]),
+
+        // 3: services
+        module(
+            "CameraPipeline",
+            [
+                "Wire", "Media", "FLV", "RTMP", "NanoTDF", "Cryptography", "RTMPTransport", "KeyAccess", "KeyAccessClient",
+                "VideoCodec", "MediaFile", nioCore, nioPosix, lifecycle, logging,
+            ]),
+        module("Demonstration", ["Console", "Cryptography", "FLV", "Media", "VideoCodec", "Wire"]),
+        module("KeyAccessServer", ["Wire", "NanoTDF", "KeyAccess", "Cryptography", "CZlib"] + hummingbird + [
+            nioCore, nioSSL, lifecycle, logging,
+        ]),
+        module(
+            "Player",
+            [
+                "Wire", "Media", "FLV", "RTMP", "NanoTDF", "Cryptography", "RTMPTransport", "KeyAccess", "KeyAccessClient",
+                "VideoCodec", "MediaFile", nioCore, nioPosix, lifecycle, logging,
+            ]),
+        module(
+            "Relay",
+            ["Wire", "Media", "AMF0", "FLV", "RTMP", "RTMPTransport", nioCore, nioPosix, lifecycle, logging]),
+
+        // 4: programs
+        program(
+            "watchboxd",
+            [
+                "CameraPipeline", "KeyAccessServer", "Relay", "KeyAccessClient", "RTMPTransport", "Console", arguments,
+                lifecycle, logging,
+            ]),
+        program(
+            "watchboxctl",
+            [
+                "Player", "KeyAccessClient", "KeyAccessServer", "RTMP", "RTMPTransport", "Console", arguments, logging,
+            ]),
+        // Not installed: `make demo` runs it. It starts the programs above as a person would.
+        program("watchbox-demo", ["Demonstration", "Console", arguments]),
+
+        // Tests mirror the targets; EndToEndTests starts the programs.
+        tests("Wire", ["Wire"]),
+        tests("Media", ["Media", "Wire"], fixtures: true),
+        tests("AMF0", ["AMF0", "Wire"]),
+        tests("FLV", ["FLV", "AMF0", "Media", "Wire"], fixtures: true),
+        tests("RTMP", ["RTMP", "AMF0", "Wire"], fixtures: true),
+        tests("NanoTDF", ["NanoTDF", "Cryptography", "Wire"], fixtures: true),
+        tests("KeyAccess", ["KeyAccess", "Wire"], fixtures: true),
+        tests("Cryptography", ["Cryptography", "NanoTDF", "Wire"], fixtures: true),
+        tests("HTTPClient", ["HTTPClient"]),
+        tests("KeyAccessClient", ["KeyAccessClient", "KeyAccess", "HTTPClient", "Cryptography", "NanoTDF", "Wire"]),
+        tests("RTMPTransport", ["RTMPTransport", "RTMP", nioCore, nioPosix, nioLocks], fixtures: true),
+        tests("VideoCodec", ["VideoCodec", "Media"]),
+        tests("MediaFile", ["MediaFile", "VideoCodec", "FLV", "Media", "Wire"]),
+        tests(
+            "CameraPipeline",
+            [
+                "CameraPipeline", "KeyAccessClient", "RTMPTransport", "RTMP", "FLV", "Media", "NanoTDF", "Cryptography",
+                "Wire", nioCore, nioPosix, logging,
+            ], fixtures: true),
+        tests("Demonstration", ["Demonstration"]),
+        tests(
+            "KeyAccessServer",
+            [
+                "KeyAccessServer", "KeyAccess", "Cryptography", "NanoTDF", "Wire", "CZlib", nioCore, nioPosix, nioSSL,
+                lifecycle, logging,
+            ], fixtures: true),
+        tests("Player", ["Player", "KeyAccessClient", "Cryptography", "NanoTDF", "FLV", "Media"]),
+        tests(
+            "Relay", ["Relay", "RTMPTransport", "RTMP", "FLV", "AMF0", nioCore, nioPosix, nioLocks, logging]),
+        tests(
+            "EndToEnd",
+            [
+                "watchboxd", "watchboxctl", "Demonstration", "Console", "FLV", "Media", "NanoTDF", "Cryptography",
+                "KeyAccessClient", "Player", "RTMP", "Wire",
+            ]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+

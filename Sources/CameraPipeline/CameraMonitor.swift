@@ -1,0 +1,94 @@
+internal import Logging
+internal import Synchronization
+
+/// What is known of a camera beside the counters of the frame path: its state, and the events that people and
+/// supervisors hear.
+final class CameraMonitor: Sendable {
+    struct Facts: Sendable {
+        var state = CameraStatistics.State.starting
+        var reason: String?
+        var connections: UInt64 = 0
+        /// CLOCK_MONOTONIC in nanoseconds when the relay last accepted the stream.
+        var publishedAt: UInt64 = 0
+        var reconnects: UInt64 = 0
+        var headersRegistered: UInt64 = 0
+        var headersUnregistered: UInt64 = 0
+        var registrationFailed = false
+    }
+
+    let events: AsyncStream<CameraEvent>
+    private let continuation: AsyncStream<CameraEvent>.Continuation
+    private let facts = Mutex(Facts())
+    private let logger: Logger
+
+    init(logger: Logger) {
+        self.logger = logger
+        // Events are for those who watch; who doesn't, reads the statistics.
+        (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(256))
+    }
+
+    var current: Facts { facts.withLock { $0 } }
+
+    func enter(_ state: CameraStatistics.State, reason: String? = nil) {
+        let changed = facts.withLock { facts in
+            let changed = facts.state != state || facts.reason != reason
+            facts.state = state
+            facts.reason = reason
+            return changed
+        }
+        guard changed else { return }
+        let text = reason.map { "\(state.rawValue): \($0)" } ?? state.rawValue
+        switch state {
+        case .failed: logger.error("\(text)")
+        case .waitingForKey, .waitingToReconnect: logger.warning("\(text)")
+        case .publishing, .stopped: logger.notice("\(text)")
+        case .starting, .connecting, .stopping: logger.info("\(text)")
+        }
+        continuation.yield(.stateChanged(state, reason: reason))
+    }
+
+    func published(at now: UInt64) {
+        facts.withLock { facts in
+            facts.connections += 1
+            facts.publishedAt = now
+        }
+        enter(.publishing)
+    }
+
+    func reconnecting() {
+        facts.withLock { $0.reconnects += 1 }
+    }
+
+    /// - Parameter waiting: headers that are not registered yet.
+    func headerRegistered(waiting: Int) {
+        facts.withLock { facts in
+            facts.headersRegistered += 1
+            facts.headersUnregistered = UInt64(waiting)
+            facts.registrationFailed = false
+        }
+    }
+
+    /// Warns once per outage.
+    func headerNotRegistered(waiting: Int, reason: String) {
+        let isNews = facts.withLock { facts in
+            facts.headersUnregistered = UInt64(waiting)
+            defer { facts.registrationFailed = true }
+            return !facts.registrationFailed
+        }
+        if isNews { warn("the KAS does not confirm our headers, viewers may be refused meanwhile: \(reason)") }
+    }
+
+    func warn(_ text: String) {
+        logger.warning("\(text)")
+        continuation.yield(.warning(text))
+    }
+
+    func tell(_ event: CameraEvent) {
+        continuation.yield(event)
+    }
+
+    /// Nothing more will happen.
+    func finish() {
+        continuation.finish()
+    }
+}

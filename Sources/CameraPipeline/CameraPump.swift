@@ -1,0 +1,280 @@
+internal import Media
+internal import NIOCore
+internal import NanoTDF
+internal import RTMP
+internal import RTMPTransport
+
+/// The frame path on the event loop: takes units from the queue while the connection has room, seals each at that
+/// moment, and writes it. What does not fit waits in the queue, where it can still be dropped.
+///
+/// Also the one place where a camera waits, for the end of a stream, for its next attempt, for a collection: each wait
+/// ends at once when the camera is stopped or its source has ended.
+///
+/// Confined to `eventLoop`, which makes `@unchecked Sendable` true; the members that say so hop there.
+final class CameraPump: @unchecked Sendable {
+    /// Why a wait ended.
+    enum Outcome: Sendable {
+        /// What was waited for is there: the time is over, the collection is ready.
+        case ready
+        /// The connection ended, or never came to be.
+        case closed(RTMPTransportError)
+        /// The relay wants us elsewhere, or anew.
+        case redirected(tcURL: String?)
+        /// The source has ended and everything was sent.
+        case drained
+        case cancelled
+    }
+
+    let eventLoop: any EventLoop
+    private let channel: FrameChannel
+    private let runner: SourceRunner
+    private let monitor: CameraMonitor
+    private let frameLog: FrameLog?
+    private let needsCollection: Bool
+
+    private var sealer: StreamSealer
+    private var connection: RTMPPublisherConnection?
+    private var isStreaming = false
+    private var isCancelled = false
+    private var waiter: CheckedContinuation<Outcome, Never>?
+    private var timer: Scheduled<Void>?
+    /// The wait is for a collection, not for a stream or a time.
+    private var awaitsCollection = false
+    /// The sealer took a collection: the supply is to make another.
+    private var collectionTaken: (@Sendable () -> Void)?
+    private var lastSent: UInt64?
+    private var lastAcknowledged: UInt64?
+    private var acknowledgedBytes: UInt64 = 0
+    private var reportedDrops: UInt64 = 0
+    private var forcedKeyFrames: UInt64 = 0
+
+    init(
+        eventLoop: any EventLoop, channel: FrameChannel, runner: SourceRunner, sealer: StreamSealer,
+        needsCollection: Bool, monitor: CameraMonitor, frameLog: FrameLog?
+    ) {
+        self.eventLoop = eventLoop
+        self.channel = channel
+        self.runner = runner
+        self.sealer = sealer
+        self.needsCollection = needsCollection
+        self.monitor = monitor
+        self.frameLog = frameLog
+    }
+
+    // MARK: - From anywhere
+
+    /// Publishes to `url` until the stream ends, for whatever reason. Call `leave` afterwards.
+    func publish(to url: RTMPURL, tls: RTMPClientTLS) async -> Outcome {
+        await wait {
+            self.connection = RTMPPublisherConnection.connect(
+                url: url, tls: tls, on: self.eventLoop, delegate: self)
+        }
+    }
+
+    /// Says goodbye to the relay; within 1 s.
+    func leave() async {
+        let connection = try? await eventLoop.submit { () -> RTMPPublisherConnection? in
+            defer { self.connection = nil }
+            return self.connection
+        }.get()
+        await connection?.stop()
+    }
+
+    /// Until `delay` is over; less when there is nothing left to reconnect for.
+    func pause(nanoseconds delay: UInt64) async -> Outcome {
+        await wait {
+            self.timer = self.eventLoop.scheduleTask(in: .nanoseconds(Int64(clamping: delay))) {
+                self.resume(.ready)
+            }
+        }
+    }
+
+    /// Until a collection is ready; at once when there is one.
+    func awaitCollection() async -> Outcome {
+        await wait {
+            self.awaitsCollection = true
+            if !self.needsCollection || self.sealer.preparedCount > 0 { self.resume(.ready) }
+        }
+    }
+
+    func setCollectionTaken(_ action: @escaping @Sendable () -> Void) async {
+        try? await eventLoop.submit { self.collectionTaken = action }.get()
+    }
+
+    func offer(_ collection: PreparedCollection) async {
+        try? await eventLoop.submit {
+            if self.sealer.offer(collection) { self.runner.source.requestKeyFrame() }
+            if self.awaitsCollection { self.resume(.ready) }
+        }.get()
+    }
+
+    var preparedCount: Int {
+        get async { (try? await eventLoop.submit { self.sealer.preparedCount }.get()) ?? Int.max }
+    }
+
+    /// The KAS has a new key.
+    func replaceCollections() async {
+        try? await eventLoop.submit {
+            self.sealer.discardPrepared()
+            self.sealer.forceRotation()
+            self.forcedKeyFrames += 1
+            self.runner.source.requestKeyFrame()
+        }.get()
+    }
+
+    /// For a viewer that has just come, or an operator.
+    func requestKeyFrame() {
+        eventLoop.execute {
+            self.forcedKeyFrames += 1
+            self.runner.source.requestKeyFrame()
+        }
+    }
+
+    func fill(_ statistics: CameraStatistics) async -> CameraStatistics {
+        (try? await eventLoop.submit { self.filled(statistics) }.get()) ?? statistics
+    }
+
+    // MARK: - Waiting
+
+    private func wait(_ begin: @escaping @Sendable () -> Void) async -> Outcome {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                eventLoop.execute {
+                    precondition(self.waiter == nil, "two waits at once: a fault of the service")
+                    self.waiter = continuation
+                    if self.isCancelled { return self.resume(.cancelled) }
+                    if self.channel.isDrained { return self.resume(.drained) }
+                    begin()
+                }
+            }
+        } onCancel: {
+            eventLoop.execute {
+                self.isCancelled = true
+                self.resume(.cancelled)
+            }
+        }
+    }
+
+    private func resume(_ outcome: Outcome) {
+        guard let waiter else { return }
+        self.waiter = nil
+        awaitsCollection = false
+        timer?.cancel()
+        timer = nil
+        if isStreaming {
+            isStreaming = false
+            channel.close()
+            sealer.end()
+        }
+        waiter.resume(returning: outcome)
+    }
+
+    // MARK: - The frame path
+
+    /// Sends what waits, as far as the connection has room.
+    private func pump() {
+        guard isStreaming, let connection else {
+            // The source has ended while there was no relay.
+            if channel.isDrained { resume(.drained) }
+            return
+        }
+        while connection.isWritable, let event = channel.next() {
+            let now = NIODeadline.now().uptimeNanoseconds
+            switch sealer.seal(event, at: now) {
+            case .noted: break
+            case .send(let unit):
+                for message in sealer.entry {
+                    connection.write(
+                        message.type, timestamp: message.timestamp, prefix: message.prefix[...],
+                        payload: message.payload[...])
+                }
+                sent(unit, event, at: now)
+            case .dropped(_, let requestKeyFrame):
+                if requestKeyFrame { runner.source.requestKeyFrame() }
+            }
+        }
+        connection.flush()
+        if channel.isDrained { resume(.drained) }
+    }
+
+    private func sent(_ unit: SealedUnit, _ event: MediaEvent, at now: UInt64) {
+        lastSent = now
+        if let frameLog, case .accessUnit(let access) = event {
+            frameLog.append(
+                FrameLog.Record(unit: unit, data: access.data, captured: access.captureInstant, sealed: now))
+        }
+        guard unit.isKeyFrame, unit.track.isVideo || unit.beginsCollection else { return }
+        if unit.beginsCollection {
+            collectionTaken?()
+            if let name = unit.collection { monitor.tell(.collectionStarted(name)) }
+        }
+        let dropped = channel.snapshot.counters.videoDropped
+        if dropped > reportedDrops { monitor.tell(.framesDropped(video: dropped - reportedDrops)) }
+        reportedDrops = dropped
+    }
+
+    private func filled(_ statistics: CameraStatistics) -> CameraStatistics {
+        var statistics = statistics
+        let queue = channel.snapshot
+        let sealed = sealer.counters
+        statistics.video.delivered = queue.counters.videoOffered
+        statistics.video.sealed = sealed.video.sealed
+        statistics.video.dropped = queue.counters.videoDropped + queue.counters.videoFlushed + sealed.video.dropped
+        statistics.video.refused = sealed.video.refused
+        statistics.video.bytes = sealed.video.bytes
+        statistics.audio.delivered = queue.counters.audioOffered
+        statistics.audio.sealed = sealed.audio.sealed
+        statistics.audio.dropped = queue.counters.audioDropped + queue.counters.audioFlushed + sealed.audio.dropped
+        statistics.audio.refused = sealed.audio.refused
+        statistics.audio.bytes = sealed.audio.bytes
+        statistics.queue.units = queue.units
+        statistics.queue.bytes = queue.bytes
+        statistics.queue.milliseconds = queue.duration.milliseconds
+        statistics.keyFramesRequested = queue.counters.keyFrameRequests + sealed.keyFrameRequests + forcedKeyFrames
+        statistics.collections = sealed.collections
+        statistics.rotations = sealed.rotations
+        statistics.rotationsDeferred = sealed.rotationsDeferred
+        statistics.overheadBytes = sealed.overheadBytes
+        statistics.collection = sealer.currentCollection?.name
+        statistics.itemsInCollection = sealer.currentCollection?.sealer.itemCount ?? 0
+        statistics.lastSent = lastSent
+        if let metrics = connection?.metrics {
+            statistics.roundTripNanoseconds = metrics.pingRoundTrip ?? metrics.tcpRoundTrip
+            if metrics.bytesAcknowledged > acknowledgedBytes {
+                lastAcknowledged = NIODeadline.now().uptimeNanoseconds
+            }
+            acknowledgedBytes = metrics.bytesAcknowledged
+        }
+        statistics.lastAcknowledged = lastAcknowledged
+        return statistics
+    }
+}
+
+extension CameraPump: RTMPPublisherDelegate {
+    func publisherStarted(_ publisher: RTMPPublisherConnection) {
+        guard publisher === connection, waiter != nil else { return }
+        isStreaming = true
+        acknowledgedBytes = 0
+        sealer.begin()
+        monitor.published(at: NIODeadline.now().uptimeNanoseconds)
+        if channel.open() { runner.source.requestKeyFrame() }
+        runner.start { [eventLoop] in eventLoop.execute { self.pump() } }
+        pump()
+    }
+
+    func publisherBecameWritable(_ publisher: RTMPPublisherConnection) {
+        guard publisher === connection else { return }
+        pump()
+    }
+
+    func publisher(_ publisher: RTMPPublisherConnection, wasAskedToReconnectTo tcURL: String?) {
+        guard publisher === connection else { return }
+        resume(.redirected(tcURL: tcURL))
+    }
+
+    func publisherClosed(_ publisher: RTMPPublisherConnection, error: RTMPTransportError) {
+        guard publisher === connection else { return }
+        connection = nil
+        resume(.closed(error))
+    }
+}

@@ -1,0 +1,211 @@
+internal import Cryptography
+internal import Logging
+internal import NanoTDF
+internal import Synchronization
+
+/// Makes collections ahead of their use, off the path of a frame, and has their headers registered.
+///
+/// Its duties:
+/// 1. Hold a recipient: the KAS's public key. Without one nothing can be sealed, and the camera waits; with one, a KAS
+///    outage is no more than a note.
+/// 2. Keep `target` collections ready at the sealer; replace them when the KAS has a new key.
+/// 3. Register each header before it is used, where that is possible in a short time; afterwards where it is not.
+final class CollectionSupply: Sendable {
+    struct Settings: Sendable {
+        var stream: String
+        var policy: CameraConfiguration.Policy
+        /// Collections that are kept ready.
+        var target = 3
+        /// How often the KAS is asked whether its key changed.
+        var refresh: Duration = .seconds(300)
+        /// How long a collection is held back for its registration.
+        var registrationPatience: Duration = .seconds(3)
+        /// Between attempts to register, and to get a first key.
+        var retry: ClosedRange<Duration> = .milliseconds(500)...(.seconds(15))
+        /// A header is vouched for this long: recordings and late viewers need it.
+        var lifetime: Duration = .seconds(86_400)
+    }
+
+    /// What happened, for the sealer and for the state that people see.
+    enum Report: Sendable {
+        case collection(PreparedCollection)
+        /// Collections made before are for a key that the KAS has replaced.
+        case keyChanged
+        /// There is no key, and there never was one in this process.
+        case noKey(reason: String)
+        /// - Parameter waiting: headers that are not registered yet.
+        case registered(waiting: Int)
+        case notRegistered(reason: String, waiting: Int)
+    }
+
+    private struct State {
+        /// Headers that the KAS has not confirmed.
+        var unregistered: [[UInt8]] = []
+        var registrationIsDown = false
+    }
+
+    private let settings: Settings
+    private let authority: any CollectionAuthority
+    private let logger: Logger
+    private let report: @Sendable (Report) async -> Void
+    private let readyCount: @Sendable () async -> Int
+    private let state = Mutex(State())
+    private let wanted: AsyncStream<Void>
+    private let want: AsyncStream<Void>.Continuation
+    private let pending: AsyncStream<Void>
+    private let pend: AsyncStream<Void>.Continuation
+    /// More than this many waiting headers are forgotten, oldest first: their collections are long over.
+    private static let unregisteredLimit = 256
+
+    /// - Parameters:
+    ///   - readyCount: collections that the sealer has ready.
+    ///   - report: takes what happened, in order.
+    init(
+        settings: Settings, authority: any CollectionAuthority, logger: Logger,
+        readyCount: @escaping @Sendable () async -> Int, report: @escaping @Sendable (Report) async -> Void
+    ) {
+        self.settings = settings
+        self.authority = authority
+        self.logger = logger
+        self.readyCount = readyCount
+        self.report = report
+        (wanted, want) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        (pending, pend) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// The sealer took one. From any thread, and cheap.
+    func collectionTaken() {
+        want.yield()
+    }
+
+    /// Headers that the KAS has not confirmed.
+    var unregisteredCount: Int { state.withLock { $0.unregistered.count } }
+
+    /// Until cancelled.
+    func run() async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.refill() }
+            group.addTask { await self.remind() }
+            if authority.registersHeaders { group.addTask { await self.retryRegistrations() } }
+            await group.waitForAll()
+        }
+    }
+
+    /// Wakes `refill` now and then, so that a new key of the KAS is noticed.
+    private func remind() async {
+        while (try? await Task.sleep(for: settings.refresh)) != nil { want.yield() }
+    }
+
+    private func refill() async {
+        var known: KASRecipient?
+        var failures = 0
+        want.yield()
+        var wishes = wanted.makeAsyncIterator()
+        while await wishes.next() != nil, !Task.isCancelled {
+            do {
+                let recipient = try await authority.recipient()
+                failures = 0
+                if let known, known != recipient {
+                    logger.notice("the key access service has a new key: rotating")
+                    await report(.keyChanged)
+                }
+                known = recipient
+            } catch {
+                if Task.isCancelled { return }
+                guard known != nil else {
+                    failures += 1
+                    await report(.noKey(reason: "\(error)"))
+                    guard (try? await Task.sleep(for: delay(after: failures))) != nil else { return }
+                    want.yield()
+                    continue
+                }
+                logger.warning("the key access service does not answer, going on with its last key: \(error)")
+            }
+            guard let known else { continue }
+            while !Task.isCancelled, await readyCount() < settings.target {
+                do {
+                    let collection = try makeCollection(for: known)
+                    await register(collection)
+                    await report(.collection(collection))
+                } catch {
+                    logger.error("cannot make a collection: \(error)")
+                    guard (try? await Task.sleep(for: settings.retry.upperBound)) != nil else { return }
+                }
+            }
+        }
+    }
+
+    private func makeCollection(for recipient: KASRecipient) throws(NanoTDFError) -> PreparedCollection {
+        let policy = PlaintextPolicy(
+            dataAttributes: settings.policy.dataAttributes, dissemination: settings.policy.dissem)
+        return PreparedCollection(
+            try CollectionSealer(recipient: recipient, policy: policy.encoded(), crypto: OpenSSLCrypto()))
+    }
+
+    // MARK: - Registration
+
+    /// Waits for the registration a short while; what is not confirmed then is retried in the background, and the
+    /// stream does not wait for it.
+    private func register(_ collection: PreparedCollection) async {
+        guard authority.registersHeaders else { return }
+        let hash = collection.sealer.headerHash
+        let isDown = state.withLock { state in
+            state.unregistered.append(hash)
+            if state.unregistered.count > Self.unregisteredLimit { state.unregistered.removeFirst() }
+            return state.registrationIsDown
+        }
+        guard !isDown else {
+            pend.yield()
+            return
+        }
+        let patience = settings.registrationPatience
+        await withTaskGroup(of: Bool.self) { group in
+            group.addTask { await self.attempt(hash) }
+            group.addTask {
+                try? await Task.sleep(for: patience)
+                return false
+            }
+            let confirmed = await group.next() ?? false
+            if !confirmed { state.withLock { $0.registrationIsDown = true } }
+            group.cancelAll()
+        }
+        if unregisteredCount > 0 { pend.yield() }
+    }
+
+    /// Sleeps while there is nothing to do.
+    private func retryRegistrations() async {
+        var failures = 0
+        for await _ in pending {
+            while let hash = state.withLock({ $0.unregistered.first }) {
+                guard (try? await Task.sleep(for: delay(after: failures + 1))) != nil else { return }
+                if await attempt(hash) {
+                    failures = 0
+                    state.withLock { $0.registrationIsDown = false }
+                } else {
+                    failures += 1
+                }
+            }
+        }
+    }
+
+    private func attempt(_ hash: [UInt8]) async -> Bool {
+        do {
+            try await authority.register(headerHash: hash, stream: settings.stream, lifetime: settings.lifetime)
+            let isNew = state.withLock { state in
+                let count = state.unregistered.count
+                state.unregistered.removeAll { $0 == hash }
+                return state.unregistered.count < count
+            }
+            if isNew { await report(.registered(waiting: unregisteredCount)) }
+            return true
+        } catch {
+            if !Task.isCancelled { await report(.notRegistered(reason: "\(error)", waiting: unregisteredCount)) }
+            return false
+        }
+    }
+
+    /// Doubles with each failure, within `settings.retry`.
+    private func delay(after failures: Int) -> Duration {
+        min(settings.retry.upperBound, settings.retry.lowerBound * (1 << min(failures - 1, 10)))
+    }
+}

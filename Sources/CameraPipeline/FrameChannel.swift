@@ -1,0 +1,124 @@
+internal import Dispatch
+internal import Media
+internal import Synchronization
+
+/// The frame queue between the source's thread and the event loop that seals and sends.
+///
+/// Puts a lock around `FrameQueue`, wakes the loop only when it has run dry, and holds the thread of a source that may
+/// not outrun the relay.
+final class FrameChannel: Sendable {
+    struct Offered: Equatable {
+        /// The source is to make a key frame.
+        var requestKeyFrame: Bool
+        /// The loop has run dry and is to look again.
+        var wake: Bool
+    }
+
+    private struct State {
+        var queue: FrameQueue
+        /// The loop saw the end of the queue and sleeps.
+        var consumerIsIdle = true
+        var sourceWaits = false
+        /// Nothing more is taken; a waiting source goes on and is told nothing.
+        var isFinished = false
+    }
+
+    private let state: Mutex<State>
+    private let room = DispatchSemaphore(value: 0)
+
+    init(_ queue: FrameQueue) {
+        state = Mutex(State(queue: queue))
+    }
+
+    // MARK: - On the source's thread
+
+    /// Blocks while a back-pressured queue is full.
+    func offer(_ event: MediaEvent) -> Offered {
+        while true {
+            let offered: Offered? = state.withLock { state in
+                guard !state.isFinished else { return Offered(requestKeyFrame: false, wake: false) }
+                if state.queue.discipline == .backPressured, state.queue.isFull {
+                    state.sourceWaits = true
+                    return nil
+                }
+                let action = state.queue.offer(event)
+                let wake = state.consumerIsIdle && state.queue.isOpen
+                if wake { state.consumerIsIdle = false }
+                return Offered(requestKeyFrame: action == .requestKeyFrame, wake: wake)
+            }
+            if let offered { return offered }
+            room.wait()
+        }
+    }
+
+    /// The source has delivered everything.
+    func sourceEnded() {
+        state.withLock { $0.isFinished = true }
+    }
+
+    // MARK: - On the event loop
+
+    func next() -> MediaEvent? {
+        var freed = false
+        let event = state.withLock { state in
+            let event = state.queue.next()
+            if event == nil { state.consumerIsIdle = true }
+            if state.sourceWaits, state.queue.units * 2 <= state.queue.limits.units,
+                state.queue.bytes * 2 <= state.queue.limits.bytes
+            {
+                state.sourceWaits = false
+                freed = true
+            }
+            return event
+        }
+        if freed { room.signal() }
+        return event
+    }
+
+    /// A relay listens.
+    /// - Returns: the source is to make a key frame.
+    func open() -> Bool {
+        state.withLock { state in
+            state.consumerIsIdle = false
+            return state.queue.open() == .requestKeyFrame
+        }
+    }
+
+    /// The relay is gone.
+    func close() {
+        state.withLock { state in
+            state.queue.close()
+            state.consumerIsIdle = true
+        }
+    }
+
+    /// Takes nothing more and lets a waiting source go.
+    func abandon() {
+        let waits = state.withLock { state in
+            state.isFinished = true
+            defer { state.sourceWaits = false }
+            return state.sourceWaits
+        }
+        if waits { room.signal() }
+    }
+
+    /// Everything that the source delivered has left.
+    var isDrained: Bool {
+        state.withLock { $0.isFinished && ($0.queue.units == 0) }
+    }
+
+    var snapshot: FrameQueueSnapshot {
+        state.withLock { state in
+            FrameQueueSnapshot(
+                counters: state.queue.counters, units: state.queue.units, bytes: state.queue.bytes,
+                duration: state.queue.waitingDuration)
+        }
+    }
+}
+
+struct FrameQueueSnapshot {
+    var counters: FrameQueue.Counters
+    var units: Int
+    var bytes: Int
+    var duration: MediaTime
+}

@@ -1,0 +1,76 @@
+internal import Media
+internal import NIOPosix
+internal import Synchronization
+
+/// Runs a media source on a thread of its own: it may block, and the cooperative pool has one thread per core.
+final class SourceRunner: Sendable {
+    private enum State {
+        case idle
+        case running
+        case ended(MediaSourceError?)
+    }
+
+    let source: any MediaSource
+    private let channel: FrameChannel
+    private let thread = NIOThreadPool(numberOfThreads: 1)
+    private let state = Mutex(State.idle)
+
+    init(_ source: any MediaSource, into channel: FrameChannel) {
+        self.source = source
+        self.channel = channel
+    }
+
+    /// Begins, once; further calls do nothing.
+    /// - Parameter wake: the queue has something, or will never have anything again; from the source's thread.
+    func start(wake: @escaping @Sendable () -> Void) {
+        let begins = state.withLock { state in
+            guard case .idle = state else { return false }
+            state = .running
+            return true
+        }
+        guard begins else { return }
+        thread.start()
+        thread.submit { phase in
+            let failure = phase == .active ? self.run(wake: wake) : nil
+            self.state.withLock { $0 = .ended(failure) }
+            self.channel.sourceEnded()
+            wake()
+        }
+    }
+
+    private func run(wake: @escaping @Sendable () -> Void) -> MediaSourceError? {
+        let source = source
+        let channel = channel
+        do throws(MediaSourceError) {
+            try source.run { event in
+                let offered = channel.offer(event)
+                if offered.requestKeyFrame { source.requestKeyFrame() }
+                if offered.wake { wake() }
+            }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Why the source ended before its time.
+    var failure: MediaSourceError? {
+        state.withLock { state in
+            if case .ended(let failure) = state { failure } else { nil }
+        }
+    }
+
+    /// Ends the source, and its thread with it.
+    func stop() async {
+        source.stop()
+        channel.abandon()
+        let wasStarted = state.withLock { state in
+            if case .idle = state {
+                state = .ended(nil)
+                return false
+            }
+            return true
+        }
+        if wasStarted { try? await thread.shutdownGracefully() }
+    }
+}

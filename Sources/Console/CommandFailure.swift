@@ -1,0 +1,37 @@
+/// What a person reads when a command fails: what happened, why, and what to do next.
+public struct CommandFailure: Error, Sendable, Encodable, CustomStringConvertible {
+    public var what: String
+    public var why: String
+    public var next: String
+    public var status: ExitStatus
+
+    public init(what: String, why: String, next: String, status: ExitStatus = .failed) {
+        self.what = what
+        self.why = why
+        self.next = next
+        self.status = status
+    }
+
+    public var description: String { "\(what): \(why).\nNext: \(next)" }
+
+    private enum CodingKeys: String, CodingKey {
+        case what, why, next, status
+    }
+}
+
+/// Exit codes of every program: below 64, away from systemd's 200 and above.
+public enum ExitStatus: Int32, Sendable, Encodable {
+    case ok = 0
+    case failed = 1
+    case usage = 2
+    case degraded = 3
+    case notFound = 4
+    case daemonUnreachable = 5
+    case notPermitted = 6
+    /// A remote peer cannot be reached, or did not answer in time.
+    case remoteUnreachable = 7
+    case invalidConfiguration = 8
+    case conflict = 9
+    case abortedByUser = 10
+    case rebootRequired = 11
+}

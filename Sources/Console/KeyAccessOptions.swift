@@ -1,0 +1,27 @@
+public import ArgumentParser
+public import KeyAccessClient
+
+/// Which KAS, with which token; the same for boxes and viewers.
+public struct KeyAccessOptions: ParsableArguments {
+    @Option(name: .customLong("kas"), help: "Base URL of the key access server; http on this machine only.")
+    public var url: String = "http://127.0.0.1:9443/kas"
+
+    @Option(name: .customLong("kas-token-file"), help: "File that holds the access token; read again when it changes.")
+    public var tokenFile: String?
+
+    @Option(name: .customLong("kas-ca"), help: "PEM file of the authorities to trust for the KAS instead of the system's.")
+    public var certificateAuthorityFile: String?
+
+    @Option(
+        name: .customLong("kas-public-key-cache"),
+        help: "File that keeps the KAS's public key, so that a camera can start while the KAS is away.")
+    public var publicKeyCacheFile: String?
+
+    public init() {}
+
+    public var configuration: KASConfiguration {
+        KASConfiguration(
+            url: url, token: tokenFile.map { .file($0) } ?? .none, certificateAuthorityFile: certificateAuthorityFile,
+            publicKeyCacheFile: publicKeyCacheFile)
+    }
+}

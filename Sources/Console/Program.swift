@@ -1,0 +1,40 @@
+public import ArgumentParser
+internal import Glibc
+
+/// Runs a command and turns what it throws into the sentence and the exit status that a person, or a script, expects.
+public enum Program {
+    public static func run<Command: AsyncParsableCommand>(_ type: Command.Type) async -> Never {
+        // A reader that went away is an error of one write, not the end of the process.
+        signal(SIGPIPE, SIG_IGN)
+        do {
+            var command = try type.parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+            exit(ExitStatus.ok.rawValue)
+        } catch let failure as CommandFailure {
+            StandardError.writeLine("error: " + failure.description.terminalSafe)
+            exit(failure.status.rawValue)
+        } catch {
+            exit(withArgumentError: error, of: type)
+        }
+    }
+
+    private static func exit<Command: AsyncParsableCommand>(withArgumentError error: any Error, of type: Command.Type)
+        -> Never
+    {
+        let message = type.fullMessage(for: error)
+        if type.exitCode(for: error) == .success {
+            if !message.isEmpty { StandardOutput.writeLine(message) }
+            Glibc.exit(ExitStatus.ok.rawValue)
+        }
+        if !message.isEmpty { StandardError.writeLine(message) }
+        Glibc.exit((error is ExitCode ? ExitStatus.failed : ExitStatus.usage).rawValue)
+    }
+
+    private static func exit(_ status: Int32) -> Never {
+        Glibc.exit(status)
+    }
+}

@@ -1,0 +1,87 @@
+package import Foundation
+import Synchronization
+
+/// One of our programs, started as a person would start it; what it prints as JSON lines can be waited for.
+///
+/// `@unchecked Sendable`: `process` is started once and then only asked for its state; everything that changes is
+/// behind the mutex.
+package final class ChildProgram: @unchecked Sendable {
+    private struct Output {
+        var lines: [String] = []
+        var unfinished = Data()
+        var hasEnded = false
+    }
+
+    package let name: String
+    private let process = Process()
+    private let output = Mutex(Output())
+
+    /// - Parameter log: takes the program's standard error.
+    package init(name: String, program: URL, arguments: [String], log: URL) throws {
+        self.name = name
+        let standardOutput = Pipe()
+        try Data().write(to: log)
+        process.executableURL = program
+        process.arguments = arguments
+        process.standardError = try FileHandle(forWritingTo: log)
+        process.standardOutput = standardOutput
+        process.standardInput = FileHandle.nullDevice
+        standardOutput.fileHandleForReading.readabilityHandler = { [weak self] handle in
+            let data = handle.availableData
+            if data.isEmpty { handle.readabilityHandler = nil }
+            self?.received(data)
+        }
+        try process.run()
+    }
+
+    /// What it printed so far, whole lines.
+    package var lines: [String] { output.withLock { $0.lines } }
+
+    /// For signals: it was started here.
+    package var processIdentifier: Int32 { process.processIdentifier }
+
+    /// Nil while it runs.
+    package var exitStatus: Int32? { process.isRunning ? nil : process.terminationStatus }
+
+    /// The first line for which `match` gives a value; nil when the program ends, or `limit` passes, without one.
+    package func line<Value>(within limit: Duration, where match: (String) -> Value?) async -> Value? {
+        let deadline = ContinuousClock.now + limit
+        while true {
+            let (lines, hasEnded) = output.withLock { ($0.lines, $0.hasEnded) }
+            if let found = lines.lazy.compactMap(match).first { return found }
+            guard !hasEnded, ContinuousClock.now < deadline else { return nil }
+            try? await Task.sleep(for: .milliseconds(10))
+        }
+    }
+
+    /// The exit status; nil when it still ran after `limit`.
+    package func ended(within limit: Duration) async -> Int32? {
+        let deadline = ContinuousClock.now + limit
+        while process.isRunning, ContinuousClock.now < deadline {
+            try? await Task.sleep(for: .milliseconds(10))
+        }
+        return exitStatus
+    }
+
+    /// Asks it to end, and makes it end when it does not.
+    package func stop() async {
+        guard process.isRunning else { return }
+        process.terminate()
+        if await ended(within: .seconds(5)) == nil { kill(process.processIdentifier, SIGKILL) }
+        _ = await ended(within: .seconds(5))
+    }
+
+    private func received(_ data: Data) {
+        output.withLock { output in
+            guard !data.isEmpty else {
+                output.hasEnded = true
+                return
+            }
+            output.unfinished.append(data)
+            while let end = output.unfinished.firstIndex(of: UInt8(ascii: "\n")) {
+                output.lines.append(String(decoding: output.unfinished[..<end], as: UTF8.self))
+                output.unfinished = Data(output.unfinished[(end + 1)...])
+            }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+internal import CCurl
+
+/// Sends HTTP requests with libcurl.
+///
+/// - Its transfers run on a thread of its own, never on the cooperative pool. The thread is made by the first request
+///   and ends when there was nothing to do for `Configuration.idleTime`; until then connections are kept and reused.
+/// - TLS certificates and host names are always verified, TLS 1.2 is the least. Plain HTTP goes to this machine only.
+/// - Nothing is followed: not a redirect, not a cookie, not a `.netrc`.
+public final class HTTPClient: Sendable {
+    /// Where unencrypted requests may go.
+    public enum PlainHTTP: Sendable {
+        /// 127.0.0.0/8, ::1, `localhost`, and Unix sockets.
+        case loopbackOnly
+        /// To any host: for devices that speak nothing else, on a network that the operator vouches for.
+        case anywhere
+    }
+
+    public struct Configuration: Sendable {
+        /// Trusted certificates (PEM) in place of the system's; nil for the system's.
+        public var certificateAuthorityFile: String?
+        public var plainHTTP: PlainHTTP
+        /// How long the thread and its connections outlive the last request.
+        public var idleTime: Duration
+        /// Requests under way at the same time; more are refused.
+        public var maximumRequests: Int
+
+        public init(
+            certificateAuthorityFile: String? = nil, plainHTTP: PlainHTTP = .loopbackOnly,
+            idleTime: Duration = .seconds(20), maximumRequests: Int = 64
+        ) {
+            self.certificateAuthorityFile = certificateAuthorityFile
+            self.plainHTTP = plainHTTP
+            self.idleTime = idleTime
+            self.maximumRequests = maximumRequests
+        }
+    }
+
+    private let worker: Worker
+
+    public init(configuration: Configuration = Configuration()) {
+        worker = Worker(configuration)
+    }
+
+    deinit { worker.stop() }
+
+    /// The answer, whatever its status. Cancelling the task ends the request at once.
+    public func send(_ request: HTTPRequest) async throws(HTTPClientError) -> HTTPResponse {
+        let exchange = Exchange(request)
+        let outcome = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                exchange.wait(continuation)
+                worker.submit(exchange)
+            }
+        } onCancel: {
+            worker.cancel(exchange)
+        }
+        return try outcome.get()
+    }
+
+    /// Whether the thread lives, for tests and for status.
+    var isRunning: Bool { worker.isRunning }
+}

@@ -1,0 +1,81 @@
+/// One HTTP request. What it holds (tokens above all) never appears in an error.
+public struct HTTPRequest: Sendable {
+    public enum Method: String, Sendable {
+        case get = "GET"
+        case post = "POST"
+        case put = "PUT"
+        case delete = "DELETE"
+    }
+
+    public var method: Method
+
+    /// Absolute; https anywhere, http to this machine only (see `HTTPClient.Configuration.plainHTTP`). No user name or
+    /// password in it.
+    public var url: String
+
+    public var headers: [HTTPHeader]
+    public var body: [UInt8]
+
+    /// Name look-up, TCP and TLS handshake together.
+    public var connectTimeout: Duration
+
+    /// From `send` to the last byte of the answer.
+    public var totalTimeout: Duration
+
+    /// Longest body that is accepted, in bytes; a longer one ends the request when it is announced or when it comes.
+    public var maximumResponseBytes: Int
+
+    /// Connects to this socket instead of to the URL's host.
+    public var unixSocketPath: String?
+
+    public init(
+        method: Method = .get, url: String, headers: [HTTPHeader] = [], body: [UInt8] = [],
+        connectTimeout: Duration = .seconds(5), totalTimeout: Duration = .seconds(10),
+        maximumResponseBytes: Int = 1 << 20, unixSocketPath: String? = nil
+    ) {
+        self.method = method
+        self.url = url
+        self.headers = headers
+        self.body = body
+        self.connectTimeout = connectTimeout
+        self.totalTimeout = totalTimeout
+        self.maximumResponseBytes = maximumResponseBytes
+        self.unixSocketPath = unixSocketPath
+    }
+}
+
+public struct HTTPHeader: Equatable, Sendable {
+    public var name: String
+    public var value: String
+
+    public init(_ name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+}
+
+extension HTTPHeader: CustomStringConvertible {
+    /// The name alone: the value may be a secret.
+    public var description: String { name }
+}
+
+/// What the server answered, whatever its status. A redirect is an answer like any other: nothing follows it.
+public struct HTTPResponse: Equatable, Sendable {
+    /// 100 to 999.
+    public var status: Int
+    /// In the order in which they came.
+    public var headers: [HTTPHeader]
+    public var body: [UInt8]
+
+    public init(status: Int, headers: [HTTPHeader] = [], body: [UInt8] = []) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+
+    /// The first header of this name, in any case of letters.
+    public func header(_ name: String) -> String? {
+        let wanted = name.lowercased()
+        return headers.first { $0.name.lowercased() == wanted }?.value
+    }
+}

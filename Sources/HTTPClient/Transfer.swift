@@ -1,0 +1,218 @@
+internal import CCurl
+
+/// One libcurl easy handle at work for one exchange; lives on the worker thread.
+final class Transfer {
+    /// Status lines and header lines together, in bytes.
+    private static let maximumHeaderBytes = 64 * 1024
+
+    let exchange: Exchange
+    let handle: OpaquePointer
+    private let url: TargetURL
+    private var list: UnsafeMutablePointer<curl_slist>?
+    private var headers: [HTTPHeader] = []
+    private var headerBytes = 0
+    private var body: [UInt8] = []
+    private var isTooLarge = false
+
+    private var raw: UnsafeMutableRawPointer { UnsafeMutableRawPointer(handle) }
+
+    init(_ exchange: Exchange, _ configuration: HTTPClient.Configuration) throws(HTTPClientError) {
+        let request = exchange.request
+        for header in request.headers {
+            guard Self.isValid(header) else { throw .invalidHeader(name: Self.printable(header.name)) }
+        }
+        url = try TargetURL(request.url, unixSocketPath: request.unixSocketPath, plainHTTP: configuration.plainHTTP)
+        guard let easy = watchbox_curl_easy_init() else { throw .unavailable(reason: "out of memory") }
+        self.exchange = exchange
+        handle = OpaquePointer(easy)
+        guard setUp(request, configuration) else { throw .unavailable(reason: "libcurl refused an option") }
+    }
+
+    deinit {
+        watchbox_curl_easy_cleanup(raw)
+        watchbox_curl_slist_free(list)
+    }
+
+    private func setUp(_ request: HTTPRequest, _ configuration: HTTPClient.Configuration) -> Bool {
+        var isFine = set(CURLOPT_CURLU, pointer: UnsafeMutableRawPointer(url.handle))
+        isFine = set(CURLOPT_PROTOCOLS_STR, "http,https") && isFine
+        isFine = set(CURLOPT_NOSIGNAL, 1) && isFine
+        isFine = set(CURLOPT_FOLLOWLOCATION, 0) && isFine
+        isFine = set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)) && isFine
+        isFine = set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1) && isFine
+        isFine = set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)) && isFine
+        isFine = set(CURLOPT_SSL_VERIFYPEER, 1) && isFine
+        isFine = set(CURLOPT_SSL_VERIFYHOST, 2) && isFine
+        if let file = configuration.certificateAuthorityFile {
+            // The directory would be searched beside the file.
+            isFine = set(CURLOPT_CAINFO, file) && isFine
+            isFine = watchbox_curl_set_string(raw, CURLOPT_CAPATH, nil) == CURLE_OK && isFine
+        }
+        if let path = request.unixSocketPath { isFine = set(CURLOPT_UNIX_SOCKET_PATH, path) && isFine }
+        // A proxy from the environment is for the world outside, not for this machine.
+        if request.unixSocketPath != nil || TargetURL.isLoopback(url.host) {
+            isFine = set(CURLOPT_NOPROXY, "*") && isFine
+        }
+        isFine = set(CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(request.connectTimeout)) && isFine
+        isFine = set(CURLOPT_TIMEOUT_MS, Self.milliseconds(request.totalTimeout)) && isFine
+        let limit = curl_off_t(clamping: request.maximumResponseBytes)
+        isFine = watchbox_curl_set_offset(raw, CURLOPT_MAXFILESIZE_LARGE, max(limit, 1)) == CURLE_OK && isFine
+        isFine = setUpBody(request) && isFine
+        isFine = setUpHeaders(request) && isFine
+        return setUpSinks() && isFine
+    }
+
+    private func setUpBody(_ request: HTTPRequest) -> Bool {
+        var isFine = true
+        if !request.body.isEmpty || request.method == .post || request.method == .put {
+            isFine = set(CURLOPT_POST, 1)
+            let size = curl_off_t(request.body.count)
+            isFine = watchbox_curl_set_offset(raw, CURLOPT_POSTFIELDSIZE_LARGE, size) == CURLE_OK && isFine
+            isFine =
+                request.body.withUnsafeBytes { bytes in
+                    guard let base = bytes.baseAddress, !bytes.isEmpty else { return set(CURLOPT_COPYPOSTFIELDS, "") }
+                    // Copied; the size was set before, so a NUL in it ends nothing.
+                    return watchbox_curl_set_pointer(
+                        raw, CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: base)) == CURLE_OK
+                } && isFine
+        }
+        return set(CURLOPT_CUSTOMREQUEST, request.method.rawValue) && isFine
+    }
+
+    private func setUpHeaders(_ request: HTTPRequest) -> Bool {
+        var lines = request.headers.map { header in
+            // "Name;" is libcurl's spelling of a header without a value.
+            header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)"
+        }
+        // Waiting for "100 Continue" costs a round trip, or a second where the server does not know it.
+        lines.append("Expect:")
+        for line in lines {
+            guard let longer = watchbox_curl_slist_append(list, line) else { return false }
+            list = longer
+        }
+        return set(CURLOPT_HTTPHEADER, pointer: UnsafeMutableRawPointer(list))
+    }
+
+    private func setUpSinks() -> Bool {
+        // Unretained: the worker holds this object for as long as libcurl holds the handle.
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        var isFine = set(CURLOPT_WRITEDATA, pointer: context)
+        isFine = set(CURLOPT_HEADERDATA, pointer: context) && isFine
+        let onBody: watchbox_curl_sink = { bytes, size, count, context in
+            Transfer.received(bytes, size, count, context) { $0.bodyArrived($1) }
+        }
+        let onHeader: watchbox_curl_sink = { bytes, size, count, context in
+            Transfer.received(bytes, size, count, context) { $0.headerArrived($1) }
+        }
+        isFine = watchbox_curl_set_sink(raw, CURLOPT_WRITEFUNCTION, onBody) == CURLE_OK && isFine
+        return watchbox_curl_set_sink(raw, CURLOPT_HEADERFUNCTION, onHeader) == CURLE_OK && isFine
+    }
+
+    /// A return value other than the size ends the transfer with CURLE_WRITE_ERROR.
+    private static func received(
+        _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?,
+        _ take: (Transfer, UnsafeRawBufferPointer) -> Bool
+    ) -> Int {
+        let (length, overflow) = size.multipliedReportingOverflow(by: count)
+        guard let bytes, let context, !overflow, length > 0 else { return 0 }
+        let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+        return take(transfer, UnsafeRawBufferPointer(start: bytes, count: length)) ? length : 0
+    }
+
+    private func bodyArrived(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard bytes.count <= max(exchange.request.maximumResponseBytes, 0) - body.count else {
+            isTooLarge = true
+            return false
+        }
+        body.append(contentsOf: bytes)
+        return true
+    }
+
+    private func headerArrived(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        headerBytes += bytes.count
+        guard headerBytes <= Self.maximumHeaderBytes else {
+            isTooLarge = true
+            return false
+        }
+        let line = String(decoding: bytes, as: UTF8.self)
+        if line.hasPrefix("HTTP/") {  // a new status line: what came before was an interim answer
+            headers = []
+        } else if let colon = line.firstIndex(of: ":") {
+            let blank: (Character) -> Bool = { $0 == " " || $0 == "\t" || $0.isNewline }
+            let value = line[line.index(after: colon)...].drop(while: blank)
+            let end = value.lastIndex { !blank($0) }.map { value.index(after: $0) } ?? value.startIndex
+            headers.append(HTTPHeader(String(line[..<colon]), String(value[..<end])))
+        }
+        return true
+    }
+
+    /// After the transfer ended with this result.
+    func outcome(_ code: CURLcode) -> Exchange.Outcome {
+        var status = 0
+        watchbox_curl_get_long(raw, CURLINFO_RESPONSE_CODE, &status)
+        if code == CURLE_OK, (100...999).contains(status) {
+            return .success(HTTPResponse(status: status, headers: headers, body: body))
+        }
+        return .failure(error(code))
+    }
+
+    private func error(_ code: CURLcode) -> HTTPClientError {
+        let request = exchange.request
+        let host = url.host
+        let reason = String(cString: watchbox_curl_text(code))
+        var connected: curl_off_t = 0
+        switch code {
+        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT:
+            return .unreachable(host: host, reason: reason)
+        case CURLE_OPERATION_TIMEDOUT:
+            // Zero until the connection, TLS included, stands.
+            watchbox_curl_get_offset(raw, CURLINFO_PRETRANSFER_TIME_T, &connected)
+            return connected > 0
+                ? .timedOut(host: host, after: request.totalTimeout)
+                : .connectTimedOut(host: host, after: min(request.connectTimeout, request.totalTimeout))
+        case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CIPHER,
+            CURLE_SSL_ISSUER_ERROR, CURLE_SSL_ENGINE_INITFAILED, CURLE_SSL_CERTPROBLEM, CURLE_USE_SSL_FAILED:
+            return .tlsFailed(host: host, reason: reason)
+        case CURLE_FILESIZE_EXCEEDED:
+            return .responseTooLarge(host: host, limit: request.maximumResponseBytes)
+        case CURLE_WRITE_ERROR where isTooLarge:
+            return .responseTooLarge(host: host, limit: request.maximumResponseBytes)
+        case CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL, CURLE_BAD_CONTENT_ENCODING, CURLE_OK:
+            return .malformedResponse(host: host, reason: reason)
+        default:
+            return .connectionLost(host: host, reason: reason)
+        }
+    }
+
+    private func set(_ option: CURLoption, _ value: Int) -> Bool {
+        watchbox_curl_set_long(raw, option, value) == CURLE_OK
+    }
+
+    private func set(_ option: CURLoption, _ value: String) -> Bool {
+        watchbox_curl_set_string(raw, option, value) == CURLE_OK
+    }
+
+    private func set(_ option: CURLoption, pointer: UnsafeMutableRawPointer?) -> Bool {
+        watchbox_curl_set_pointer(raw, option, pointer) == CURLE_OK
+    }
+
+    /// A line break in a value would be a second header, of the value's author.
+    private static func isValid(_ header: HTTPHeader) -> Bool {
+        let name = header.name.utf8
+        let isNamePart: (UInt8) -> Bool = {
+            $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: ";")
+        }
+        let isForbidden: (UInt8) -> Bool = { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }
+        return !name.isEmpty && name.allSatisfy(isNamePart) && !header.value.utf8.contains(where: isForbidden)
+    }
+
+    private static func printable(_ name: String) -> String {
+        String(name.unicodeScalars.prefix(40).map { $0.value > 0x20 && $0.value < 0x7F ? Character($0) : "?" })
+    }
+
+    /// At least 1: zero means "no limit" to libcurl.
+    private static func milliseconds(_ duration: Duration) -> Int {
+        let (seconds, attoseconds) = duration.components
+        return max(Int(min(max(seconds, 0), 86_400)) * 1000 + Int(attoseconds / 1_000_000_000_000_000), 1)
+    }
+}

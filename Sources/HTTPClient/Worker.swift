@@ -1,0 +1,197 @@
+internal import CCurl
+internal import Glibc
+internal import Synchronization
+
+/// The thread behind an `HTTPClient`: one libcurl multi handle, used by that thread alone.
+final class Worker: Sendable {
+    private struct State {
+        /// Handed over, not yet seen by the thread.
+        var arrived: [Exchange] = []
+        /// Handed over and not finished.
+        var count = 0
+        /// Somebody cancelled: the thread looks through its transfers.
+        var cancelled = false
+        var stopping = false
+        var isRunning = false
+        /// Set while the thread lives; `curl_multi_wakeup` is the one call that others may make on it, under the lock.
+        var multi: MultiHandle?
+    }
+
+    /// - Note: `@unchecked Sendable`: the pointer is used by the worker thread, and by others for `wakeup` only, which
+    ///   libcurl allows, and only while the lock holds it in `State`.
+    private struct MultiHandle: @unchecked Sendable {
+        let pointer: UnsafeMutableRawPointer
+    }
+
+    /// libcurl is loaded and initialised once per process, by whoever asks first.
+    private static let isAvailable: Bool = watchbox_curl_load() != 0 && watchbox_curl_global_init() == CURLE_OK
+
+    private let configuration: HTTPClient.Configuration
+    private let state = Mutex(State())
+
+    init(_ configuration: HTTPClient.Configuration) {
+        self.configuration = configuration
+    }
+
+    var isRunning: Bool { state.withLock { $0.isRunning } }
+
+    func submit(_ exchange: Exchange) {
+        if exchange.isDecided { return }
+        guard Self.isAvailable else {
+            exchange.finish(.failure(.unavailable(reason: "libcurl.so.4 cannot be loaded")))
+            return
+        }
+        let limit = configuration.maximumRequests
+        let (refused, needsThread) = state.withLock { state -> (Bool, Bool) in
+            guard state.count < limit else { return (true, false) }
+            state.arrived.append(exchange)
+            state.count += 1
+            if let multi = state.multi { _ = watchbox_curl_multi_wakeup(multi.pointer) }
+            let needsThread = !state.isRunning
+            state.isRunning = true
+            return (false, needsThread)
+        }
+        if refused { exchange.finish(.failure(.tooManyRequests(limit: limit))) }
+        if needsThread, !startThread() { failAll(.unavailable(reason: "no thread can be made")) }
+    }
+
+    func cancel(_ exchange: Exchange) {
+        exchange.finish(.failure(.cancelled))
+        wake { $0.cancelled = true }
+    }
+
+    func stop() {
+        wake { $0.stopping = true }
+    }
+
+    private func wake(_ change: (inout State) -> Void) {
+        state.withLock { state in
+            change(&state)
+            if let multi = state.multi { _ = watchbox_curl_multi_wakeup(multi.pointer) }
+        }
+    }
+
+    private func startThread() -> Bool {
+        var attributes = pthread_attr_t()
+        guard pthread_attr_init(&attributes) == 0 else { return false }
+        defer { pthread_attr_destroy(&attributes) }
+        pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
+        pthread_attr_setstacksize(&attributes, 512 * 1024)
+        let argument = Unmanaged.passRetained(self)
+        var thread = pthread_t()
+        let result = pthread_create(
+            &thread, &attributes,
+            { argument in
+                guard let argument else { return nil }
+                Unmanaged<Worker>.fromOpaque(argument).takeRetainedValue().run()
+                return nil
+            }, argument.toOpaque())
+        if result != 0 { argument.release() }
+        return result == 0
+    }
+
+    private func failAll(_ error: HTTPClientError) {
+        let exchanges = state.withLock { state -> [Exchange] in
+            defer {
+                state.arrived = []
+                state.count = 0
+                state.isRunning = false
+            }
+            return state.arrived
+        }
+        for exchange in exchanges { exchange.finish(.failure(error)) }
+    }
+
+    // MARK: on the thread
+
+    private func run() {
+        // A signal belongs to the program's own handlers, and SIGPIPE from a dying TLS connection to nobody.
+        var signals = sigset_t()
+        sigfillset(&signals)
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+        guard let multi = watchbox_curl_multi_init() else {
+            failAll(.unavailable(reason: "out of memory"))
+            return
+        }
+        state.withLock { $0.multi = MultiHandle(pointer: multi) }
+        var transfers: [OpaquePointer: Transfer] = [:]
+        let clock = ContinuousClock()
+        var idleSince = clock.now
+        while true {
+            let (arrived, cancelled, stopping) = state.withLock { state in
+                defer {
+                    state.arrived = []
+                    state.cancelled = false
+                }
+                return (state.arrived, state.cancelled, state.stopping)
+            }
+            for exchange in arrived { begin(exchange, on: multi, &transfers) }
+            if cancelled || stopping { removeDecided(stopping, from: multi, &transfers) }
+            var running: CInt = 0
+            _ = watchbox_curl_multi_perform(multi, &running)
+            finishDone(on: multi, &transfers)
+            if !transfers.isEmpty { idleSince = clock.now }
+            let idle = configuration.idleTime - (clock.now - idleSince)
+            if transfers.isEmpty, stopping || idle <= .zero, endIfNothingArrived() { break }
+            // libcurl shortens the wait to its own next time-out.
+            _ = watchbox_curl_multi_poll(multi, transfers.isEmpty ? Self.milliseconds(idle) : 60_000)
+        }
+        watchbox_curl_multi_cleanup(multi)
+    }
+
+    private func begin(
+        _ exchange: Exchange, on multi: UnsafeMutableRawPointer, _ transfers: inout [OpaquePointer: Transfer]
+    ) {
+        guard !exchange.isDecided else { return finish(exchange, .failure(.cancelled)) }
+        do throws(HTTPClientError) {
+            let transfer = try Transfer(exchange, configuration)
+            guard watchbox_curl_multi_add(multi, UnsafeMutableRawPointer(transfer.handle)) == CURLM_OK else {
+                throw .unavailable(reason: "libcurl refused a transfer")
+            }
+            transfers[transfer.handle] = transfer
+        } catch {
+            finish(exchange, .failure(error))
+        }
+    }
+
+    private func removeDecided(
+        _ all: Bool, from multi: UnsafeMutableRawPointer, _ transfers: inout [OpaquePointer: Transfer]
+    ) {
+        for (handle, transfer) in transfers where all || transfer.exchange.isDecided {
+            watchbox_curl_multi_remove(multi, UnsafeMutableRawPointer(handle))
+            transfers[handle] = nil
+            finish(transfer.exchange, .failure(.cancelled))
+        }
+    }
+
+    private func finishDone(on multi: UnsafeMutableRawPointer, _ transfers: inout [OpaquePointer: Transfer]) {
+        var code = CURLE_OK
+        while let raw = watchbox_curl_multi_next_finished(multi, &code) {
+            let handle = OpaquePointer(raw)
+            watchbox_curl_multi_remove(multi, raw)
+            guard let transfer = transfers.removeValue(forKey: handle) else { continue }
+            finish(transfer.exchange, transfer.outcome(code))
+        }
+    }
+
+    private func finish(_ exchange: Exchange, _ outcome: Exchange.Outcome) {
+        state.withLock { $0.count -= 1 }
+        exchange.finish(outcome)
+    }
+
+    /// True when the thread may end: from here on, a new request makes a new one.
+    private func endIfNothingArrived() -> Bool {
+        state.withLock { state in
+            guard state.arrived.isEmpty else { return false }
+            state.multi = nil
+            state.isRunning = false
+            return true
+        }
+    }
+
+    private static func milliseconds(_ duration: Duration) -> CInt {
+        let (seconds, attoseconds) = duration.components
+        let value = min(max(seconds, 0), 86_400) * 1000 + attoseconds / 1_000_000_000_000_000
+        return CInt(clamping: max(value, 0) + 1)
+    }
+}

@@ -1,0 +1,114 @@
+/// Who asks, and what was granted to them by token and configuration together.
+public struct Subject: Equatable, Sendable {
+    public var name: String
+    public var clientID: String?
+    public var scopes: Set<String>
+    public var streams: [StreamPattern]
+    /// Lower case.
+    public var attributes: Set<String>
+
+    public init(
+        name: String, clientID: String? = nil, scopes: Set<String>, streams: [StreamPattern],
+        attributes: some Sequence<String>
+    ) {
+        self.name = name
+        self.clientID = clientID
+        self.scopes = scopes
+        self.streams = streams
+        self.attributes = Set(attributes.map { $0.lowercased() })
+    }
+
+    /// - Parameter claims: of a verified token whose `sub` was checked.
+    public init(claims: AccessClaims, rules: AccessRules) {
+        let name = claims.subject ?? ""
+        let granted = rules.rules.filter { StreamPattern($0.subject).matches(name) }
+        self.init(
+            name: name, clientID: claims.clientID, scopes: Set(claims.scopes),
+            streams: (claims.streams + granted.flatMap(\.streams)).map(StreamPattern.init),
+            attributes: claims.attributes + granted.flatMap(\.attributes))
+    }
+
+    public func mayUse(stream: String) -> Bool {
+        streams.contains { $0.matches(stream) }
+    }
+
+    /// Whether the grant covers everything, and so also what no stream is known for.
+    public var mayUseEveryStream: Bool { streams.contains(.any) }
+}
+
+/// Grants that the operator's configuration adds to those in the tokens.
+public struct AccessRules: Codable, Equatable, Sendable {
+    public struct Rule: Codable, Equatable, Sendable {
+        /// A name or a pattern in the form of `StreamPattern`, compared with `sub`.
+        public var subject: String
+        public var streams: [String]
+        public var attributes: [String]
+
+        public init(subject: String, streams: [String] = [], attributes: [String] = []) {
+            self.subject = subject
+            self.streams = streams
+            self.attributes = attributes
+        }
+
+        private enum CodingKeys: String, CodingKey {
+            case subject, streams, attributes
+        }
+
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            subject = try container.decode(String.self, forKey: .subject)
+            streams = try container.decodeIfPresent([String].self, forKey: .streams) ?? []
+            attributes = try container.decodeIfPresent([String].self, forKey: .attributes) ?? []
+        }
+    }
+
+    public var rules: [Rule]
+
+    public init(rules: [Rule] = []) {
+        self.rules = rules
+    }
+}
+
+/// Whether a subject gets a key: every attribute granted ∧ (`dissem` empty or holds the subject) ∧ stream granted.
+public enum AccessDecision: Equatable, Sendable {
+    case permit
+    case deny(Reason)
+
+    /// Goes into the audit line; the client learns only that it was refused.
+    public enum Reason: String, Equatable, Sendable {
+        case attributeNotGranted = "attribute not granted"
+        case notInDissem = "subject not in dissem"
+        case streamNotGranted = "stream not granted"
+        case headerNotRegistered = "header not registered"
+    }
+
+    /// What is known about the stream that a key belongs to.
+    public enum Origin: Equatable, Sendable {
+        /// The publisher registered the header for this stream.
+        case registered(stream: String)
+        case unregistered
+        /// A file (TDF3): it belongs to no stream, its policy alone decides.
+        case archive
+    }
+
+    public static func decide(
+        policy: AccessPolicy, origin: Origin, subject: Subject, requiresRegistration: Bool
+    ) -> AccessDecision {
+        switch origin {
+        case .registered(let stream):
+            guard subject.mayUse(stream: stream) else { return .deny(.streamNotGranted) }
+        case .unregistered:
+            guard !requiresRegistration else { return .deny(.headerNotRegistered) }
+            guard subject.mayUseEveryStream else { return .deny(.streamNotGranted) }
+        case .archive:
+            break
+        }
+        guard policy.body.dataAttributes.allSatisfy({ subject.attributes.contains($0.name.lowercased()) }) else {
+            return .deny(.attributeNotGranted)
+        }
+        guard policy.body.dissem.isEmpty || policy.body.dissem.contains(subject.name) else {
+            return .deny(.notInDissem)
+        }
+        return .permit
+    }
+}

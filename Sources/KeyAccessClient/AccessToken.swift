@@ -1,0 +1,92 @@
+internal import Glibc
+internal import Synchronization
+
+/// Where the bearer token comes from.
+public enum AccessTokenSource: Equatable, Sendable {
+    /// Requests go without: for a KAS that asks for none.
+    case none
+    /// Read when it is first needed, and again whenever the file changed: tokens expire.
+    case file(String)
+    case value(String)
+}
+
+extension AccessTokenSource: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String {
+        switch self {
+        case .none: "no token"
+        case .file(let path): "token from \(path)"
+        case .value: "token given"
+        }
+    }
+
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: ["source": description]) }
+}
+
+/// Gives the token of a source, reading its file again when the file changed.
+final class AccessTokenReader: Sendable {
+    /// Bytes; real tokens have one or two thousand.
+    static let limit = 16 * 1024
+
+    private struct Version: Equatable {
+        var inode: UInt64
+        var size: Int64
+        var seconds: Int64
+        var nanoseconds: Int64
+    }
+
+    private let source: AccessTokenSource
+    private let cached = Mutex<(version: Version, token: String)?>(nil)
+
+    init(_ source: AccessTokenSource) {
+        self.source = source
+    }
+
+    /// Nil when the source is `.none`.
+    func token() throws(KeyAccessError) -> String? {
+        switch source {
+        case .none: return nil
+        case .value(let value): return try Self.checked(value, path: nil)
+        case .file(let path): return try read(path)
+        }
+    }
+
+    private func read(_ path: String) throws(KeyAccessError) -> String {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw .tokenUnreadable(path: path, .system(errno)) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw .tokenUnreadable(path: path, .system(errno)) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .tokenUnreadable(path: path, .notAFile) }
+        let version = Version(
+            inode: UInt64(status.st_ino), size: Int64(status.st_size), seconds: Int64(status.st_mtim.tv_sec),
+            nanoseconds: Int64(status.st_mtim.tv_nsec))
+        if let known = cached.withLock({ $0 }), known.version == version { return known.token }
+        guard version.size <= Self.limit else { throw .tokenUnreadable(path: path, .tooLong(limit: Self.limit)) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while bytes.count <= Self.limit {
+            let count = Glibc.read(descriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw .tokenUnreadable(path: path, .system(errno)) }
+            if count == 0 { break }
+            bytes += buffer.prefix(count)
+        }
+        guard bytes.count <= Self.limit else { throw .tokenUnreadable(path: path, .tooLong(limit: Self.limit)) }
+        let token = try Self.checked(String(decoding: bytes, as: UTF8.self), path: path)
+        cached.withLock { $0 = (version, token) }
+        return token
+    }
+
+    /// Without white space around it; one word of visible ASCII (RFC 6750 §2.1).
+    private static func checked(_ text: String, path: String?) throws(KeyAccessError) -> String {
+        var token = Substring(text)
+        while token.first?.isWhitespace == true { token.removeFirst() }
+        while token.last?.isWhitespace == true { token.removeLast() }
+        guard !token.isEmpty else { throw .tokenUnreadable(path: path, .empty) }
+        guard token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+            throw .tokenUnreadable(path: path, .invalidCharacter)
+        }
+        return String(token)
+    }
+}

@@ -1,0 +1,152 @@
+internal import Cryptography
+public import HTTPClient
+internal import NanoTDF
+
+/// Which KAS is asked, and how. The only KAS that is ever asked: what a header names is not followed
+/// (nanotdf-and-kas.md §4, S10).
+public struct KASConfiguration: Equatable, Sendable {
+    /// `https://kas.example.net/kas`; http for this machine only. Without a path, `/kas` is meant.
+    public var url: String
+    public var token: AccessTokenSource
+    /// Trusted certificates (PEM) in place of the system's.
+    public var certificateAuthorityFile: String?
+    /// Tried first when a key comes; the other ones of `SessionSalt` after it.
+    public var sessionSalt: SessionSalt
+    /// Whether headers name the KAS key. WatchBox's and OpenTDF's KAS read it, arkavo-rs refuses such headers.
+    public var includesKeyIdentifier: Bool
+    /// Keeps the last good public key, so that a process can start while the KAS is away.
+    public var publicKeyCacheFile: String?
+    public var connectTimeout: Duration
+    /// For a whole request.
+    public var timeout: Duration
+
+    public init(
+        url: String, token: AccessTokenSource = .none, certificateAuthorityFile: String? = nil,
+        sessionSalt: SessionSalt = .l1l, includesKeyIdentifier: Bool = false, publicKeyCacheFile: String? = nil,
+        connectTimeout: Duration = .seconds(5), timeout: Duration = .seconds(10)
+    ) {
+        self.url = url
+        self.token = token
+        self.certificateAuthorityFile = certificateAuthorityFile
+        self.sessionSalt = sessionSalt
+        self.includesKeyIdentifier = includesKeyIdentifier
+        self.publicKeyCacheFile = publicKeyCacheFile
+        self.connectTimeout = connectTimeout
+        self.timeout = timeout
+    }
+
+    /// The URL that endpoints hang on and that headers carry: no slash at the end, never without a path.
+    public var base: String {
+        var text = Substring(url)
+        while text.hasSuffix("/") { text.removeLast() }
+        guard let scheme = text.firstRange(of: "://"), !text[scheme.upperBound...].contains("/") else {
+            return String(text)
+        }
+        return text + "/kas"
+    }
+
+    /// `base` without its `/kas`: where WatchBox's own endpoints are.
+    var root: String {
+        base.hasSuffix("/kas") ? String(base.dropLast(4)) : base
+    }
+
+    /// One client for all requests to this KAS, so that they share connections.
+    public func makeHTTPClient() -> HTTPClient {
+        HTTPClient(configuration: HTTPClient.Configuration(certificateAuthorityFile: certificateAuthorityFile))
+    }
+}
+
+/// The salt of the key derivation between a KAS and its client; depends on the KAS's implementation
+/// (nanotdf-and-kas.md §2.5).
+public enum SessionSalt: String, Codable, CaseIterable, Sendable {
+    /// SHA-256("L1L"): NanoTDF at OpenTDF's, arkavo-rs' and WatchBox's KAS.
+    case l1l = "L1L"
+    /// What OpenTDFKit d8ffeff expects of its KAS.
+    case empty
+    /// SHA-256("TDF"): TDF3 at OpenTDF's KAS.
+    case tdf = "TDF"
+
+    var bytes: [UInt8] {
+        switch self {
+        case .l1l: KeyDerivationSalt.l1l
+        case .empty: []
+        case .tdf: Digest.sha256(Array("TDF".utf8))
+        }
+    }
+}
+
+extension KASConfiguration: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case url, token, tokenFile, certificateAuthorityFile, sessionSalt, includesKeyIdentifier, publicKeyCacheFile
+        case connectTimeoutSeconds, timeoutSeconds
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(url: try container.decode(String.self, forKey: .url))
+        if let path = try container.decodeIfPresent(String.self, forKey: .tokenFile) {
+            token = .file(path)
+        } else if let value = try container.decodeIfPresent(String.self, forKey: .token) {
+            token = .value(value)
+        }
+        certificateAuthorityFile = try container.decodeIfPresent(String.self, forKey: .certificateAuthorityFile)
+        sessionSalt = try container.decodeIfPresent(SessionSalt.self, forKey: .sessionSalt) ?? sessionSalt
+        includesKeyIdentifier =
+            try container.decodeIfPresent(Bool.self, forKey: .includesKeyIdentifier) ?? includesKeyIdentifier
+        publicKeyCacheFile = try container.decodeIfPresent(String.self, forKey: .publicKeyCacheFile)
+        connectTimeout = try Self.duration(container, .connectTimeoutSeconds) ?? connectTimeout
+        timeout = try Self.duration(container, .timeoutSeconds) ?? timeout
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(url, forKey: .url)
+        switch token {
+        case .none: break
+        case .file(let path): try container.encode(path, forKey: .tokenFile)
+        case .value(let value): try container.encode(value, forKey: .token)
+        }
+        try container.encodeIfPresent(certificateAuthorityFile, forKey: .certificateAuthorityFile)
+        try container.encode(sessionSalt, forKey: .sessionSalt)
+        try container.encode(includesKeyIdentifier, forKey: .includesKeyIdentifier)
+        try container.encodeIfPresent(publicKeyCacheFile, forKey: .publicKeyCacheFile)
+        try container.encode(connectTimeout.inSeconds, forKey: .connectTimeoutSeconds)
+        try container.encode(timeout.inSeconds, forKey: .timeoutSeconds)
+    }
+
+    private static func duration(
+        _ container: KeyedDecodingContainer<CodingKeys>, _ key: CodingKeys
+    ) throws -> Duration? {
+        guard let seconds = try container.decodeIfPresent(Double.self, forKey: key) else { return nil }
+        guard seconds.isFinite, seconds > 0, seconds <= 3600 else {
+            throw DecodingError.dataCorruptedError(
+                forKey: key, in: container, debugDescription: "a time must be within 0 and 3600 s")
+        }
+        return .seconds(seconds)
+    }
+}
+
+extension KASConfiguration: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The URL without what may be secret in it; never the token.
+    public var description: String { "KAS at \(Self.redacted(base)), \(token)" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+
+    /// A password does not belong into the URL, nor a query; a text that has them is shown without.
+    static func redacted(_ url: String) -> String {
+        var text = String(url.prefix { $0 != "?" && $0 != "#" })
+        guard let scheme = text.firstRange(of: "://") else { return text }
+        let end = text[scheme.upperBound...].firstIndex(of: "/") ?? text.endIndex
+        if let at = text[scheme.upperBound..<end].lastIndex(of: "@") {
+            text.replaceSubrange(scheme.upperBound..<at, with: "***")
+        }
+        return text
+    }
+}
+
+extension Duration {
+    var inSeconds: Double {
+        let (seconds, attoseconds) = components
+        return Double(seconds) + Double(attoseconds) / 1e18
+    }
+}

@@ -1,0 +1,75 @@
+internal import FoundationEssentials
+internal import HTTPClient
+internal import KeyAccess
+
+/// What sends a request; `HTTPClient`, or a script in tests.
+protocol KASTransport: Sendable {
+    func send(_ request: HTTPRequest) async throws(HTTPClientError) -> HTTPResponse
+}
+
+extension HTTPClient: KASTransport {}
+
+/// Requests to the configured KAS: URL, token, limits, and what a status means.
+struct KASConnection: Sendable {
+    /// Bytes. A rewrap of one key has about 700.
+    static let answerLimit = 64 * 1024
+
+    let configuration: KASConfiguration
+    private let transport: any KASTransport
+    private let token: AccessTokenReader
+
+    init(_ configuration: KASConfiguration, _ transport: any KASTransport) {
+        self.configuration = configuration
+        self.transport = transport
+        token = AccessTokenReader(configuration.token)
+    }
+
+    /// - Parameter accepted: statuses that are an answer; every other one is an error.
+    func send(
+        _ method: HTTPRequest.Method, _ url: String, headers: [HTTPHeader] = [], body: [UInt8] = [],
+        authorised: Bool, accepted: Set<Int> = [200], timeout: Duration? = nil
+    ) async throws(KeyAccessError) -> HTTPResponse {
+        var headers = headers + [HTTPHeader("Accept", "application/json")]
+        if authorised, let token = try token.token() { headers.append(HTTPHeader("Authorization", "Bearer \(token)")) }
+        if !body.isEmpty { headers.append(HTTPHeader("Content-Type", "application/json")) }
+        let total = min(timeout ?? configuration.timeout, configuration.timeout)
+        let request = HTTPRequest(
+            method: method, url: url, headers: headers, body: body,
+            connectTimeout: min(configuration.connectTimeout, total), totalTimeout: total,
+            maximumResponseBytes: Self.answerLimit)
+        let response: HTTPResponse
+        do {
+            response = try await transport.send(request)
+        } catch {
+            throw KeyAccessError(error)
+        }
+        guard accepted.contains(response.status) else {
+            throw .status(response.status, message: Self.message(response.body))
+        }
+        return response
+    }
+
+    /// The KAS's own words on an error; empty when its body is anything else.
+    private static func message(_ body: [UInt8]) -> String {
+        guard let envelope = try? decode(ErrorEnvelope.self, body) else { return "" }
+        return KeyAccessError.printable(envelope.message)
+    }
+
+    static func decode<T: Decodable>(_ type: T.Type, _ body: [UInt8]) throws(KeyAccessError) -> T {
+        do {
+            try JSONShape.check(body)
+            return try JSONDecoder().decode(type, from: Data(body))
+        } catch {
+            throw .garbage(.unreadable)
+        }
+    }
+
+    /// Of values that always can be encoded.
+    static func encode(_ value: some Encodable) throws(KeyAccessError) -> [UInt8] {
+        do {
+            return Array(try JSONEncoder().encode(value))
+        } catch {
+            throw .crypto("JSON encoding")
+        }
+    }
+}

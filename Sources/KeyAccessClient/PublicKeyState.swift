@@ -1,0 +1,76 @@
+/// A KAS's public key as it was last read, and what a later request says to ask whether it still holds.
+struct KnownPublicKey: Codable, Equatable, Sendable {
+    /// The KAS that gave it: a file of another KAS is not used.
+    var url: String
+    /// PEM, as it came.
+    var publicKey: String
+    var kid: String?
+    var etag: String?
+    /// Unix seconds.
+    var fetchedAt: Int64
+}
+
+/// Which public key is used, and when the KAS is asked again (nanotdf-and-kas.md §1.7): pure, time is an argument.
+///
+/// Fresh for 300 s; after that the KAS is asked first, and the last good key goes on for 24 h when it does not answer.
+/// An outage is not asked about at every rotation: attempts back off to one a minute.
+struct PublicKeyState: Equatable, Sendable {
+    static let freshFor: UInt64 = 300_000_000_000
+    static let goodFor: UInt64 = 86_400_000_000_000
+    static let firstDelay: UInt64 = 2_000_000_000
+    static let longestDelay: UInt64 = 60_000_000_000
+
+    enum Decision: Equatable {
+        /// Use the key that is there.
+        case use(KnownPublicKey)
+        /// Ask the KAS; with a fallback when a key is there for the case that it does not answer.
+        case ask(etag: String?, fallback: KnownPublicKey?)
+    }
+
+    private var known: KnownPublicKey?
+    /// Nanoseconds of the monotonic clock.
+    private var freshUntil: UInt64 = 0
+    private var goodUntil: UInt64 = 0
+    private var askAgainAt: UInt64 = 0
+    private var failures = 0
+
+    mutating func decide(at now: UInt64) -> Decision {
+        if let known, now < freshUntil { return .use(known) }
+        if now >= goodUntil { known = nil }
+        if let known, now < askAgainAt { return .use(known) }
+        return .ask(etag: known?.etag, fallback: known)
+    }
+
+    /// A key came, or the KAS said that the known one still holds.
+    mutating func fetched(_ key: KnownPublicKey, at now: UInt64) {
+        known = key
+        freshUntil = now &+ Self.freshFor
+        goodUntil = now &+ Self.goodFor
+        askAgainAt = 0
+        failures = 0
+    }
+
+    /// The KAS did not give one.
+    mutating func failed(at now: UInt64) {
+        askAgainAt = now &+ min(Self.firstDelay << UInt64(min(failures, 10)), Self.longestDelay)
+        failures += 1
+    }
+
+    /// A key that an earlier process stored. The wall clock of a board without battery may stand anywhere: a key from
+    /// the future is taken as just fetched, an old one for what is left of its day.
+    mutating func restored(_ key: KnownPublicKey, wallClock: Int64, at now: UInt64) {
+        let (difference, overflow) = wallClock.subtractingReportingOverflow(key.fetchedAt)
+        let seconds = wallClock <= key.fetchedAt ? 0 : overflow ? UInt64.max : UInt64(difference)
+        let age = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        guard known == nil, !age.overflow, age.partialValue < Self.goodFor else { return }
+        known = key
+        goodUntil = now &+ (Self.goodFor - age.partialValue)
+        freshUntil = age.partialValue < Self.freshFor ? now &+ (Self.freshFor - age.partialValue) : 0
+    }
+
+    /// Forgets that the key is fresh: the KAS is asked at the next use.
+    mutating func invalidate() {
+        freshUntil = 0
+        askAgainAt = 0
+    }
+}

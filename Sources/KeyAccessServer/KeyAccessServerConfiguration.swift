@@ -1,0 +1,226 @@
+public import KeyAccess
+
+/// Everything that an operator can set. Reads from JSON with every member optional but the state directory.
+public struct KeyAccessServerConfiguration: Codable, Equatable, Sendable {
+    /// `iss` of the tokens that the service's own key signs.
+    public static let localIssuer = "urn:watchbox:kas"
+    /// `aud` that a token must hold, unless set otherwise.
+    public static let defaultAudience = "urn:watchbox:kas"
+
+    /// An OAuth server whose tokens are accepted.
+    public struct TrustedIssuer: Codable, Equatable, Sendable {
+        /// The exact `iss`.
+        public var issuer: String
+        /// A JWKS file (ES256, RS256, EdDSA); read again when it changes.
+        public var jwksFile: String
+        /// Nil: the service's audience.
+        public var audience: String?
+        public var tokenEndpoint: String?
+
+        public init(issuer: String, jwksFile: String, audience: String? = nil, tokenEndpoint: String? = nil) {
+            self.issuer = issuer
+            self.jwksFile = jwksFile
+            self.audience = audience
+            self.tokenEndpoint = tokenEndpoint
+        }
+    }
+
+    public struct TLSFiles: Codable, Equatable, Sendable {
+        /// PEM: the server's certificate, then intermediate ones.
+        public var certificateChainFile: String
+        /// PEM, unencrypted.
+        public var privateKeyFile: String
+
+        public init(certificateChainFile: String, privateKeyFile: String) {
+            self.certificateChainFile = certificateChainFile
+            self.privateKeyFile = privateKeyFile
+        }
+    }
+
+    /// HKDF salt of the session wrap; which one a client expects depends on its revision and on nothing that it sends.
+    public enum SessionSalt: String, Codable, Equatable, Sendable {
+        /// SHA-256("L1L").
+        case l1l = "L1L"
+        case empty
+        /// SHA-256("TDF").
+        case tdf = "TDF"
+    }
+
+    public struct RateLimit: Codable, Equatable, Sendable {
+        /// Requests per second in the long run.
+        public var perSecond: Double
+        /// Requests at once.
+        public var burst: Double
+
+        public init(perSecond: Double, burst: Double) {
+            self.perSecond = perSecond
+            self.burst = burst
+        }
+    }
+
+    /// The HS256 secret of development mode. Has a description of its own so that it stays out of logs.
+    public struct DevelopmentSecret: Codable, Equatable, Sendable, CustomStringConvertible, CustomReflectable {
+        let text: String
+
+        public init(_ text: String) {
+            self.text = text
+        }
+
+        public init(from decoder: any Decoder) throws {
+            text = try decoder.singleValueContainer().decode(String.self)
+        }
+
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(text)
+        }
+
+        public var description: String { "(secret)" }
+
+        public var customMirror: Mirror { Mirror(self, children: []) }
+    }
+
+    /// Keys, registrations; mode 0700, made at the first start.
+    public var stateDirectory: String
+    public var host = "127.0.0.1"
+    /// 0: any free port.
+    public var port = 8443
+    /// Nil: plain HTTP, and then on loopback only.
+    public var tls: TLSFiles?
+    /// Scheme, host and port as clients write them, for the discovery document and DPoP. Nil: taken from the request.
+    public var publicURL: String?
+    public var audience = KeyAccessServerConfiguration.defaultAudience
+    public var issuers: [TrustedIssuer] = []
+    /// Grants beyond those in the tokens.
+    public var access = AccessRules()
+    /// Requirement S7. Off only for publishers that can't register; then a policy can be swapped by anyone.
+    public var requiresRegisteredHeaders = true
+    /// Answers for headers whose policy binding nobody can verify (OpenTDFKit d8ffeff). A registered header needs none.
+    public var allowsUnverifiableBindings = false
+    /// TDF3 archives without a policy binding (the older form of seed 1).
+    public var allowsUnboundTDF3 = false
+    public var defaultSessionSalt = SessionSalt.l1l
+    /// By OAuth client id.
+    public var sessionSalts: [String: SessionSalt] = [:]
+    /// Longest request token, in seconds. otdf-python asks for 7200.
+    public var maximumRequestLifetime: Int64 = 7200
+    public var subjectRateLimit = RateLimit(perSecond: 20, burst: 100)
+    /// Generous: all viewers behind one router share an address.
+    public var addressRateLimit = RateLimit(perSecond: 500, burst: 1000)
+    public var maximumConnections = 1024
+    /// JSON lines; nil: through the logger.
+    public var auditFile: String?
+    /// How long a replaced key keeps working, in seconds (S16).
+    public var keyOverlapSeconds: Int64 = 30 * 86_400
+    /// Accept HS256 tokens under `developmentSecret`. Never with TLS or beyond loopback.
+    public var isDevelopment = false
+    /// At least 32 bytes; only in development mode. Tokens under it name the issuer `developmentIssuer`.
+    public var developmentSecret: DevelopmentSecret?
+    public var developmentIssuer = "urn:watchbox:development"
+
+    public init(stateDirectory: String) {
+        self.stateDirectory = stateDirectory
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(stateDirectory: try container.decode(String.self, forKey: .stateDirectory))
+        func read<T: Decodable>(_ key: CodingKeys, _ value: inout T) throws {
+            if let given = try container.decodeIfPresent(T.self, forKey: key) { value = given }
+        }
+        try read(.host, &host)
+        try read(.port, &port)
+        tls = try container.decodeIfPresent(TLSFiles.self, forKey: .tls)
+        publicURL = try container.decodeIfPresent(String.self, forKey: .publicURL)
+        try read(.audience, &audience)
+        try read(.issuers, &issuers)
+        try read(.access, &access)
+        try read(.requiresRegisteredHeaders, &requiresRegisteredHeaders)
+        try read(.allowsUnverifiableBindings, &allowsUnverifiableBindings)
+        try read(.allowsUnboundTDF3, &allowsUnboundTDF3)
+        try read(.defaultSessionSalt, &defaultSessionSalt)
+        try read(.sessionSalts, &sessionSalts)
+        try read(.maximumRequestLifetime, &maximumRequestLifetime)
+        try read(.subjectRateLimit, &subjectRateLimit)
+        try read(.addressRateLimit, &addressRateLimit)
+        try read(.maximumConnections, &maximumConnections)
+        auditFile = try container.decodeIfPresent(String.self, forKey: .auditFile)
+        try read(.keyOverlapSeconds, &keyOverlapSeconds)
+        try read(.isDevelopment, &isDevelopment)
+        developmentSecret = try container.decodeIfPresent(DevelopmentSecret.self, forKey: .developmentSecret)
+        try read(.developmentIssuer, &developmentIssuer)
+    }
+}
+
+/// Why the service does not start. The description says what to do next.
+public enum KeyAccessServerError: Error, Equatable, Sendable {
+    case plaintextBeyondLoopback(host: String)
+    case developmentBeyondLoopback
+    case developmentSecretTooShort(count: Int)
+    case secretOutsideDevelopment
+    case file(path: String, what: String)
+    case invalid(setting: String, what: String)
+}
+
+extension KeyAccessServerError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .plaintextBeyondLoopback(let host):
+            "The KAS does not serve plain HTTP on \(host): tokens and keys would cross the network readable. "
+                + "Set tls (certificate and key), or host to 127.0.0.1."
+        case .developmentBeyondLoopback:
+            "Development mode works on 127.0.0.1 only. Set host to 127.0.0.1, or configure an issuer with a JWKS file."
+        case .developmentSecretTooShort(let count):
+            "The development secret has \(count) bytes; HS256 needs 32 or more."
+        case .secretOutsideDevelopment:
+            "A development secret is set, but development mode is off. Remove the secret, or switch the mode on."
+        case .file(let path, let what): "\(path): \(what)."
+        case .invalid(let setting, let what): "Setting \(setting): \(what)."
+        }
+    }
+}
+
+extension KeyAccessServerConfiguration {
+    /// Whether the address to bind is one that only this machine reaches.
+    var isLoopback: Bool {
+        if host == "localhost" || host == "::1" { return true }
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+    }
+
+    /// What is bound. A name would be looked up, and the answer need not be loopback.
+    var bindHost: String { host == "localhost" ? "127.0.0.1" : host }
+
+    func check() throws(KeyAccessServerError) {
+        guard tls != nil || isLoopback else { throw .plaintextBeyondLoopback(host: host) }
+        guard (0...65_535).contains(port) else { throw .invalid(setting: "port", what: "\(port) is not 0…65535") }
+        if isDevelopment {
+            guard isLoopback else { throw .developmentBeyondLoopback }
+            if let count = developmentSecret?.text.utf8.count, count < 32 {
+                throw .developmentSecretTooShort(count: count)
+            }
+        } else if developmentSecret != nil {
+            throw .secretOutsideDevelopment
+        }
+        for (name, limit) in [("subjectRateLimit", subjectRateLimit), ("addressRateLimit", addressRateLimit)] {
+            guard limit.perSecond > 0, limit.burst >= 1, limit.perSecond.isFinite, limit.burst.isFinite else {
+                throw .invalid(setting: name, what: "the rate must be above 0 and the burst at least 1")
+            }
+        }
+        guard maximumConnections > 0 else { throw .invalid(setting: "maximumConnections", what: "must be above 0") }
+        guard maximumRequestLifetime > 0 else {
+            throw .invalid(setting: "maximumRequestLifetime", what: "must be above 0")
+        }
+        guard keyOverlapSeconds >= 0 else { throw .invalid(setting: "keyOverlapSeconds", what: "must not be negative") }
+    }
+
+    /// The salt for NanoTDF keys.
+    func sessionSalt(client: String?) -> SessionSalt {
+        client.flatMap { sessionSalts[$0] } ?? defaultSessionSalt
+    }
+
+    /// The salt for TDF3 keys: the platform's own, unless a client is known to use none.
+    func sessionSaltTDF3(client: String?) -> SessionSalt {
+        sessionSalt(client: client) == .empty ? .empty : .tdf
+    }
+}

@@ -1,0 +1,220 @@
+internal import Cryptography
+internal import FoundationEssentials
+public import KeyAccess
+internal import NanoTDF
+internal import Synchronization
+
+/// The private keys of the service, in files of mode 0600 in a directory of mode 0700.
+///
+/// The first start makes a P-256 and an RSA-2048 key and one that signs local access tokens. A rollover puts a new key
+/// first and keeps the old one for an overlap, because publishers cache the public key for up to a day and viewers
+/// need the headers that were made with it (requirement S16).
+public final class KeyStore: Sendable {
+    private struct Index: Codable {
+        var version = 1
+        var keys: [KeyDescription]
+    }
+
+    private struct State {
+        var ring: KeyRing
+        var stamp: UInt64
+    }
+
+    private static let indexName = "keys.json"
+
+    let directory: StateDirectory
+    /// How long a replaced key keeps working, in seconds.
+    public let overlapSeconds: Int64
+    private let state: Mutex<State>
+
+    /// Opens the directory and reads the keys; makes what is missing.
+    ///
+    /// - Parameters:
+    ///   - directory: made with mode 0700 if it isn't there; refused when others have access to it.
+    ///   - now: Unix seconds.
+    /// - Throws: `StateDirectoryError`, whose description tells the operator what to do.
+    public init(directory path: String, overlapSeconds: Int64 = 30 * 86_400, now: Int64) throws {
+        let directory = try StateDirectory(path: path)
+        self.directory = directory
+        self.overlapSeconds = overlapSeconds
+        state = Mutex(
+            try directory.locked {
+                var index = try Self.readIndex(directory)
+                for purpose in [KeyDescription.Purpose.p256, .rsa2048, .issuer]
+                where !index.keys.contains(where: { $0.purpose == purpose && $0.retiredAt == nil }) {
+                    let kid = Self.nextKid(purpose, index)
+                    try directory.write(Self.fileName(kid), Self.generate(purpose))
+                    index.keys.append(KeyDescription(kid: kid, purpose: purpose, createdAt: now, retiredAt: nil))
+                    try Self.writeIndex(index, directory)
+                }
+                return try Self.load(directory, overlapSeconds: overlapSeconds, now: now)
+            })
+    }
+
+    var ring: KeyRing { state.withLock { $0.ring } }
+
+    /// The keys in use, the current one of each purpose first.
+    public var descriptions: [KeyDescription] { ring.descriptions }
+
+    /// SPKI PEM of the current key.
+    public func publicKeyPEM(_ algorithm: KeyAlgorithm) throws -> String {
+        try ring.publicKey(algorithm)?.pem ?? ""
+    }
+
+    /// Makes a new current key. The old one answers for `overlapSeconds` more; then its file is removed.
+    @discardableResult
+    public func rollOver(_ purpose: KeyDescription.Purpose, now: Int64) throws -> KeyDescription {
+        try add(purpose, pem: Self.generate(purpose), kid: nil, now: now)
+    }
+
+    /// Takes over a KAS key that was in service elsewhere, as the new current one.
+    ///
+    /// - Parameter kid: 1…32 letters, digits, `-` or `_`; nil picks the next one.
+    @discardableResult
+    public func importKey(pem: String, purpose: KeyDescription.Purpose, kid: String?, now: Int64) throws
+        -> KeyDescription
+    {
+        if let kid {
+            let isName =
+                (1...32).contains(kid.utf8.count)
+                && kid.utf8.allSatisfy { isASCIIAlphanumeric($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }
+            guard isName else {
+                throw KeyAccessServerError.invalid(setting: "kid", what: "1…32 letters, digits, - or _ are allowed")
+            }
+        }
+        switch purpose {
+        case .p256, .issuer:
+            guard try ECPrivateKey(pem: pem).curve == .p256 else {
+                throw KeyAccessServerError.invalid(setting: "key", what: "it is not on P-256")
+            }
+        case .rsa2048: _ = try RSAPrivateKey(pem: pem)
+        }
+        return try add(purpose, pem: Array(pem.utf8), kid: kid, now: now)
+    }
+
+    /// Reads the keys again if another process has changed them, or one has outlived its overlap.
+    func refresh(now: Int64) throws {
+        let stamp = directory.stamp(Self.indexName)
+        let isStale = state.withLock { state in
+            state.stamp != stamp
+                || state.ring.descriptions.contains { Self.isOver($0, overlapSeconds: overlapSeconds, now: now) }
+        }
+        guard isStale else { return }
+        let loaded = try directory.locked { try Self.load(directory, overlapSeconds: overlapSeconds, now: now) }
+        state.withLock { $0 = loaded }
+    }
+
+    private func add(
+        _ purpose: KeyDescription.Purpose, pem: [UInt8], kid: String?, now: Int64
+    ) throws -> KeyDescription {
+        var pem = pem
+        defer { Wiping.wipe(&pem) }
+        let (description, loaded) = try directory.locked {
+            var index = try Self.readIndex(directory)
+            let kid = kid ?? Self.nextKid(purpose, index)
+            guard !index.keys.contains(where: { $0.kid == kid }) else {
+                throw KeyAccessServerError.invalid(setting: "kid", what: "a key of that name exists")
+            }
+            try directory.write(Self.fileName(kid), pem)
+            for position in index.keys.indices
+            where index.keys[position].purpose == purpose && index.keys[position].retiredAt == nil {
+                index.keys[position].retiredAt = now
+            }
+            let description = KeyDescription(kid: kid, purpose: purpose, createdAt: now, retiredAt: nil)
+            index.keys.append(description)
+            try Self.writeIndex(index, directory)
+            return (description, try Self.load(directory, overlapSeconds: overlapSeconds, now: now))
+        }
+        state.withLock { $0 = loaded }
+        return description
+    }
+
+    private static func isOver(_ key: KeyDescription, overlapSeconds: Int64, now: Int64) -> Bool {
+        guard let retiredAt = key.retiredAt else { return false }
+        return now - retiredAt > overlapSeconds
+    }
+
+    private static func load(_ directory: StateDirectory, overlapSeconds: Int64, now: Int64) throws -> State {
+        var index = try readIndex(directory)
+        let over = index.keys.filter { isOver($0, overlapSeconds: overlapSeconds, now: now) }
+        if !over.isEmpty {
+            index.keys.removeAll { over.contains($0) }
+            try writeIndex(index, directory)
+            for key in over { directory.remove(fileName(key.kid)) }
+        }
+        var ring = KeyRing()
+        // Of two keys that were retired in the same second the later one was current for longer.
+        ring.descriptions = index.keys.enumerated().sorted {
+            ($0.element.retiredAt ?? .max, $0.offset) > ($1.element.retiredAt ?? .max, $1.offset)
+        }.map(\.element)
+        for key in ring.descriptions {
+            let path = "\(directory.path)/\(fileName(key.kid))"
+            guard var bytes = try directory.read(fileName(key.kid), limit: 65_536) else {
+                throw StateDirectoryError.damaged(path: path, what: "the file is missing")
+            }
+            defer { Wiping.wipe(&bytes) }
+            let pem = String(decoding: bytes, as: UTF8.self)
+            do {
+                switch key.purpose {
+                case .p256: ring.p256.append(NamedKey(kid: key.kid, key: try ECPrivateKey(pem: pem)))
+                case .rsa2048: ring.rsa.append(NamedKey(kid: key.kid, key: try RSAPrivateKey(pem: pem)))
+                case .issuer: ring.issuer.append(NamedKey(kid: key.kid, key: try ECPrivateKey(pem: pem)))
+                }
+            } catch {
+                throw StateDirectoryError.damaged(path: path, what: "it holds no key of its kind")
+            }
+        }
+        return State(ring: ring, stamp: directory.stamp(indexName))
+    }
+
+    private static func readIndex(_ directory: StateDirectory) throws -> Index {
+        guard let bytes = try directory.read(indexName) else { return Index(keys: []) }
+        do {
+            let index = try JSONDecoder().decode(Index.self, from: Data(bytes))
+            guard index.version == 1 else { throw StateDirectoryError.damaged(path: "", what: "") }
+            return index
+        } catch {
+            throw StateDirectoryError.damaged(
+                path: "\(directory.path)/\(indexName)", what: "it is not a key index of version 1")
+        }
+    }
+
+    private static func writeIndex(_ index: Index, _ directory: StateDirectory) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .prettyPrinted]
+        try directory.write(indexName, Array(try encoder.encode(index)))
+    }
+
+    private static func generate(_ purpose: KeyDescription.Purpose) throws -> [UInt8] {
+        switch purpose {
+        case .p256, .issuer: Array(try ECPrivateKey.generate(.p256).privateKeyPEM().utf8)
+        case .rsa2048: Array(try RSAPrivateKey.generate(bits: 2048).privateKeyPEM().utf8)
+        }
+    }
+
+    private static func fileName(_ kid: String) -> String { "\(kid).pem" }
+
+    /// Two characters while they last (`e1`…`e9`): a kid stands in every header, in 2, 8 or 32 bytes.
+    private static func nextKid(_ purpose: KeyDescription.Purpose, _ index: Index) -> String {
+        let letter =
+            switch purpose {
+            case .p256: "e"
+            case .rsa2048: "r"
+            case .issuer: "i"
+            }
+        // Counted on from the highest number ever listed, so that a kid doesn't come back while it is remembered.
+        let highest = index.keys.compactMap { $0.kid.hasPrefix(letter) ? Int($0.kid.dropFirst()) : nil }.max() ?? 0
+        let number = highest < Int.max ? highest + 1 : 1
+        return letter
+            + (number < 10 ? "\(number)" : String(repeating: "0", count: max(0, 7 - "\(number)".count)) + "\(number)")
+    }
+}
+
+private func isASCIIAlphanumeric(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "a")...UInt8(ascii: "z"):
+        true
+    default: false
+    }
+}

@@ -1,0 +1,171 @@
+internal import Glibc
+
+/// Why the directory of keys can't be used. The description says what to do next.
+public enum StateDirectoryError: Error, Equatable, Sendable {
+    /// A call of the C library failed.
+    case system(call: String, path: String, code: Int32)
+    /// Group or others may do something with it.
+    case permissionsTooWide(path: String, mode: UInt32, wanted: UInt32)
+    case wrongOwner(path: String)
+    /// A symbolic link, a device, or a directory where a file belongs.
+    case wrongKind(path: String)
+    case tooLarge(path: String, limit: Int)
+    /// The file's content isn't what this program wrote.
+    case damaged(path: String, what: String)
+}
+
+extension StateDirectoryError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .system(let call, let path, let code):
+            "\(call) failed for \(path): \(String(cString: strerror(code)))."
+        case .permissionsTooWide(let path, let mode, let wanted):
+            "\(path) has permissions \(Self.octal(mode)), wider than \(Self.octal(wanted)): others could read the "
+                + "keys. Run: chmod \(Self.octal(wanted)) \(path) — and replace the keys if someone may have."
+        case .wrongOwner(let path):
+            "\(path) belongs to another user than the one this program runs as. Run: chown it to that user."
+        case .wrongKind(let path): "\(path) is not a plain file or directory of its own. Remove it."
+        case .tooLarge(let path, let limit):
+            "\(path) is larger than \(limit) bytes; it was not written by this program."
+        case .damaged(let path, let what): "\(path) can't be read: \(what). Restore it from a backup."
+        }
+    }
+
+    private static func octal(_ mode: UInt32) -> String {
+        let digits = String(mode, radix: 8)
+        return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+    }
+}
+
+/// A directory with mode 0700 whose files have mode 0600, all owned by the user of this process.
+///
+/// Everything is opened relative to the directory's descriptor and without following links, so that what was checked
+/// is what is read.
+final class StateDirectory: Sendable {
+    let path: String
+    /// Open for the lifetime of this object; used with the `…at` calls only.
+    private let descriptor: Int32
+
+    /// Opens the directory, and makes it first if it isn't there.
+    init(path: String) throws(StateDirectoryError) {
+        self.path = path
+        if mkdir(path, 0o700) != 0, errno != EEXIST {
+            throw .system(call: "mkdir", path: path, code: errno)
+        }
+        let opened = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard opened >= 0 else {
+            throw errno == ELOOP || errno == ENOTDIR
+                ? .wrongKind(path: path) : .system(call: "open", path: path, code: errno)
+        }
+        descriptor = opened
+        do {
+            try Self.check(opened, path: path, kind: S_IFDIR, wanted: 0o700)
+        } catch {
+            close(opened)
+            throw error
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Bytes of a file; nil when there is none.
+    func read(_ name: String, limit: Int = 1 << 20) throws(StateDirectoryError) -> [UInt8]? {
+        let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+        guard file >= 0 else {
+            if errno == ENOENT { return nil }
+            throw errno == ELOOP
+                ? .wrongKind(path: full(name)) : .system(call: "open", path: full(name), code: errno)
+        }
+        defer { close(file) }
+        try Self.check(file, path: full(name), kind: S_IFREG, wanted: 0o600)
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = Glibc.read(file, &chunk, chunk.count)
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw .system(call: "read", path: full(name), code: errno)
+            }
+            if count == 0 { return bytes }
+            bytes += chunk[..<count]
+            guard bytes.count <= limit else { throw .tooLarge(path: full(name), limit: limit) }
+        }
+    }
+
+    /// Replaces a file as a whole: after a crash there is the old one or the new one.
+    func write(_ name: String, _ bytes: [UInt8]) throws(StateDirectoryError) {
+        let temporary = ".\(name).new"
+        unlinkat(descriptor, temporary, 0)
+        let file = openat(descriptor, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw .system(call: "open", path: full(temporary), code: errno) }
+        do throws(StateDirectoryError) {
+            defer { close(file) }
+            try Self.writeAll(file, bytes, path: full(temporary))
+            guard fsync(file) == 0 else { throw .system(call: "fsync", path: full(name), code: errno) }
+        } catch {
+            unlinkat(descriptor, temporary, 0)
+            throw error
+        }
+        guard renameat(descriptor, temporary, descriptor, name) == 0 else {
+            throw .system(call: "rename", path: full(name), code: errno)
+        }
+        fsync(descriptor)
+    }
+
+    /// Appends to a file; makes it first if it isn't there.
+    func append(_ name: String, _ bytes: [UInt8]) throws(StateDirectoryError) {
+        let file = openat(descriptor, name, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw .system(call: "open", path: full(name), code: errno) }
+        defer { close(file) }
+        try Self.check(file, path: full(name), kind: S_IFREG, wanted: 0o600)
+        try Self.writeAll(file, bytes, path: full(name))
+    }
+
+    func remove(_ name: String) {
+        unlinkat(descriptor, name, 0)
+    }
+
+    /// Changes whenever the file was replaced; 0 when there is none.
+    func stamp(_ name: String) -> UInt64 {
+        var status = stat()
+        guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return 0 }
+        var stamp = UInt64(status.st_ino) &* 0x9E37_79B9_7F4A_7C15
+        stamp = stamp &+ UInt64(bitPattern: Int64(status.st_mtim.tv_sec)) &* 1_000_000_007
+        return stamp &+ UInt64(bitPattern: Int64(status.st_mtim.tv_nsec)) | 1
+    }
+
+    /// Runs `body` while no other process that does the same is in the directory.
+    func locked<R>(_ body: () throws -> R) throws -> R {
+        while flock(descriptor, LOCK_EX) != 0 {
+            guard errno == EINTR else { throw StateDirectoryError.system(call: "flock", path: path, code: errno) }
+        }
+        defer { flock(descriptor, LOCK_UN) }
+        return try body()
+    }
+
+    private func full(_ name: String) -> String { "\(path)/\(name)" }
+
+    private static func check(
+        _ descriptor: Int32, path: String, kind: UInt32, wanted: UInt32
+    ) throws(StateDirectoryError) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw .system(call: "fstat", path: path, code: errno) }
+        guard status.st_mode & S_IFMT == kind else { throw .wrongKind(path: path) }
+        guard status.st_uid == geteuid() else { throw .wrongOwner(path: path) }
+        guard status.st_mode & 0o077 == 0 else {
+            throw .permissionsTooWide(path: path, mode: status.st_mode & 0o7777, wanted: wanted)
+        }
+    }
+
+    private static func writeAll(_ file: Int32, _ bytes: [UInt8], path: String) throws(StateDirectoryError) {
+        var start = 0
+        while start < bytes.count {
+            let count = bytes[start...].withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw .system(call: "write", path: path, code: errno)
+            }
+            start += count
+        }
+    }
+}

@@ -1,0 +1,194 @@
+internal import CAVCodec
+internal import Media
+internal import VideoCodec
+
+/// Any file that libavformat reads. Its calls block, on the thread of the source only.
+final class ContainerInput: MediaInput {
+    private let path: String
+    private var context: UnsafeMutablePointer<AVFormatContext>?
+    private let packet: UnsafeMutablePointer<AVPacket>
+    /// By the number of the stream.
+    private var tracks: [Int32: any ContainerTrack] = [:]
+    private var startEvents: [MediaEvent] = []
+    private var isAtEnd = false
+    /// Is asked by libavformat during long reads; must outlive the context.
+    private let clock: SourceClock
+
+    var trackCount: Int? { tracks.count }
+
+    init(_ configuration: MediaFileConfiguration, clock: SourceClock) throws(MediaSourceError) {
+        path = configuration.path
+        self.clock = clock
+        // Our own look first: it knows a missing file, a directory and an empty file by name.
+        _ = try FileReader(path: path)
+        do throws(VideoCodecError) {
+            try Libav.load(WB_LIBRARY_AVFORMAT)
+        } catch {
+            throw MediaSourceError(
+                what: "cannot open \(configuration.path)", why: "\(error)", next: "Then start again.")
+        }
+        guard let packet = wb_av_packet_alloc() else { throw Self.outOfMemory(path) }
+        self.packet = packet
+        try open()
+        try selectTracks(configuration)
+    }
+
+    deinit {
+        var packet: UnsafeMutablePointer<AVPacket>? = packet
+        wb_av_packet_free(&packet)
+        wb_avformat_close_input(&context)
+    }
+
+    func next() throws(MediaSourceError) -> [MediaEvent]? {
+        if !startEvents.isEmpty {
+            defer { startEvents = [] }
+            return startEvents
+        }
+        guard !isAtEnd else { return nil }
+        Libav.takeLog()
+        let code = wb_av_read_frame(context, packet)
+        if code == wb_averror_eof() || code == wb_averror_exit() {
+            isAtEnd = true
+            return try finishTracks()
+        }
+        guard code >= 0 else {
+            throw MediaSourceError(
+                what: "cannot read \(path)", why: Libav.message(for: code), next: Self.damagedAdvice)
+        }
+        defer { wb_av_packet_unref(packet) }
+        guard let track = tracks[packet.pointee.stream_index] else { return [] }
+        if packet.pointee.flags & AV_PKT_FLAG_CORRUPT != 0 {
+            // A stream that was received loses packets, and goes on; the damaged picture is not handed to a decoder.
+            if isTransportStream { return [] }
+            throw MediaSourceError(
+                what: "cannot read \(path)", why: "the file ends within a frame", next: Self.damagedAdvice)
+        }
+        do throws(TrackFailure) {
+            return try track.take(packet)
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    func requestKeyFrame() {
+        for track in tracks.values { track.requestKeyFrame() }
+    }
+
+    private var isTransportStream: Bool {
+        guard let name = context?.pointee.iformat?.pointee.name else { return false }
+        return String(cString: name) == "mpegts"
+    }
+
+    private func finishTracks() throws(MediaSourceError) -> [MediaEvent] {
+        var events: [MediaEvent] = []
+        do throws(TrackFailure) {
+            for (_, track) in tracks.sorted(by: { $0.key < $1.key }) { events += try track.finish() }
+        } catch {
+            throw failure(error)
+        }
+        return events
+    }
+
+    private func open() throws(MediaSourceError) {
+        context = wb_avformat_alloc_context()
+        guard let context else { throw Self.outOfMemory(path) }
+        context.pointee.interrupt_callback = AVIOInterruptCB(
+            callback: { opaque in
+                guard let opaque else { return 0 }
+                return Unmanaged<SourceClock>.fromOpaque(opaque).takeUnretainedValue().isStopped ? 1 : 0
+            }, opaque: Unmanaged.passUnretained(clock).toOpaque())
+        var options: OpaquePointer?
+        defer { wb_av_dict_free(&options) }
+        // A playlist or a manifest must not make us fetch from elsewhere.
+        _ = wb_av_dict_set(&options, "protocol_whitelist", "file", 0)
+        Libav.takeLog()
+        // "file:", so that no name is taken for another protocol. Frees the context when it fails.
+        var code = wb_avformat_open_input(&self.context, "file:" + path, nil, &options)
+        if code >= 0 { code = wb_avformat_find_stream_info(self.context, nil) }
+        guard code >= 0 else {
+            throw MediaSourceError(
+                what: "cannot open \(path)", why: Libav.message(for: code), next: Self.damagedAdvice)
+        }
+    }
+
+    private func selectTracks(_ configuration: MediaFileConfiguration) throws(MediaSourceError) {
+        guard let context, let streams = context.pointee.streams else { return }
+        let all = (0..<Int(context.pointee.nb_streams)).compactMap { streams[$0] }
+        let video = Self.best(AVMEDIA_TYPE_VIDEO, of: all)
+        let audio = Self.best(AVMEDIA_TYPE_AUDIO, of: all)
+        guard video != nil || audio != nil else {
+            throw MediaSourceError(
+                what: "cannot play \(path)", why: "it holds neither video nor audio",
+                next: "Name a file with video or audio in it.")
+        }
+        for stream in all where stream != video && stream != audio { stream.pointee.discard = AVDISCARD_ALL }
+        do throws(TrackFailure) {
+            if let video { try addVideo(video, configuration) }
+            if let audio { try addAudio(audio, configuration) }
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    private func addVideo(
+        _ stream: UnsafeMutablePointer<AVStream>, _ configuration: MediaFileConfiguration
+    ) throws(TrackFailure) {
+        if let track = PassedVideoTrack(stream) {
+            tracks[stream.pointee.index] = track
+            startEvents += try track.start(stream)
+        } else if let transcoding = configuration.transcoding {
+            tracks[stream.pointee.index] = try TranscodedVideoTrack(stream, transcoding)
+        } else {
+            throw .unsupported(codec: UnsafePointer(stream.pointee.codecpar).codecName, kind: "video")
+        }
+    }
+
+    private func addAudio(
+        _ stream: UnsafeMutablePointer<AVStream>, _ configuration: MediaFileConfiguration
+    ) throws(TrackFailure) {
+        if let track = PassedAudioTrack(stream) {
+            tracks[stream.pointee.index] = track
+            startEvents += try track.start(stream)
+        } else if let transcoding = configuration.transcoding {
+            tracks[stream.pointee.index] = try TranscodedAudioTrack(stream, transcoding)
+        } else {
+            throw .unsupported(codec: UnsafePointer(stream.pointee.codecpar).codecName, kind: "audio")
+        }
+    }
+
+    /// The one that the file declares as default, or else the first. A cover picture is no video.
+    private static func best(
+        _ type: AVMediaType, of streams: [UnsafeMutablePointer<AVStream>]
+    ) -> UnsafeMutablePointer<AVStream>? {
+        let fitting = streams.filter {
+            $0.pointee.codecpar.pointee.codec_type == type
+                && $0.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC == 0
+        }
+        return fitting.first { $0.pointee.disposition & AV_DISPOSITION_DEFAULT != 0 } ?? fitting.first
+    }
+
+    private func failure(_ failure: TrackFailure) -> MediaSourceError {
+        switch failure {
+        case .damaged(let error):
+            MediaSourceError(what: "cannot read \(path)", why: "\(error)", next: Self.damagedAdvice)
+        case .coding(let error):
+            MediaSourceError(
+                what: "cannot transcode \(path)", why: "\(error)",
+                next: "Convert the file first (ffmpeg -i IN -c:v libx264 -c:a aac OUT.mp4).")
+        case .unsupported(let codec, let kind):
+            MediaSourceError(
+                what: "cannot play \(path)", why: "its \(kind) is \(codec)", next: UnsupportedTrack.advice)
+        case .untimed:
+            MediaSourceError(
+                what: "cannot play \(path)", why: "its pictures are out of order and have no time stamps",
+                next: "Put the stream into a container when it is recorded (MP4, MKV or MPEG-TS).")
+        }
+    }
+
+    private static func outOfMemory(_ path: String) -> MediaSourceError {
+        MediaSourceError(what: "cannot open \(path)", why: "out of memory", next: "Free some memory.")
+    }
+
+    private static let damagedAdvice =
+        "Check that it plays (ffprobe FILE); a recording that was cut off must be repaired first."
+}

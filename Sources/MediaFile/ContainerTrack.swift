@@ -1,0 +1,92 @@
+internal import CAVCodec
+internal import Media
+internal import VideoCodec
+
+/// One track of a container: libavformat's packets in, formats and access units out.
+protocol ContainerTrack: AnyObject {
+    /// Packets in the order of the file.
+    func take(_ packet: UnsafePointer<AVPacket>) throws(TrackFailure) -> [MediaEvent]
+
+    /// What is left at the end of the file.
+    func finish() throws(TrackFailure) -> [MediaEvent]
+
+    func requestKeyFrame()
+}
+
+extension ContainerTrack {
+    func finish() throws(TrackFailure) -> [MediaEvent] { [] }
+    func requestKeyFrame() {}
+}
+
+/// Why a track cannot go on. `ContainerInput` adds which file it is and what to do.
+enum TrackFailure: Error {
+    /// The track's bytes are not what its codec says.
+    case damaged(MediaError)
+    /// Decoding or coding anew failed.
+    case coding(VideoCodecError)
+    /// A codec that is not passed through, by FFmpeg's name; "video" or "audio".
+    case unsupported(codec: String, kind: String)
+    /// Pictures out of order, and no time stamps that would say the order.
+    case untimed
+}
+
+/// What of a stream its tracks need: copied out of AVStream, which changes while the file is read.
+struct StreamTiming {
+    private let numerator: Int64
+    private let denominator: Int64
+    /// Pictures per second; nil where the container does not say, or says nonsense.
+    let frameRate: Double?
+
+    init(_ stream: UnsafePointer<AVStream>) {
+        numerator = Int64(max(stream.pointee.time_base.num, 1))
+        denominator = Int64(max(stream.pointee.time_base.den, 1))
+        let average = Self.rate(stream.pointee.avg_frame_rate)
+        let base = Self.rate(stream.pointee.r_frame_rate)
+        // The average is cut short by how the container counts its first and last picture; where both mean the same,
+        // the base rate is the clean one. Where they differ, pictures are left out, and the average is right.
+        if let average, let base, abs(average - base) < 0.1 * base {
+            frameRate = base
+        } else {
+            frameRate = average ?? base
+        }
+    }
+
+    private static func rate(_ rate: AVRational) -> Double? {
+        guard rate.num > 0, rate.den > 0 else { return nil }
+        let value = Double(rate.num) / Double(rate.den)
+        return value >= 0.1 && value <= 1000 ? value : nil
+    }
+
+    /// Nil for libav's "no time stamp".
+    func time(_ ticks: Int64) -> MediaTime? {
+        guard ticks != wb_nopts() else { return nil }
+        let product = ticks.multipliedReportingOverflow(by: numerator)
+        guard !product.overflow else { return nil }
+        return MediaTime(ticks: product.partialValue, timescale: denominator)
+    }
+}
+
+extension UnsafePointer<AVPacket> {
+    var bytes: [UInt8] {
+        guard let data = pointee.data, pointee.size > 0 else { return [] }
+        return Array(UnsafeBufferPointer(start: data, count: Int(pointee.size)))
+    }
+
+    /// Configuration that replaces the track's from this packet on.
+    var newConfiguration: [UInt8]? {
+        var size = 0
+        guard let data = wb_av_packet_get_side_data(self, AV_PKT_DATA_NEW_EXTRADATA, &size), size > 0 else {
+            return nil
+        }
+        return Array(UnsafeBufferPointer(start: data, count: size))
+    }
+}
+
+extension UnsafePointer<AVCodecParameters> {
+    var configuration: [UInt8] {
+        guard let data = pointee.extradata, pointee.extradata_size > 0 else { return [] }
+        return Array(UnsafeBufferPointer(start: data, count: Int(pointee.extradata_size)))
+    }
+
+    var codecName: String { String(cString: wb_avcodec_get_name(pointee.codec_id)) }
+}

@@ -1,0 +1,76 @@
+internal import Glibc
+internal import Media
+
+/// An open file that is read from front to back; closed when its owner ends.
+struct FileReader: ~Copyable {
+    private let descriptor: CInt
+    private let path: String
+
+    /// Opens a regular file, and says in words why it cannot.
+    init(path: String) throws(MediaSourceError) {
+        descriptor = try Self.open(path)
+        self.path = path
+    }
+
+    deinit { close(descriptor) }
+
+    /// Up to `count` bytes; empty at the end.
+    func read(_ count: Int) throws(MediaSourceError) -> [UInt8] {
+        while true {
+            var code: CInt = 0
+            let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+                let result = Glibc.read(descriptor, buffer.baseAddress, count)
+                if result < 0 { code = errno }
+                filled = max(result, 0)
+            }
+            if code == 0 { return bytes }
+            if code != EINTR {
+                throw MediaSourceError(
+                    what: "cannot read \(path)", why: SystemMessage.text(code), next: "Check the disk.")
+            }
+        }
+    }
+
+    private static func open(_ path: String) throws(MediaSourceError) -> CInt {
+        // O_NONBLOCK: a pipe without a writer would otherwise hold us here for ever.
+        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            let code = errno
+            throw MediaSourceError(
+                what: "cannot open \(path)", why: SystemMessage.text(code),
+                next: code == EACCES ? "Allow this user to read it." : "Check the path.")
+        }
+        do throws(MediaSourceError) {
+            try check(descriptor, path)
+        } catch {
+            close(descriptor)
+            throw error
+        }
+        return descriptor
+    }
+
+    private static func check(_ descriptor: CInt, _ path: String) throws(MediaSourceError) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else {
+            throw MediaSourceError(
+                what: "cannot open \(path)", why: SystemMessage.text(errno), next: "Check the path.")
+        }
+        let next = "Name a file with video or audio in it."
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: break
+        case S_IFDIR: throw MediaSourceError(what: "cannot open \(path)", why: "it is a directory", next: next)
+        default: throw MediaSourceError(what: "cannot open \(path)", why: "it is not a regular file", next: next)
+        }
+        guard status.st_size > 0 else {
+            throw MediaSourceError(what: "cannot open \(path)", why: "the file is empty", next: next)
+        }
+    }
+}
+
+enum SystemMessage {
+    /// The system's sentence for an errno.
+    static func text(_ code: CInt) -> String {
+        guard let text = strerror(code) else { return "error \(code)" }
+        return String(cString: text)
+    }
+}

@@ -1,0 +1,125 @@
+internal import CAVCodec
+internal import Glibc
+
+/// Where a muxer's bytes go: a descriptor behind libavformat's AVIOContext. Used by one thread at a time.
+final class OutputFile {
+    private let descriptor: CInt
+    private let isOwned: Bool
+    let isSeekable: Bool
+    private(set) var context: UnsafeMutablePointer<AVIOContext>?
+    private(set) var bytesWritten = 0
+    /// The reader closed its end: nobody wants more, which is no failure.
+    private(set) var isReaderGone = false
+    /// errno of the write that failed; 0 while all is well.
+    private(set) var failure: CInt = 0
+
+    private static let bufferSize: CInt = 64 << 10
+
+    /// Creates or empties a file.
+    static func create(_ path: String) throws(MediaWriterError) -> OutputFile {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else {
+            throw .cannotCreate(path: path, reason: SystemMessage.text(errno))
+        }
+        return OutputFile(descriptor, isOwned: true)
+    }
+
+    /// Writes to a descriptor that stays its owner's.
+    static func borrowing(_ descriptor: CInt) -> OutputFile {
+        OutputFile(descriptor, isOwned: false)
+    }
+
+    private init(_ descriptor: CInt, isOwned: Bool) {
+        self.descriptor = descriptor
+        self.isOwned = isOwned
+        isSeekable = lseek(descriptor, 0, SEEK_CUR) >= 0
+    }
+
+    deinit {
+        if context != nil {
+            wb_av_freep(&context!.pointee.buffer)
+            wb_avio_context_free(&context)
+        }
+        if isOwned { close(descriptor) }
+    }
+
+    /// The context for a muxer; libavformat must be loaded. It points at this object, which must outlive the muxer.
+    func openContext() throws(MediaWriterError) -> UnsafeMutablePointer<AVIOContext> {
+        guard let buffer = wb_av_malloc(Int(Self.bufferSize)) else {
+            throw .failed(call: "av_malloc", message: "out of memory")
+        }
+        let seek: (@convention(c) (UnsafeMutableRawPointer?, Int64, CInt) -> Int64)? =
+            isSeekable ? { opaque, offset, whence in OutputFile.from(opaque)?.seek(offset, whence) ?? -1 } : nil
+        context = wb_avio_alloc_writer(
+            buffer.assumingMemoryBound(to: UInt8.self), Self.bufferSize,
+            Unmanaged.passUnretained(self).toOpaque(),
+            { opaque, bytes, count in
+                guard let file = OutputFile.from(opaque), let bytes else { return wb_averror(EINVAL) }
+                return file.write(UnsafeRawBufferPointer(start: bytes, count: Int(max(count, 0))))
+            }, seek)
+        guard let context else {
+            wb_av_free(buffer)
+            throw .failed(call: "avio_alloc_context", message: "out of memory")
+        }
+        return context
+    }
+
+    private static func from(_ opaque: UnsafeMutableRawPointer?) -> OutputFile? {
+        opaque.map { Unmanaged<OutputFile>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private func seek(_ offset: Int64, _ whence: CInt) -> Int64 {
+        // Files only: the size is never asked for of anything else.
+        guard whence & AVSEEK_SIZE == 0 else {
+            var status = stat()
+            return fstat(descriptor, &status) == 0 ? Int64(status.st_size) : Int64(wb_averror(errno))
+        }
+        let position = lseek(descriptor, Int(offset), whence & ~AVSEEK_FORCE)
+        return position >= 0 ? Int64(position) : Int64(wb_averror(errno))
+    }
+
+    private func write(_ bytes: UnsafeRawBufferPointer) -> CInt {
+        guard failure == 0, let base = bytes.baseAddress else { return wb_averror(failure == 0 ? EINVAL : failure) }
+        var done = 0
+        while done < bytes.count {
+            let result = BrokenPipe.withoutSignal { Glibc.write(descriptor, base + done, bytes.count - done) }
+            if result >= 0 {
+                done += result
+                continue
+            }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN:
+                var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                _ = poll(&wait, 1, -1)
+            case let code:
+                failure = code
+                isReaderGone = code == EPIPE
+                return wb_averror(code)
+            }
+        }
+        bytesWritten += bytes.count
+        return CInt(bytes.count)
+    }
+}
+
+/// Writing to a pipe without a reader raises SIGPIPE, which ends the process unless someone ignores it. A library does
+/// not change how its process handles signals, so the signal is held back on this thread and taken away again.
+private enum BrokenPipe {
+    static func withoutSignal(_ body: () -> Int) -> Int {
+        var pipe = sigset_t()
+        var before = sigset_t()
+        sigemptyset(&pipe)
+        sigaddset(&pipe, SIGPIPE)
+        guard pthread_sigmask(SIG_BLOCK, &pipe, &before) == 0 else { return body() }
+        let result = body()
+        let code = errno
+        if result < 0, code == EPIPE, sigismember(&before, SIGPIPE) == 0 {
+            var zero = timespec()
+            while sigtimedwait(&pipe, nil, &zero) < 0, errno == EINTR {}
+        }
+        pthread_sigmask(SIG_SETMASK, &before, nil)
+        errno = code
+        return result
+    }
+}

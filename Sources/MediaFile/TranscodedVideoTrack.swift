@@ -1,0 +1,94 @@
+internal import CAVCodec
+internal import Media
+internal import VideoCodec
+
+/// Video of another codec, decoded and coded anew as H.264.
+final class TranscodedVideoTrack: ContainerTrack {
+    private let timing: StreamTiming
+    private let decoder: CodecContext
+    private let transcoding: MediaFileConfiguration.Transcoding
+    private let scaler: PictureScaler
+    private let picture: RawPicture
+    private var encoder: VideoEncoder?
+    private var lastTime: MediaTime?
+    private var isKeyFrameRequested = false
+
+    init(
+        _ stream: UnsafePointer<AVStream>, _ transcoding: MediaFileConfiguration.Transcoding
+    ) throws(TrackFailure) {
+        timing = StreamTiming(stream)
+        self.transcoding = transcoding
+        do throws(VideoCodecError) {
+            decoder = try CodecContext.decoder(stream.pointee.codecpar)
+            scaler = try PictureScaler()
+            picture = try RawPicture()
+        } catch {
+            throw .coding(error)
+        }
+    }
+
+    func take(_ packet: UnsafePointer<AVPacket>) throws(TrackFailure) -> [MediaEvent] {
+        do throws(VideoCodecError) {
+            return try decode(packet)
+        } catch {
+            throw .coding(error)
+        }
+    }
+
+    func finish() throws(TrackFailure) -> [MediaEvent] {
+        do throws(VideoCodecError) {
+            var events = try decode(nil)
+            if let encoder { events += try encoder.finish() }
+            return events
+        } catch {
+            throw .coding(error)
+        }
+    }
+
+    func requestKeyFrame() { isKeyFrameRequested = true }
+
+    private func decode(_ packet: UnsafePointer<AVPacket>?) throws(VideoCodecError) -> [MediaEvent] {
+        var events: [MediaEvent] = []
+        // A packet that does not decode costs its picture, no more.
+        if decoder.send(packet: packet) == .full {
+            events += try receive()
+            _ = decoder.send(packet: packet)
+        }
+        return try events + receive()
+    }
+
+    private func receive() throws(VideoCodecError) -> [MediaEvent] {
+        var events: [MediaEvent] = []
+        while (try? decoder.receiveFrame(into: picture.frame)) ?? false {
+            defer { wb_av_frame_unref(picture.frame) }
+            let step = MediaTime(nanoseconds: Int64(1e9 / (timing.frameRate ?? 25)))
+            var time = timing.time(picture.frame.pointee.best_effort_timestamp)
+            if let lastTime, time.map({ $0 <= lastTime }) ?? true { time = lastTime + step }
+            let encoder = try openedEncoder()
+            if isKeyFrameRequested {
+                isKeyFrameRequested = false
+                encoder.requestKeyFrame()
+            }
+            let scaled = try scaler.scale(
+                picture, width: encoder.configuration.width, height: encoder.configuration.height,
+                pixelFormat: encoder.configuration.pixelFormat)
+            events += try encoder.encode(scaled, at: time ?? .zero)
+            lastTime = time ?? .zero
+        }
+        return events
+    }
+
+    /// Of the size of the first picture, made even.
+    private func openedEncoder() throws(VideoCodecError) -> VideoEncoder {
+        if let encoder { return encoder }
+        var configuration = VideoEncoderConfiguration(
+            width: picture.width / 2 * 2, height: picture.height / 2 * 2, frameRate: timing.frameRate ?? 25,
+            bitsPerSecond: transcoding.videoBitsPerSecond)
+        configuration.encoders = transcoding.encoders
+        configuration.preset = transcoding.preset
+        configuration.keyFrameInterval = transcoding.keyFrameInterval
+        let encoder = try VideoEncoder(configuration)
+        self.encoder = encoder
+        return encoder
+    }
+}

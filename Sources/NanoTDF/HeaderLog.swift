@@ -1,0 +1,57 @@
+/// The headers that a live reader was told of: which are new, which wait for their key, which are over.
+struct HeaderLog {
+    /// Headers that may wait for a key at a time; the oldest gives way.
+    static let waitingLimit = 8
+    /// Hashes of past collections that are remembered, so that a relay can't bring one back with all its items.
+    static let retiredLimit = 64
+
+    struct Waiting {
+        let hash: [UInt8]
+        let sequence: UInt64
+        let tagByteCount: Int
+    }
+
+    private(set) var waiting: [Waiting] = []
+    private var retired: [[UInt8]] = []
+    private var admissions: [UInt64] = []
+    private var nextSequence: UInt64 = 0
+    private let perSecond: Int
+
+    init(perSecond: Int) {
+        self.perSecond = perSecond
+    }
+
+    func isKnown(_ hash: [UInt8]) -> Bool {
+        waiting.contains { $0.hash == hash } || retired.contains(hash)
+    }
+
+    /// Whether a key is awaited for a header that came before `sequence`; for any header without it.
+    func awaitsKey(before sequence: UInt64 = .max) -> Bool {
+        waiting.contains { $0.sequence < sequence }
+    }
+
+    /// Whether one more new header is within the rate; counts it if so.
+    mutating func admits(at now: UInt64) -> Bool {
+        admissions.removeAll { now >= $0.saturatingAdd(1_000_000_000) }
+        guard admissions.count < perSecond else { return false }
+        admissions.append(now)
+        return true
+    }
+
+    mutating func announced(_ hash: [UInt8], tagByteCount: Int) {
+        if waiting.count == Self.waitingLimit { waiting.removeFirst() }
+        waiting.append(Waiting(hash: hash, sequence: nextSequence, tagByteCount: tagByteCount))
+        nextSequence += 1
+    }
+
+    /// Takes the header off the list of those that wait; nil if it isn't on it.
+    mutating func settled(_ hash: [UInt8]) -> Waiting? {
+        guard let index = waiting.firstIndex(where: { $0.hash == hash }) else { return nil }
+        return waiting.remove(at: index)
+    }
+
+    mutating func retire(_ hashes: [[UInt8]]) {
+        retired += hashes
+        if retired.count > Self.retiredLimit { retired.removeFirst(retired.count - Self.retiredLimit) }
+    }
+}

@@ -1,0 +1,75 @@
+/// The JSON body of a plaintext policy, as profile ntdf-1 writes it (nanotdf-and-kas.md §1.1).
+public struct PlaintextPolicy: Equatable, Sendable {
+    /// Fresh for each collection.
+    public var identifier: PolicyIdentifier
+    /// Attribute value URLs; a subscriber must be granted every one.
+    public var dataAttributes: [String]
+    /// Subjects that may have the key; empty means whoever has the attributes.
+    public var dissemination: [String]
+
+    public init(
+        identifier: PolicyIdentifier = PolicyIdentifier(), dataAttributes: [String] = [], dissemination: [String] = []
+    ) {
+        self.identifier = identifier
+        self.dataAttributes = dataAttributes
+        self.dissemination = dissemination
+    }
+
+    /// `{"uuid":"…","body":{"dataAttributes":[{"attribute":"…"}],"dissem":["…"]}}`, UTF-8, without white space.
+    public func encoded() -> [UInt8] {
+        let attributes = dataAttributes.map { "{\"attribute\":\(Self.quoted($0))}" }.joined(separator: ",")
+        let subjects = dissemination.map(Self.quoted).joined(separator: ",")
+        let uuid = Self.quoted(identifier.description)
+        return Array("{\"uuid\":\(uuid),\"body\":{\"dataAttributes\":[\(attributes)],\"dissem\":[\(subjects)]}}".utf8)
+    }
+
+    private static func quoted(_ text: String) -> String {
+        var output = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": output += "\\\""
+            case "\\": output += "\\\\"
+            case let control where control.value < 0x20:
+                let digits = String(control.value, radix: 16)
+                output += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: output.unicodeScalars.append(scalar)
+            }
+        }
+        return output + "\""
+    }
+}
+
+/// A random UUID (RFC 9562, version 4).
+public struct PolicyIdentifier: Hashable, Sendable {
+    /// 16 bytes.
+    public let bytes: [UInt8]
+
+    /// Draws one from the system's generator.
+    public init() {
+        var generator = SystemRandomNumberGenerator()
+        self.init(using: &generator)
+    }
+
+    public init(using generator: inout some RandomNumberGenerator) {
+        var bytes: [UInt8] = []
+        for _ in 0..<2 {
+            let word = generator.next()
+            bytes += (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64(8 * $0)) }
+        }
+        bytes[6] = bytes[6] & 0x0F | 0x40
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        self.bytes = bytes
+    }
+}
+
+extension PolicyIdentifier: CustomStringConvertible {
+    /// Lower-case, with hyphens.
+    public var description: String {
+        var text = ""
+        for (index, byte) in bytes.enumerated() {
+            if [4, 6, 8, 10].contains(index) { text += "-" }
+            text += String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+        }
+        return text
+    }
+}

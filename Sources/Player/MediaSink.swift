@@ -1,0 +1,17 @@
+public import Media
+
+/// Where what was opened goes. Used by one thread at a time.
+public protocol MediaSink: AnyObject {
+    /// Takes formats and units in order.
+    func consume(_ event: MediaEvent, _ provenance: ViewerSession.Provenance?) throws(ViewerError)
+
+    /// Completes the output. Called once.
+    func finish() throws(ViewerError)
+
+    /// Nothing more is wanted: the reader of a pipe has gone, or the one picture was taken.
+    var isSatisfied: Bool { get }
+}
+
+extension MediaSink {
+    public var isSatisfied: Bool { false }
+}

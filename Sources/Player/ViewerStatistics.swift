@@ -1,0 +1,96 @@
+/// What a viewer can say about itself. Counts begin with the viewer and never go back.
+public struct ViewerStatistics: Codable, Equatable, Sendable {
+    public enum State: String, Codable, Sendable, CaseIterable {
+        case connecting
+        /// The relay has no publisher of that name yet, or none any more.
+        case waitingForStream
+        /// Frames come, and their key does not.
+        case waitingForKey
+        case playing
+        case waitingToReconnect
+        case ended
+    }
+
+    public struct Track: Codable, Equatable, Sendable {
+        /// Access units that were handed on.
+        public var units: UInt64 = 0
+        public var bytes: UInt64 = 0
+        public var keyFrames: UInt64 = 0
+
+        public init() {}
+    }
+
+    public var schema = "watchbox.viewer/1"
+    public var state = State.connecting
+    /// Why it is in that state, for a person.
+    public var reason: String?
+    public var video = Track()
+    public var audio = Track()
+    /// Items that authenticated.
+    public var opened: UInt64 = 0
+    /// Items that were given up for lack of a key.
+    public var noKey: UInt64 = 0
+    public var authenticationFailed: UInt64 = 0
+    /// Items that came twice; never handed on.
+    public var replayed: UInt64 = 0
+    /// Counters that were skipped: items that the relay lost.
+    public var gaps: UInt64 = 0
+    public var malformed: UInt64 = 0
+    /// Headers that were announced, each asked for once.
+    public var collections: UInt64 = 0
+    public var rewraps: UInt64 = 0
+    public var rewrapFailures: UInt64 = 0
+    /// From the request to the key, nanoseconds; the longest.
+    public var slowestRewrap: UInt64 = 0
+    /// Messages that were no FLV body, or had no sequence header before them.
+    public var unreadable: UInt64 = 0
+    /// Units that an output was too slow for.
+    public var outputDropped: UInt64 = 0
+    public var reconnects: UInt64 = 0
+    /// Bytes of audio, video and data messages from the relay.
+    public var relayedBytes: UInt64 = 0
+
+    public init() {}
+}
+
+/// Why a viewer ended before its time.
+public enum ViewerError: Error, Equatable, Sendable {
+    /// The relay will not let us, now or later.
+    case relay(String)
+    /// The stream is not encrypted, and nobody said that it may be shown.
+    case clearStream
+    /// The KAS refused the key.
+    case denied(String)
+    /// An output failed: disk full, no such directory.
+    case output(String)
+}
+
+extension ViewerError: CustomStringConvertible {
+    /// What happened.
+    public var what: String {
+        switch self {
+        case .relay: "the relay does not play the stream"
+        case .clearStream: "the stream is not encrypted"
+        case .denied: "the key access server gives no key for this stream"
+        case .output: "the output cannot be written"
+        }
+    }
+
+    public var why: String {
+        switch self {
+        case .relay(let reason), .denied(let reason), .output(let reason): reason
+        case .clearStream: "its frames are readable by the relay, so somebody publishes without WatchBox, or in its place"
+        }
+    }
+
+    public var next: String {
+        switch self {
+        case .relay: "check the URL, and ask who runs the relay"
+        case .clearStream: "use --allow-clear if that is what you expect"
+        case .denied: "ask the owner of the stream for a token that covers it"
+        case .output: "make room, or choose another path"
+        }
+    }
+
+    public var description: String { "\(what): \(why). \(next)" }
+}

@@ -1,0 +1,320 @@
+internal import NIOCore
+internal import NIOPosix
+internal import NIOSSL
+internal import NIOTLS
+internal import RTMP
+
+/// What a client's session gets to know of its channel. All calls come on the channel's event loop.
+protocol ClientChannelOwner: AnyObject {
+    /// Connected, and with `rtmps` also verified.
+    func channelOpened(_ channel: ClientChannel, at now: UInt64)
+    func channelReceived(_ channel: ClientChannel, _ bytes: ArraySlice<UInt8>, at now: UInt64)
+    /// The peer sends no more; it may still read.
+    func channelHalfClosed(_ channel: ClientChannel, at now: UInt64)
+    func channelTick(_ channel: ClientChannel, at now: UInt64)
+    /// TCP made progress; `outstanding` tells whether it still has something to deliver.
+    func channelAcknowledged(_ channel: ClientChannel, outstanding: Bool, at now: UInt64)
+    /// There is room again, after `isWritable` was false.
+    func channelBecameWritable(_ channel: ClientChannel)
+    /// The end; exactly once. Nil when the owner ended it.
+    func channelClosed(_ channel: ClientChannel, _ error: RTMPTransportError?, at now: UInt64)
+}
+
+/// The socket of a publisher or a player: connects, secures, reads always, writes in batches, and ends in bounded time
+/// in every state.
+///
+/// Confined to `eventLoop`: every member is used there only, which is what makes `@unchecked Sendable` true.
+final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private enum State {
+        case idle, connecting, securing, open
+        /// Our side is done; what the peer still sends is thrown away.
+        case draining
+        case closed
+    }
+
+    let eventLoop: any EventLoop
+    let configuration: RTMPTransportConfiguration
+    private(set) var metrics = RTMPTransportMetrics()
+    /// What the session wants to send; a batch goes out at `flush`.
+    var output: [UInt8] = []
+
+    private var state = State.idle
+    private var owner: (any ClientChannelOwner)?
+    private var tls: RTMPClientTLS?
+    private var channel: (any Channel)?
+    private var context: ChannelHandlerContext?
+    private var deadline: Scheduled<Void>?
+    private var ticker: RepeatedTask?
+    private var buffer = ByteBuffer()
+    private var isFlushing = false
+    private var whenClosed: [() -> Void] = []
+
+    init(eventLoop: any EventLoop, configuration: RTMPTransportConfiguration) {
+        self.eventLoop = eventLoop
+        self.configuration = configuration
+    }
+
+    // MARK: Beginning
+
+    func connect(to url: RTMPURL, tls: RTMPClientTLS, owner: any ClientChannelOwner) {
+        eventLoop.preconditionInEventLoop()
+        guard case .idle = state else { return }
+        self.owner = owner
+        state = .connecting
+        var tlsHandler: NIOSSLClientHandler?
+        if url.scheme == .rtmps {
+            do throws(RTMPTransportError) {
+                tlsHandler = try tls.makeHandler(serverName: url.host)
+                self.tls = tls
+            } catch {
+                // Not now: the caller has not got its connection object yet.
+                return eventLoop.execute { self.fail(error) }
+            }
+        }
+        deadline = schedule(after: configuration.connectDeadline) { self.fail(RTMPTransportError(.timedOut(.connect))) }
+        let highWater = configuration.writeHighWater
+        let bootstrap = ClientBootstrap(group: eventLoop)
+            .connectTimeout(TimeAmount(configuration.connectDeadline))
+            .channelOption(.allowRemoteHalfClosure, value: true)
+            .channelOption(SocketOptions.noDelay, value: 1)
+            .channelOption(SocketOptions.notSentLowWater, value: SocketOptions.notSentLowWaterBytes)
+            .channelOption(SocketOptions.userTimeout, value: SocketOptions.userTimeoutMilliseconds)
+            .channelOption(
+                .writeBufferWaterMark, value: .init(low: max(1, highWater / 2), high: max(2, highWater)))
+        // The handler is used on the one loop that everything here is confined to.
+        let handlers = NIOLoopBound<(NIOSSLClientHandler?, ClientChannel)>((tlsHandler, self), eventLoop: eventLoop)
+        bootstrap
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let (tls, handler) = handlers.value
+                    if let tls { try channel.pipeline.syncOperations.addHandler(tls) }
+                    try channel.pipeline.syncOperations.addHandler(handler)
+                }
+            }
+            .connect(host: url.host, port: Int(url.port))
+            .whenComplete { result in self.connected(result, host: url.host) }
+    }
+
+    private func connected(_ result: Result<any Channel, any Error>, host: String) {
+        switch (result, state) {
+        case (.success(let channel), .connecting):
+            self.channel = channel
+            deadline?.cancel()
+            if tls == nil {
+                open()
+            } else {
+                state = .securing
+                deadline = schedule(after: configuration.tlsDeadline) {
+                    self.fail(RTMPTransportError(.timedOut(.tls)))
+                }
+                // A handshake on loopback may be over before connect's own future is.
+                if tlsWasVerified { open() }
+            }
+        case (.success(let channel), _):
+            // Stopped while connecting.
+            channel.close(promise: nil)
+        case (.failure(let error), .connecting):
+            fail(FailureReason.connecting(error, host: host))
+        case (.failure, _):
+            break
+        }
+    }
+
+    private var tlsWasVerified = false
+
+    private func open() {
+        deadline?.cancel()
+        deadline = nil
+        state = .open
+        ticker = eventLoop.scheduleRepeatedTask(
+            initialDelay: TimeAmount(configuration.tick), delay: TimeAmount(configuration.tick)
+        ) { [weak self] _ in self?.tick() }
+        owner?.channelOpened(self, at: MonotonicClock.now)
+        flush()
+    }
+
+    private func tick() {
+        guard case .open = state, let channel else { return }
+        owner?.channelTick(self, at: MonotonicClock.now)
+        flush()
+        TCPProgress.read(from: channel) { [weak self] progress in
+            guard let self, let progress else { return }
+            let advanced = progress.bytesAcknowledged > self.metrics.bytesAcknowledged
+            self.metrics.bytesAcknowledged = progress.bytesAcknowledged
+            self.metrics.bytesNotSent = progress.bytesNotSent
+            self.metrics.tcpRoundTrip = UInt64(progress.roundTrip) * 1000
+            guard advanced, case .open = self.state else { return }
+            let outstanding = progress.segmentsOutstanding > 0 || progress.bytesNotSent > 0 || !channel.isWritable
+            self.owner?.channelAcknowledged(self, outstanding: outstanding, at: MonotonicClock.now)
+        }
+    }
+
+    // MARK: Writing
+
+    /// The connection takes more; false before it is open and while it holds its fill.
+    var isWritable: Bool {
+        guard case .open = state, let channel else { return false }
+        return channel.isWritable && output.count < configuration.writeHighWater
+    }
+
+    /// Hands `output` to the socket in one piece.
+    func flush() {
+        guard !output.isEmpty, let context, let channel else { return }
+        let wasFull = output.count >= configuration.writeHighWater
+        // Its storage is used again as soon as the last batch has left it.
+        buffer.clear(minimumCapacity: output.count)
+        buffer.writeBytes(output)
+        metrics.bytesWritten += UInt64(output.count)
+        output.removeAll(keepingCapacity: output.capacity <= 1 << 20)
+        isFlushing = true
+        let hadRoom = channel.isWritable
+        context.writeAndFlush(wrapOutboundOut(buffer), promise: nil)
+        isFlushing = false
+        // Room that came back during the write is reported afterwards, so that the owner is not re-entered.
+        if wasFull || !hadRoom, isWritable {
+            eventLoop.execute { if self.isWritable { self.owner?.channelBecameWritable(self) } }
+        }
+    }
+
+    func roundTripMeasured(_ nanoseconds: UInt64) {
+        metrics.pingRoundTrip = nanoseconds
+    }
+
+    // MARK: Ending
+
+    /// The session has said its last word: sends what is left, then closes.
+    func finish() {
+        switch state {
+        case .open:
+            flush()
+            drain()
+        case .idle, .connecting, .securing:
+            closeNow(nil)
+        case .draining, .closed:
+            break
+        }
+    }
+
+    /// Like `finish`, and tells when it is over: at once when it was, and within `stopDeadline` in any case.
+    func finish(whenClosed done: @escaping () -> Void) {
+        if case .closed = state { return done() }
+        whenClosed.append(done)
+        finish()
+    }
+
+    /// Something broke: no farewell.
+    func fail(_ error: RTMPTransportError) {
+        closeNow(error)
+    }
+
+    private func drain() {
+        state = .draining
+        ticker?.cancel()
+        context?.close(mode: .output, promise: nil)
+        deadline = schedule(after: min(configuration.drain, configuration.stopDeadline)) { self.closeNow(nil) }
+    }
+
+    private func closeNow(_ error: RTMPTransportError?) {
+        if case .closed = state { return }
+        state = .closed
+        deadline?.cancel()
+        ticker?.cancel()
+        ticker = nil
+        output = []
+        buffer = ByteBuffer()
+        closeSocket()
+        let owner = self.owner
+        self.owner = nil
+        owner?.channelClosed(self, error, at: MonotonicClock.now)
+        let waiting = whenClosed
+        whenClosed = []
+        for done in waiting { done() }
+    }
+
+    /// Past the TLS handler, which would wait for the peer's farewell.
+    private func closeSocket() {
+        guard let channel else { return }
+        self.channel = nil
+        if let tls = try? channel.pipeline.syncOperations.context(handlerType: NIOSSLClientHandler.self) {
+            tls.close(promise: nil)
+        } else {
+            channel.close(promise: nil)
+        }
+    }
+
+    private func schedule(after delay: Duration, _ task: @escaping () -> Void) -> Scheduled<Void> {
+        let bound = NIOLoopBound(task, eventLoop: eventLoop)
+        return eventLoop.scheduleTask(in: TimeAmount(delay)) { bound.value() }
+    }
+
+    // MARK: Events of the channel
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.context = nil
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let bytes = unwrapInboundIn(data)
+        guard case .open = state else { return }
+        metrics.bytesRead += UInt64(bytes.readableBytes)
+        owner?.channelReceived(self, Array(bytes.readableBytesView)[...], at: MonotonicClock.now)
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        flush()
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        guard !isFlushing, isWritable else { return }
+        owner?.channelBecameWritable(self)
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        case TLSUserEvent.handshakeCompleted:
+            let certificate = try? context.pipeline.syncOperations.handler(type: NIOSSLClientHandler.self)
+                .peerCertificate
+            guard tls?.accepts(certificate) ?? false else { return fail(RTMPTransportError(.publicKeyMismatch)) }
+            tlsWasVerified = true
+            if case .securing = state { open() }
+        case ChannelEvent.inputClosed:
+            switch state {
+            case .open:
+                owner?.channelHalfClosed(self, at: MonotonicClock.now)
+                flush()
+            case .draining: closeNow(nil)
+            case .securing: fail(RTMPTransportError(.tlsFailed("the server closed the connection")))
+            case .idle, .connecting, .closed: break
+            }
+        default:
+            context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        switch state {
+        case .draining: closeNow(nil)
+        case .securing: fail(RTMPTransportError(.tlsFailed("the server closed the connection")))
+        case .open, .connecting, .idle:
+            fail(RTMPTransportError(.connectionLost("the server closed the connection")))
+        case .closed: break
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        switch state {
+        case .draining: closeNow(nil)
+        case .securing, .connecting, .idle: fail(FailureReason.securing(error))
+        // A server that ends TLS without saying so ends it all the same.
+        case .open: fail(FailureReason.open(error))
+        case .closed: break
+        }
+    }
+}

@@ -1,0 +1,39 @@
+internal import Glibc
+internal import NIOCore
+internal import NIOPosix
+internal import NIOSSL
+
+/// Foreign errors, mapped onto ours in one place.
+enum FailureReason {
+    static func connecting(_ error: any Error, host: String) -> RTMPTransportError {
+        switch error {
+        case ChannelError.connectTimeout:
+            return RTMPTransportError(.timedOut(.connect))
+        case let error as NIOConnectionError:
+            guard let first = error.connectionErrors.first else { return RTMPTransportError(.unknownHost(host)) }
+            if case ChannelError.connectTimeout = first.error { return RTMPTransportError(.timedOut(.connect)) }
+            return RTMPTransportError(.connectFailed(text(first.error)))
+        default:
+            return RTMPTransportError(.connectFailed(text(error)))
+        }
+    }
+
+    static func securing(_ error: any Error) -> RTMPTransportError {
+        error is IOError
+            ? RTMPTransportError(.connectionLost(text(error))) : RTMPTransportError(.tlsFailed("\(error)"))
+    }
+
+    static func open(_ error: any Error) -> RTMPTransportError {
+        RTMPTransportError(.connectionLost(text(error)))
+    }
+
+    static func text(_ error: any Error) -> String {
+        switch error {
+        case let error as IOError: String(cString: strerror(error.errnoCode))
+        case NIOSSLError.uncleanShutdown: "the server ended TLS without a word"
+        case ChannelError.eof, ChannelError.ioOnClosedChannel, ChannelError.alreadyClosed:
+            "the server closed the connection"
+        default: "\(error)"
+        }
+    }
+}

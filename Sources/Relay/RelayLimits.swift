@@ -1,0 +1,29 @@
+/// How much one relay holds, and for how long. Times in nanoseconds of a monotonic clock.
+public struct RelayLimits: Equatable, Sendable {
+    /// Streams with a publisher or a waiting player.
+    public var streams = 256
+    public var subscribersPerStream = 2000
+    /// App and stream name, each, in UTF-8 bytes.
+    public var nameLength = 256
+
+    /// A subscriber whose oldest waiting picture is older loses pictures up to a key frame.
+    public var subscriberBudget: UInt64 = 2_000_000_000
+    /// The same in bytes.
+    public var subscriberBytes = 12 << 20
+    /// A subscriber that took nothing for so long, or is so far behind, is closed.
+    public var subscriberPatience: UInt64 = 10_000_000_000
+
+    /// What a late joiner is given at most, in bytes and in stream time. A longer group of pictures is not kept: who
+    /// joins then waits for the next key frame.
+    public var groupBytes = 8 << 20
+    public var groupDuration: UInt64 = 10_000_000_000
+
+    /// How long subscribers wait for a lost publisher before they are told that the stream has ended.
+    public var grace: UInt64 = 10_000_000_000
+    /// A publisher that sent nothing for so long yields its name to a new one without a key.
+    public var publisherSilence: UInt64 = 2_000_000_000
+    /// The longest data message (metadata, cue points) that is passed on, in bytes.
+    public var dataMessageBytes = 256 << 10
+
+    public init() {}
+}

@@ -1,0 +1,58 @@
+public import Logging
+internal import NIOCore
+internal import RTMP
+internal import RTMPTransport
+public import ServiceLifecycle
+
+/// The relay as a service: listens, relays, and on shutdown tells everybody and closes.
+///
+/// It carries streams as they come. Nothing in this module can hold a key for one.
+public final class RelayService: Service {
+    private let configuration: RelayConfiguration
+    private let logger: Logger
+    private let core: RelayCore
+    private let onRunning: @Sendable (Int) -> Void
+    private let server = ServerSession.Configuration()
+
+    /// - Parameter onRunning: told the port once connections are accepted.
+    public init(
+        configuration: RelayConfiguration, logger: Logger,
+        onRunning: @escaping @Sendable (_ port: Int) -> Void = { _ in }
+    ) {
+        self.configuration = configuration
+        self.logger = logger
+        self.onRunning = onRunning
+        core = RelayCore(configuration: configuration, chunkSize: server.chunkSize, logger: logger)
+    }
+
+    /// Runs until graceful shutdown or cancellation. Throws when the port cannot be had.
+    public func run() async throws {
+        var listening = RTMPServerConfiguration(
+            host: configuration.host, port: configuration.port, tls: configuration.tls)
+        listening.connections = configuration.connections
+        listening.connectionsPerAddress = configuration.connectionsPerAddress
+        listening.session = server
+        let core = self.core
+        let loop = RTMPEventLoop.shared
+        let running = try await RTMPServer.bind(listening, on: loop, delegate: core)
+        try? await loop.submit { core.start(on: loop) }.get()
+        logger.info(
+            "relay listens",
+            metadata: [
+                "host": "\(configuration.host)", "port": "\(running.port)",
+                "tls": "\(configuration.tls != nil)", "publishers": "\(configuration.authorization)",
+            ])
+        onRunning(running.port)
+        // Ends by shutdown and by cancellation alike; both are answered by closing.
+        try? await gracefulShutdown()
+        try? await loop.submit { core.stop() }.get()
+        await running.close()
+        logger.info("relay stopped")
+    }
+
+    /// What the relay does at this moment.
+    public func statistics() async -> RelayStatistics {
+        let core = self.core
+        return (try? await RTMPEventLoop.shared.submit { core.statistics() }.get()) ?? RelayStatistics()
+    }
+}

@@ -1,0 +1,82 @@
+/// A relay at one instant. Holds no keys and no addresses of viewers.
+public struct RelayStatistics: Equatable, Sendable, Codable {
+    public struct Stream: Equatable, Sendable, Codable {
+        /// "app/name".
+        public var path: String
+        public var isPublished: Bool
+        /// Of the present publisher, in seconds.
+        public var publishedFor: Double?
+        /// Publishers that it has had since it came into the registry.
+        public var publishers: Int
+        public var subscribers: Int
+        public var bytesReceived: Int
+        public var videoFrames: Int
+        public var audioFrames: Int
+        /// What is kept for late joiners.
+        public var groupBytes: Int
+        public var groupMessages: Int
+        public var hasNTDFHeader: Bool
+        /// Of all its subscribers, departed ones included.
+        public var dropped: DropCount
+        /// Messages that wait for subscribers.
+        public var queuedMessages: Int
+    }
+
+    public var streams: [Stream] = []
+    public var publishers = 0
+    public var subscribers = 0
+    /// Since the start, streams that are gone included.
+    public var bytesReceived = 0
+    public var framesDropped = 0
+    /// Subscribers that were closed because they were too far behind.
+    public var subscribersClosed = 0
+    /// Connections that publish, play, or asked to.
+    public var connections = 0
+    public var bytesSent = 0
+
+    init() {}
+}
+
+extension StreamHub {
+    func statistics(at now: UInt64) -> RelayStatistics {
+        var statistics = RelayStatistics()
+        for stream in streams.values {
+            var dropped = stream.droppedByDeparted
+            var queued = 0
+            for id in stream.subscribers {
+                guard let queue = subscribers[id]?.queue else { continue }
+                dropped += queue.dropped
+                queued += queue.count
+            }
+            statistics.streams.append(
+                RelayStatistics.Stream(
+                    path: stream.path.description,
+                    isPublished: stream.publisher != nil,
+                    publishedFor: stream.publisher.map { now > $0.since ? Double(now - $0.since) / 1e9 : 0 },
+                    publishers: stream.counters.publishers,
+                    subscribers: stream.subscribers.count,
+                    bytesReceived: stream.counters.bytesReceived,
+                    videoFrames: stream.counters.videoFrames,
+                    audioFrames: stream.counters.audioFrames,
+                    groupBytes: stream.cache.groupBytes,
+                    groupMessages: stream.cache.group.count,
+                    hasNTDFHeader: stream.cache.headers.ntdf != nil,
+                    dropped: dropped,
+                    queuedMessages: queued))
+            statistics.publishers += stream.publisher == nil ? 0 : 1
+            statistics.subscribers += stream.subscribers.count
+            statistics.bytesReceived += stream.counters.bytesReceived
+            statistics.framesDropped += dropped.frames
+        }
+        statistics.bytesReceived += forgotten.bytesReceived
+        statistics.framesDropped += forgotten.framesDropped
+        statistics.subscribersClosed = forgotten.subscribersClosed
+        statistics.streams.sort { $0.path < $1.path }
+        return statistics
+    }
+
+    /// What a connected subscriber has lost so far.
+    func dropped(_ connection: ConnectionID) -> DropCount {
+        subscribers[connection]?.queue.dropped ?? DropCount()
+    }
+}

@@ -1,0 +1,164 @@
+/// A message as the relay keeps it: what it is, how large, and its ready-made bytes, shared by all who receive it.
+struct RelayedMessage<Encoded: Sendable>: Sendable {
+    let kind: MediaKind
+    /// Bytes of the RTMP message.
+    let size: Int
+    let encoded: Encoded
+}
+
+/// What a subscriber lost, exactly.
+public struct DropCount: Equatable, Sendable, Codable {
+    /// Pictures that were not sent.
+    public var frames = 0
+    /// Their bytes.
+    public var bytes = 0
+    /// How often the picture was interrupted.
+    public var gaps = 0
+
+    public init() {}
+
+    static func += (left: inout DropCount, right: DropCount) {
+        left.frames += right.frames
+        left.bytes += right.bytes
+        left.gaps += right.gaps
+    }
+}
+
+/// What waits for one subscriber, bounded in time and in bytes.
+///
+/// Duties: keep order; over budget, drop pictures, never headers or audio, and only whole runs that end before a key
+/// frame, so that a decoder never sees a picture whose reference is missing; count exactly what was dropped; say when
+/// the subscriber is beyond help. Ages are counted from when a message was queued here, because a publisher's time
+/// stamps may say anything.
+///
+/// Header frames are never dropped, so the key of the next key frame is always there when pictures resume.
+struct SubscriberQueue<Encoded: Sendable>: Sendable {
+    private struct Entry {
+        let message: RelayedMessage<Encoded>
+        let queued: UInt64
+    }
+
+    private var entries: [Entry] = []
+    private var head = 0
+    private(set) var bytes = 0
+    private(set) var dropped = DropCount()
+
+    /// Pictures are left out until a key frame comes.
+    private(set) var awaitsKeyFrame: Bool
+    /// True once a picture was queued: what is left out before that is no loss, the subscriber has only just come.
+    private var hasStarted = false
+    /// Since when something has been waiting without a break; survives the dropping of what waited.
+    private var behindSince: UInt64?
+
+    init(awaitsKeyFrame: Bool = true) {
+        self.awaitsKeyFrame = awaitsKeyFrame
+    }
+
+    var isEmpty: Bool { head == entries.count }
+    var count: Int { entries.count - head }
+
+    /// False when the message was dropped.
+    @discardableResult
+    mutating func enqueue(_ message: RelayedMessage<Encoded>, limits: RelayLimits, at now: UInt64) -> Bool {
+        if case .video(let isKeyFrame) = message.kind {
+            if isOverBudget(limits, at: now) { shed(limits) }
+            if awaitsKeyFrame {
+                guard isKeyFrame, !isBehind(limits, at: now) else {
+                    if hasStarted { drop(message) }
+                    return false
+                }
+                awaitsKeyFrame = false
+            }
+            hasStarted = true
+        }
+        append(message, at: now)
+        return true
+    }
+
+    mutating func dequeue() -> Encoded? {
+        guard head < entries.count else { return nil }
+        let entry = entries[head]
+        head += 1
+        bytes -= entry.message.size
+        if head == entries.count {
+            entries.removeAll(keepingCapacity: entries.capacity <= 256)
+            head = 0
+            behindSince = nil
+        } else {
+            behindSince = entries[head].queued
+            if head >= 64, head * 2 >= entries.count {
+                entries.removeFirst(head)
+                head = 0
+            }
+        }
+        return entry.message.encoded
+    }
+
+    /// The subscriber took nothing for too long, is too far behind, or its audio and headers alone fill the budget.
+    func isHopeless(_ limits: RelayLimits, at now: UInt64) -> Bool {
+        guard let behindSince else { return false }
+        return now &- behindSince > limits.subscriberPatience && now > behindSince || bytes > limits.subscriberBytes * 2
+    }
+
+    /// The stream has a new publisher: its first picture must be a key frame for everyone.
+    mutating func publisherChanged() {
+        awaitsKeyFrame = true
+        hasStarted = false
+    }
+
+    private mutating func append(_ message: RelayedMessage<Encoded>, at now: UInt64) {
+        entries.append(Entry(message: message, queued: now))
+        bytes += message.size
+        if behindSince == nil { behindSince = now }
+    }
+
+    private func isOverBudget(_ limits: RelayLimits, at now: UInt64) -> Bool {
+        if bytes > limits.subscriberBytes { return true }
+        // Cheap in the usual case: nothing at all is old.
+        guard isBehind(limits, at: now) else { return false }
+        guard let oldest = entries[head...].first(where: { $0.message.kind.isVideoFrame }) else { return false }
+        return now > oldest.queued && now - oldest.queued > limits.subscriberBudget
+    }
+
+    private func isBehind(_ limits: RelayLimits, at now: UInt64) -> Bool {
+        if bytes > limits.subscriberBytes { return true }
+        guard head < entries.count else { return false }
+        let queued = entries[head].queued
+        return now > queued && now - queued > limits.subscriberBudget
+    }
+
+    /// Drops pictures up to the newest key frame that waits here; when there is none behind the first picture, all of
+    /// them, and everything up to the next one that comes.
+    private mutating func shed(_ limits: RelayLimits) {
+        let waiting = entries[head...]
+        let firstPicture = waiting.firstIndex { $0.message.kind.isVideoFrame }
+        var resume = waiting.lastIndex { $0.message.kind.isKeyFrame }
+        if resume == firstPicture { resume = nil }
+        if let start = resume {
+            let kept = waiting[start...].reduce(0) { $0 + $1.message.size }
+            if kept > limits.subscriberBytes { resume = nil }
+        }
+        let before = dropped.frames
+        var kept: [Entry] = []
+        kept.reserveCapacity(waiting.count)
+        for index in waiting.indices {
+            let entry = waiting[index]
+            if entry.message.kind.isVideoFrame, index < resume ?? .max {
+                dropped.frames += 1
+                dropped.bytes += entry.message.size
+                bytes -= entry.message.size
+            } else {
+                kept.append(entry)
+            }
+        }
+        entries = kept
+        head = 0
+        if dropped.frames > before { dropped.gaps += 1 }
+        awaitsKeyFrame = resume == nil
+    }
+
+    private mutating func drop(_ message: RelayedMessage<Encoded>) {
+        dropped.frames += 1
+        dropped.bytes += message.size
+    }
+}

@@ -1,0 +1,105 @@
+package import CAVCodec
+
+/// One uncompressed picture: the one owner of an AVFrame, which is freed when the owner ends.
+public struct RawPicture: ~Copyable {
+    package let frame: UnsafeMutablePointer<AVFrame>
+
+    /// The longest side that is accepted, in pixels.
+    package static let longestSide = 16_384
+
+    /// A picture with memory of its own, its content undefined.
+    public init(width: Int, height: Int, pixelFormat: PixelFormat) throws(VideoCodecError) {
+        frame = try Self.allocate(width: width, height: height, pixelFormat: pixelFormat)
+    }
+
+    /// - Parameter pixels: red, green, blue of each pixel, row by row without gaps: `width * height * 3` bytes.
+    public init(width: Int, height: Int, pixels: [UInt8]) throws(VideoCodecError) {
+        frame = try Self.allocate(width: width, height: height, pixelFormat: .rgb24, pixelBytes: pixels.count)
+        let line = width * 3
+        withMutablePlane(0) { bytes, stride in
+            for row in 0..<height {
+                UnsafeMutableRawBufferPointer(rebasing: bytes[(row * stride)...])
+                    .copyBytes(from: pixels[(row * line)..<((row + 1) * line)])
+            }
+        }
+    }
+
+    /// An empty AVFrame, for a decoder or a scaler to fill.
+    package init() throws(VideoCodecError) {
+        frame = try Self.allocate()
+    }
+
+    private static func allocate() throws(VideoCodecError) -> UnsafeMutablePointer<AVFrame> {
+        try Libav.load(WB_LIBRARY_AVUTIL)
+        guard let frame = wb_av_frame_alloc() else {
+            throw .failed(call: "av_frame_alloc", code: wb_averror(ENOMEM), message: "out of memory")
+        }
+        return frame
+    }
+
+    private static func allocate(
+        width: Int, height: Int, pixelFormat: PixelFormat, pixelBytes: Int? = nil
+    ) throws(VideoCodecError) -> UnsafeMutablePointer<AVFrame> {
+        guard (1...longestSide).contains(width) else { throw .invalid(.width, value: width) }
+        guard (1...longestSide).contains(height) else { throw .invalid(.height, value: height) }
+        if let pixelBytes, pixelBytes != width * height * 3 { throw .invalid(.pixelCount, value: pixelBytes) }
+        let frame = try allocate()
+        frame.pointee.width = Int32(width)
+        frame.pointee.height = Int32(height)
+        frame.pointee.format = pixelFormat.rawValue
+        let code = wb_av_frame_get_buffer(frame, 0)
+        if code < 0 {
+            var unused: UnsafeMutablePointer<AVFrame>? = frame
+            wb_av_frame_free(&unused)
+        }
+        try Libav.check(code, "av_frame_get_buffer")
+        return frame
+    }
+
+    deinit {
+        var frame: UnsafeMutablePointer<AVFrame>? = frame
+        wb_av_frame_free(&frame)
+    }
+
+    public var width: Int { Int(frame.pointee.width) }
+    public var height: Int { Int(frame.pointee.height) }
+    public var pixelFormat: PixelFormat { PixelFormat(rawValue: frame.pointee.format) }
+
+    /// "1280x720 yuv420p".
+    public var description: String {
+        let name = wb_av_get_pix_fmt_name(AVPixelFormat(rawValue: frame.pointee.format)).map { String(cString: $0) }
+        return "\(width)x\(height) \(name ?? "unknown")"
+    }
+
+    /// Lends the bytes of one plane, rows `stride` bytes apart; nil if there is no such plane, or if it lies upside
+    /// down in memory.
+    public borrowing func withPlane<R>(_ plane: Int, _ body: (_ bytes: RawSpan, _ stride: Int) -> R) -> R? {
+        guard let memory = memory(ofPlane: plane) else { return nil }
+        return body(UnsafeRawBufferPointer(memory.bytes).bytes, memory.stride)
+    }
+
+    /// Lends the bytes of one plane for drawing; the memory is this picture's alone (`makeWritable`).
+    mutating func withMutablePlane(_ plane: Int, _ body: (UnsafeMutableRawBufferPointer, _ stride: Int) -> Void) {
+        guard let memory = memory(ofPlane: plane) else { return }
+        body(memory.bytes, memory.stride)
+    }
+
+    /// Copies the memory if someone else, such as an encoder, still holds it too.
+    mutating func makeWritable() throws(VideoCodecError) {
+        try Libav.check(wb_av_frame_make_writable(frame), "av_frame_make_writable")
+    }
+
+    private func memory(ofPlane plane: Int) -> (bytes: UnsafeMutableRawBufferPointer, stride: Int)? {
+        guard (0..<4).contains(plane) else { return nil }
+        let pointers = frame.pointee.data
+        let strides = frame.pointee.linesize
+        let pointer = [pointers.0, pointers.1, pointers.2, pointers.3][plane]
+        let stride = Int([strides.0, strides.1, strides.2, strides.3][plane])
+        guard let pointer, stride > 0 else { return nil }
+        let count = stride * pixelFormat.rows(ofPlane: plane, height: height)
+        return (UnsafeMutableRawBufferPointer(start: pointer, count: count), stride)
+    }
+}
+
+// An AVFrame is used by one thread at a time because it has one owner; libav's reference counts are atomic.
+extension RawPicture: @unchecked Sendable {}

@@ -1,0 +1,50 @@
+/// Why pictures or sound could not be coded.
+public enum VideoCodecError: Error, Equatable, Sendable {
+    /// A libav library is not on this machine, or is another version. The sentence names the package to install.
+    case libraryMissing(String)
+    /// A libav function failed: its name, its code (negative, AVERROR) and what libav says about it.
+    case failed(call: String, code: Int32, message: String)
+    /// None of the encoders asked for could be opened.
+    case noEncoder([EncoderRejection])
+    /// libav has no decoder for this codec, by FFmpeg's name.
+    case noDecoder(String)
+    /// A size, rate or count that no coder takes.
+    case invalid(Parameter, value: Int)
+    /// A picture of another size or pixel format than the coder was opened for.
+    case pictureMismatch(expected: String, actual: String)
+    /// The encoder's output holds no parameter sets that could be read, or no NAL units.
+    case malformedOutput(String)
+
+    public enum Parameter: String, Equatable, Sendable {
+        case width, height, frameRate, bitsPerSecond, keyFrameInterval, sampleRate, channels, sampleCount, pixelCount
+    }
+}
+
+/// One encoder that was tried and not taken.
+public struct EncoderRejection: Equatable, Sendable {
+    /// FFmpeg's name of the encoder.
+    public var encoder: String
+    public var reason: String
+
+    public init(encoder: String, reason: String) {
+        self.encoder = encoder
+        self.reason = reason
+    }
+}
+
+extension VideoCodecError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .libraryMissing(let sentence): sentence
+        case .failed(let call, _, let message): "\(call): \(message)"
+        case .noEncoder(let rejections):
+            rejections.isEmpty
+                ? "no encoder was named"
+                : "no encoder works: " + rejections.map { "\($0.encoder): \($0.reason)" }.joined(separator: "; ")
+        case .noDecoder(let codec): "this libavcodec has no decoder for \(codec)"
+        case .invalid(let parameter, let value): "\(parameter.rawValue) \(value) is out of range"
+        case .pictureMismatch(let expected, let actual): "a picture of \(actual) where \(expected) is expected"
+        case .malformedOutput(let reason): "the encoder's output cannot be read: \(reason)"
+        }
+    }
+}

@@ -1,0 +1,214 @@
+import ArgumentParser
+import Console
+import FoundationEssentials
+import Player
+import RTMP
+import RTMPTransport
+
+struct PlayCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "play",
+        abstract: "Open a stream: into MP4, MPEG-TS, a picture, or figures.",
+        discussion: """
+            Without --output and --snapshot it shows statistics. The key comes from the KAS that you name here, whatever the \
+            stream says.
+
+              watchboxctl play rtmp://relay/live/door --kas https://kas/kas --kas-token-file alice.token --output door.mp4
+              watchboxctl play rtmp://relay/live/door --kas https://kas/kas --kas-token-file alice.token --output - | ffplay -
+              watchboxctl play rtmp://relay/live/door --kas https://kas/kas --kas-token-file alice.token --snapshot door.png
+            """)
+
+    @Argument(help: "rtmp://host/app/stream or rtmps://…")
+    var url: String?
+
+    @Option(help: "File that holds the URL, when it is a secret.")
+    var urlFile: String?
+
+    @Option(help: "PEM file of the authorities to trust for the relay instead of the system's.")
+    var relayCA: String?
+
+    @OptionGroup var keyAccess: KeyAccessOptions
+
+    @Option(name: .shortAndLong, help: "film.mp4, film.ts, or - for MPEG-TS on standard output.")
+    var output: String?
+
+    @Option(help: "PNG file: the latest key frame; on its own, the first picture that comes.")
+    var snapshot: String?
+
+    @Option(help: "Stop after so many seconds of playing.")
+    var duration: Double?
+
+    @Flag(help: "Stop when the publisher leaves, instead of waiting for the next one.")
+    var untilEnd = false
+
+    @Flag(help: "Show a stream that is not encrypted, too.")
+    var allowClear = false
+
+    @Flag(help: "Ask for no key: only record what the relay has.")
+    var keyless = false
+
+    @Option(help: "FLV file: the relay's copy, as it came, still sealed.")
+    var record: String?
+
+    @Option(help: "One line of JSON for each opened access unit goes to this file.")
+    var frameLog: String?
+
+    @Flag(help: "Print events as JSON lines, the statistics last (on standard error with --output -).")
+    var json = false
+
+    @Flag(name: .shortAndLong, help: "Log what only a developer reads.")
+    var verbose = false
+
+    private struct StateLine: Encodable {
+        var schema = "watchbox.viewer.event/1"
+        var event = "state"
+        var state: ViewerStatistics.State
+        var reason: String?
+    }
+
+    private struct FinalLine: Encodable {
+        var schema = "watchbox.viewer.event/1"
+        var event = "final"
+        var statistics: ViewerStatistics
+    }
+
+    func validate() throws {
+        guard (url == nil) != (urlFile == nil) else { throw ValidationError("Name a URL, or a file with --url-file.") }
+        if let url, url.contains("@") || url.contains("?") {
+            throw ValidationError("This URL holds a secret, and others can read command lines. Put it into a file: --url-file.")
+        }
+        if let duration, !(duration > 0 && duration < 1e7) { throw ValidationError("--duration is a number of seconds.") }
+        if keyless, output != nil || snapshot != nil || frameLog != nil {
+            throw ValidationError("--keyless opens nothing: it goes with --record only.")
+        }
+    }
+
+    func run() async throws {
+        let configuration = try settings()
+        let lines = output == "-" ? StandardError.writeLine : StandardOutput.writeLine
+        let progress = ProgressLine()
+        let isJSON = json
+        let viewer: Viewer
+        do throws(ViewerError) {
+            viewer = try Viewer(
+                configuration: configuration, sinks: try sinks(),
+                logger: LogSetup.logger(label: "watchboxctl", verbose: verbose),
+                onState: { statistics in
+                    if isJSON {
+                        lines(JSONLine.text(StateLine(state: statistics.state, reason: statistics.reason)))
+                    } else {
+                        progress.update(Self.sentence(statistics))
+                    }
+                })
+        } catch {
+            throw Self.failure(error)
+        }
+        let signals = SignalWatch { viewer.stop() }
+        let ticker = Task { await Self.showProgress(viewer, progress, isJSON: isJSON) }
+        defer {
+            ticker.cancel()
+            signals.cancel()
+        }
+        let statistics: ViewerStatistics
+        do {
+            statistics = try await viewer.run()
+        } catch {
+            progress.clear()
+            throw Self.failure(error)
+        }
+        ticker.cancel()
+        progress.clear()
+        if json {
+            lines(JSONLine.text(FinalLine(statistics: statistics)))
+        } else if output == nil, snapshot == nil {
+            for line in Self.table(statistics) { lines(line) }
+        }
+    }
+
+    private func settings() throws -> ViewerConfiguration {
+        let url: RTMPURL
+        do {
+            let text =
+                try self.url
+                ?? String(decoding: Data(contentsOf: URL(filePath: urlFile ?? "")), as: UTF8.self)
+                .trimmed
+            url = try RTMPURL(text)
+        } catch let error as RTMPURLError {
+            throw CommandFailure(
+                what: "nothing can be played", why: "the URL is not understood: \(error)",
+                next: "use rtmp://host/app/stream or rtmps://host/app/stream", status: .usage)
+        } catch {
+            throw CommandFailure(
+                what: "nothing can be played", why: "\(urlFile ?? "") cannot be read", next: "check the file",
+                status: .usage)
+        }
+        let provider = KASKeyProvider(keyAccess.configuration)
+        var configuration = ViewerConfiguration(
+            url: url, tls: RTMPClientTLS(authorityFile: relayCA),
+            mode: keyless ? .keyless : allowClear ? .sealedOrClear(provider) : .sealed(provider),
+            recordingPath: record, untilStreamEnds: untilEnd)
+        configuration.duration = duration.map { UInt64($0 * 1_000_000_000) }
+        return configuration
+    }
+
+    private func sinks() throws(ViewerError) -> sending [any MediaSink] {
+        var sinks: [any MediaSink] = []
+        if let output { sinks.append(MovieSink(output == "-" ? .standardOutput : .file(path: output))) }
+        if let snapshot { sinks.append(SnapshotSink(path: snapshot, takesFirst: output == nil && duration == nil && !untilEnd)) }
+        if let frameLog { sinks.append(try FrameLogSink(path: frameLog)) }
+        return sinks
+    }
+
+    private static func showProgress(_ viewer: Viewer, _ progress: ProgressLine, isJSON: Bool) async {
+        while !isJSON, !Task.isCancelled {
+            try? await Task.sleep(for: .seconds(1))
+            if Task.isCancelled { return }
+            progress.update(sentence(await viewer.report()))
+        }
+    }
+
+    private static func sentence(_ statistics: ViewerStatistics) -> String {
+        let reason = statistics.reason.map { ": \($0)" } ?? ""
+        return switch statistics.state {
+        case .connecting: "connecting"
+        case .waitingForStream: "waiting for the stream\(reason)"
+        case .waitingForKey: "waiting for the key\(reason)"
+        case .playing:
+            "playing: \(statistics.video.units) pictures, \(statistics.audio.units) audio frames, "
+                + "\(statistics.rewraps) keys, \(statistics.gaps) lost"
+        case .waitingToReconnect: "the relay is gone, trying again\(reason)"
+        case .ended: "ended\(reason)"
+        }
+    }
+
+    private static func table(_ statistics: ViewerStatistics) -> [String] {
+        [
+            ("pictures", "\(statistics.video.units) (\(statistics.video.keyFrames) key frames, \(statistics.video.bytes) bytes)"),
+            ("audio frames", "\(statistics.audio.units) (\(statistics.audio.bytes) bytes)"),
+            ("opened", "\(statistics.opened)"),
+            ("without key", "\(statistics.noKey)"),
+            ("not authentic", "\(statistics.authenticationFailed)"),
+            ("came twice", "\(statistics.replayed)"),
+            ("lost on the way", "\(statistics.gaps)"),
+            ("malformed", "\(statistics.malformed + statistics.unreadable)"),
+            ("keys", "\(statistics.rewraps) of \(statistics.collections), \(statistics.rewrapFailures) refusals"),
+            ("reconnects", "\(statistics.reconnects)"),
+        ].map { label, value in label + String(repeating: " ", count: 18 - label.count) + value }
+    }
+
+    private static func failure(_ error: ViewerError) -> CommandFailure {
+        let status: ExitStatus =
+            switch error {
+            case .denied: .notPermitted
+            case .relay: .remoteUnreachable
+            case .clearStream, .output: .failed
+            }
+        return CommandFailure(what: error.what, why: error.why, next: error.next, status: status)
+    }
+}
+
+extension String {
+    fileprivate var trimmed: String {
+        String(drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+    }
+}

@@ -1,0 +1,189 @@
+import ArgumentParser
+import CameraPipeline
+import Console
+import FoundationEssentials
+import KeyAccessClient
+import Logging
+import ServiceLifecycle
+
+struct CameraCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "camera",
+        abstract: "Publish one camera: encode, seal every frame, send it to a relay.",
+        discussion: """
+            A relay URL that holds a user, a password or a token, or whose stream name is a key, comes from a file.
+
+              watchboxd camera door --source pattern --relay rtmp://127.0.0.1:1935/live/door \\
+                  --kas http://127.0.0.1:9443/kas --kas-token-file box.token
+              watchboxd camera door --source holiday.mp4 --loop --relay-url-file relay.url --kas https://kas.example.net/kas
+              watchboxd camera door --config /run/watchbox/camera/door.json
+            """)
+
+    @Argument(help: "Name of the camera: a-z, 0-9 and single hyphens, at most 24 characters.")
+    var id: String
+
+    @Option(help: "JSON file with every setting; then no other option but --json and --verbose is read.")
+    var config: String?
+
+    @Option(help: ArgumentHelp("Where the pictures come from: `pattern`, or a media file.", valueName: "pattern|file"))
+    var source = "pattern"
+
+    @Option(help: "rtmp://host/app/stream or rtmps://…, without anything secret.")
+    var relay: String?
+
+    @Option(help: "File that holds the relay's URL and nothing else.")
+    var relayURLFile: String?
+
+    @Option(help: "PEM file of the authorities to trust for the relay instead of the system's.")
+    var relayCA: String?
+
+    @Option(help: "Does the relay keep onMetaData (keeps-metadata), or rebuild it (drops-metadata)?")
+    var relayProfile = "keeps-metadata"
+
+    @OptionGroup var keyAccess: KeyAccessOptions
+
+    @Option(help: "Name of the stream at the KAS; the camera's name unless given.")
+    var stream: String?
+
+    @Option(help: ArgumentHelp("Size of the test pattern.", valueName: "width>x<height"))
+    var size = "1280x720"
+
+    @Option(help: "Pictures per second of the test pattern.")
+    var rate = 30
+
+    @Option(help: "Bits per second of the test pattern's video.")
+    var bitrate = 2_000_000
+
+    @Option(help: "Seconds between key frames of the test pattern.")
+    var gop = 1.0
+
+    @Flag(help: "No tone with the test pattern.")
+    var noAudio = false
+
+    @Flag(help: "Begin the file again at its end.")
+    var loop = false
+
+    @Option(help: "real-time, or unthrottled: as fast as the relay takes it.")
+    var pace = "real-time"
+
+    @Option(help: "Stop after so many seconds of media.")
+    var duration: Double?
+
+    @Option(help: "Seconds under one key.")
+    var rotateSeconds = 60.0
+
+    @Flag(help: "A new key at each key frame, as Arkavo's app does.")
+    var rotateEveryKeyframe = false
+
+    @Option(help: "Attribute URI that viewers must hold; may be repeated.")
+    var attribute: [String] = []
+
+    @Option(help: "Subject that may view; may be repeated; none: every one with a token for the stream.")
+    var dissem: [String] = []
+
+    @Option(help: "One line of JSON for each sealed access unit goes to this file.")
+    var frameLog: String?
+
+    @Flag(help: .hidden)
+    var clearForTests = false
+
+    @Flag(help: "Print events as JSON lines on standard output, the statistics last.")
+    var json = false
+
+    @Flag(name: .shortAndLong, help: "Log what only a developer reads.")
+    var verbose = false
+
+    private struct StateLine: Encodable {
+        var schema = "watchbox.camera.event/1"
+        var event = "state"
+        var state: CameraStatistics.State
+        var reason: String?
+    }
+
+    private struct FinalLine: Encodable {
+        var schema = "watchbox.camera/1"
+        var event = "final"
+        var statistics: CameraStatistics
+    }
+
+    func run() async throws {
+        let configuration = try settings()
+        let logger = LogSetup.logger(label: "watchbox-camera", verbose: verbose)
+        let service: CameraService
+        do {
+            service =
+                clearForTests
+                ? try CameraService(
+                    clearForTests: configuration, environment: ProcessInfo.processInfo.environment, logger: logger)
+                : try CameraService(configuration: configuration, logger: logger)
+        } catch {
+            throw Self.failure(error)
+        }
+        let isJSON = json
+        let events = Task {
+            for await event in service.events {
+                guard isJSON, case .stateChanged(let state, let reason) = event else { continue }
+                StandardOutput.writeJSON(StateLine(state: state, reason: reason))
+            }
+        }
+        var failure: (any Error)?
+        do {
+            try await ServiceGroup.untilSignalled(service, logger: logger)
+        } catch {
+            failure = error
+        }
+        await events.value
+        let statistics = await service.statistics()
+        if json { StandardOutput.writeJSON(FinalLine(statistics: statistics)) }
+        if let failure { throw Self.failure(failure) }
+    }
+
+    private static func failure(_ error: any Error) -> CommandFailure {
+        CommandFailure(
+            what: "the camera does not run", why: "\(error)", next: "correct that, then start it again",
+            status: error is ConfigurationError ? .invalidConfiguration : .failed)
+    }
+
+    private func settings() throws -> CameraConfiguration {
+        if let config {
+            do {
+                let configuration = try CameraConfiguration.decode(try Data(contentsOf: URL(filePath: config)))
+                guard configuration.id == id else {
+                    throw CommandFailure(
+                        what: "the camera does not run", why: "\(config) is for the camera \(configuration.id), not \(id)",
+                        next: "name the right file", status: .invalidConfiguration)
+                }
+                return configuration
+            } catch let failure as CommandFailure {
+                throw failure
+            } catch {
+                throw CommandFailure(
+                    what: "cannot read the settings in \(config)", why: "\(error)", next: "correct the file",
+                    status: .invalidConfiguration)
+            }
+        }
+        guard let pace = CameraConfiguration.Pace(rawValue: pace) else {
+            throw ValidationError("--pace is real-time or unthrottled.")
+        }
+        guard let profile = CameraConfiguration.RelayProfile(rawValue: relayProfile) else {
+            throw ValidationError("--relay-profile is keeps-metadata or drops-metadata.")
+        }
+        let media: CameraConfiguration.Source
+        if source == "pattern" {
+            let parts = size.split(separator: "x").compactMap { Int($0) }
+            guard parts.count == 2 else { throw ValidationError("--size is WIDTHxHEIGHT, for instance 1280x720.") }
+            media = .testPattern(
+                .init(
+                    width: parts[0], height: parts[1], frameRate: rate, bitrate: bitrate, gopSeconds: gop,
+                    audio: !noAudio))
+        } else {
+            media = .file(.init(path: source, loop: loop, pace: pace))
+        }
+        return CameraConfiguration(
+            id: id, streamName: stream, source: media,
+            relay: .init(url: relay, urlFile: relayURLFile, caFile: relayCA), kas: keyAccess.configuration,
+            policy: .init(dataAttributes: attribute, dissem: dissem),
+            rotation: .init(seconds: rotateSeconds, everyKeyFrame: rotateEveryKeyframe), relayProfile: profile,
+            frameLog: frameLog, duration: duration)
+    }
+}

@@ -1,0 +1,14 @@
+import ArgumentParser
+import Console
+
+@main
+struct Watchboxd: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "watchboxd",
+        abstract: "The WatchBox daemon: one program, one role for each process.",
+        subcommands: [CameraCommand.self, RelayCommand.self, KASCommand.self])
+
+    static func main() async {
+        await Program.run(Watchboxd.self)
+    }
+}

@@ -1,0 +1,96 @@
+import KeyAccessClient
+import Media
+import NIOCore
+import NIOPosix
+import RTMPTransport
+import Testing
+
+@testable import CameraPipeline
+
+@Suite(.timeLimit(.minutes(1))) struct CameraServiceEndTests {
+    @Test func `it stops within a second while it waits for a key`() async throws {
+        let camera = try service(configuration(port: 1), .camera(), try TestAuthority(isAway: true))
+        let running = Task { try await camera.run() }
+        _ = await waitFor(.waitingForKey, of: camera)
+        #expect(try await stopping(running) < .seconds(1))
+        #expect(await camera.statistics().state == .stopped)
+    }
+
+    @Test func `it stops within a second while the KAS says nothing`() async throws {
+        let listener = try await ServerBootstrap(group: RTMPEventLoop.shared)
+            .bind(host: "127.0.0.1", port: 0).get()
+        let camera = try CameraService(
+            configuration: configuration(port: 1) {
+                $0.kas = KASConfiguration(url: "http://127.0.0.1:\(listener.localAddress!.port!)/kas")
+            },
+            source: ScriptedSource.camera(), logger: quiet)
+        let running = Task { try await camera.run() }
+        #expect(await waitFor(.starting, of: camera) == "asking the KAS for its public key")
+        #expect(try await stopping(running) < .seconds(1))
+        try await listener.close()
+    }
+
+    @Test func `it stops within a second while nobody listens`() async throws {
+        // Bound, but not listening: connections are refused.
+        let (_, server) = try await LoopbackRelay.start()
+        let port = server.port
+        await server.close()
+        let camera = try service(configuration(port: port), .camera(), try TestAuthority())
+        let running = Task { try await camera.run() }
+        let reason = await waitFor(.waitingToReconnect, of: camera)
+        #expect(reason?.contains("cannot reach the server") == true)
+        #expect(try await stopping(running) < .seconds(1))
+    }
+
+    @Test func `it stops within a second while a relay says nothing`() async throws {
+        let listener = try await ServerBootstrap(group: RTMPEventLoop.shared)
+            .bind(host: "127.0.0.1", port: 0).get()
+        let camera = try service(
+            configuration(port: listener.localAddress!.port!), .camera(), try TestAuthority())
+        let running = Task { try await camera.run() }
+        _ = await waitFor(.connecting, of: camera)
+        #expect(try await stopping(running) < .seconds(1))
+        try await listener.close()
+    }
+
+    @Test func `it stops within a second while it publishes, and says goodbye`() async throws {
+        let (relay, server) = try await LoopbackRelay.start()
+        let camera = try service(configuration(port: server.port), .camera(), try TestAuthority())
+        let running = Task { try await camera.run() }
+        await relay.wait { $0.first.map { $0.messages.count > 20 } ?? false }
+        #expect(try await stopping(running) < .seconds(1))
+        await relay.wait { $0[0].isFinished }
+        await server.close()
+    }
+
+    @Test func `it stops within a second while back-pressure holds its source`() async throws {
+        let (relay, server) = try await LoopbackRelay.start([.closeAfter(10)])
+        let source = ScriptedSource(file: clip(pictures: 5000))
+        let camera = try service(configuration(port: server.port, unthrottled: true), source, try TestAuthority())
+        let running = Task { try await camera.run() }
+        await relay.wait { $0.first?.isFinished ?? false }
+        await server.close()
+        _ = await waitFor(.waitingToReconnect, of: camera)
+        #expect(try await stopping(running) < .seconds(1))
+        #expect(await camera.statistics().video.delivered < 5000)
+    }
+
+    @Test func `a source that fails ends the service, after what it delivered was sent`() async throws {
+        let (relay, server) = try await LoopbackRelay.start()
+        let authority = try TestAuthority()
+        let failure = MediaSourceError(what: "cannot read clip.mp4", why: "disk error", next: "Check the disk")
+        let units = clip(pictures: 10)
+        let source = ScriptedSource { _, deliver in
+            for event in formats + units.map({ .accessUnit($0) }) { deliver(event) }
+            return failure
+        }
+        let camera = try service(configuration(port: server.port, unthrottled: true), source, authority)
+        await #expect(throws: failure) { try await camera.run() }
+        let statistics = await camera.statistics()
+        #expect(statistics.state == .failed)
+        #expect(statistics.reason == failure.description)
+        await relay.wait { $0[0].isFinished }
+        #expect(audit(relay.streams[0], authority).units == units)
+        await server.close()
+    }
+}

@@ -1,0 +1,114 @@
+import NIOCore
+import RTMP
+import RTMPTransport
+import Synchronization
+
+/// The least that a relay must be: takes one publisher after the other and keeps what each sent.
+final class LoopbackRelay: RTMPServerDelegate {
+    /// What it does with the next publisher; the last entry stays in force.
+    enum Conduct: Sendable {
+        case accept
+        case rejectBadName
+        /// Takes so many messages and closes.
+        case closeAfter(Int)
+        case silent
+    }
+
+    struct Stream: Sendable {
+        var request: PublishRequest
+        var messages: [RTMPMessage] = []
+        var isFinished = false
+    }
+
+    private struct State {
+        var conducts: [Conduct]
+        var streams: [Stream] = []
+        var indexes: [UInt64: Int] = [:]
+        var limits: [UInt64: Int] = [:]
+        var rejected = 0
+        var watchers: [(condition: ([Stream]) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
+    }
+    private let state: Mutex<State>
+
+    init(_ conducts: [Conduct] = [.accept]) {
+        state = Mutex(State(conducts: conducts))
+    }
+
+    static func start(
+        _ conducts: [Conduct] = [.accept], port: Int = 0
+    ) async throws -> (relay: LoopbackRelay, server: RTMPServer) {
+        let relay = LoopbackRelay(conducts)
+        let server = try await RTMPServer.bind(
+            RTMPServerConfiguration(host: "127.0.0.1", port: port), delegate: relay)
+        return (relay, server)
+    }
+
+    var streams: [Stream] { state.withLock { $0.streams } }
+    var rejected: Int { state.withLock { $0.rejected } }
+
+    /// Returns as soon as `condition` holds for what was published.
+    func wait(until condition: @escaping @Sendable ([Stream]) -> Bool) async {
+        await withCheckedContinuation { continuation in
+            state.withLock { state in
+                if condition(state.streams) { return continuation.resume() }
+                state.watchers.append((condition, continuation))
+            }
+        }
+    }
+
+    private func change(_ body: (inout State) -> Void) {
+        state.withLock { state in
+            body(&state)
+            state.watchers.removeAll { watcher in
+                guard watcher.condition(state.streams) else { return false }
+                watcher.continuation.resume()
+                return true
+            }
+        }
+    }
+
+    func connection(_ connection: RTMPServerConnection, publishRequested request: PublishRequest) {
+        var conduct = Conduct.accept
+        change { state in
+            conduct = state.conducts.count > 1 ? state.conducts.removeFirst() : state.conducts[0]
+            switch conduct {
+            case .accept, .closeAfter:
+                state.indexes[connection.id] = state.streams.count
+                state.streams.append(Stream(request: request))
+                if case .closeAfter(let count) = conduct { state.limits[connection.id] = count }
+            case .rejectBadName: state.rejected += 1
+            case .silent: break
+            }
+        }
+        switch conduct {
+        case .accept, .closeAfter: connection.acceptPublish()
+        case .rejectBadName:
+            connection.rejectPublish(code: "NetStream.Publish.BadName", description: "already publishing")
+        case .silent: break
+        }
+    }
+
+    func connection(_ connection: RTMPServerConnection, received message: RTMPMessage) {
+        var isFull = false
+        change { state in
+            guard let index = state.indexes[connection.id] else { return }
+            state.streams[index].messages.append(message)
+            isFull = state.streams[index].messages.count == state.limits[connection.id]
+        }
+        if isFull { connection.close() }
+    }
+
+    func connection(_ connection: RTMPServerConnection, playRequested request: PlayRequest) {
+        connection.rejectPlay(code: "NetStream.Play.StreamNotFound", description: "publishers only")
+    }
+
+    func connectionReadCompleted(_ connection: RTMPServerConnection) {}
+    func connectionBecameWritable(_ connection: RTMPServerConnection) {}
+    func connectionFinished(_ connection: RTMPServerConnection) {}
+
+    func connectionClosed(_ connection: RTMPServerConnection, error: RTMPTransportError?) {
+        change { state in
+            if let index = state.indexes[connection.id] { state.streams[index].isFinished = true }
+        }
+    }
+}

@@ -1,0 +1,32 @@
+import Demonstration
+import Foundation
+import Testing
+
+struct ReportTests {
+    @Test(arguments: [
+        (0.0, 2, "0.00"), (1.005, 1, "1.0"), (12.345, 2, "12.35"), (-0.4, 0, "0"), (-1.25, 1, "-1.3"), (1999.9, 0, "2000"),
+    ])
+    func `numbers have a fixed count of decimals`(value: Double, decimals: Int, text: String) {
+        #expect(fixed(value, decimals) == text)
+    }
+
+    @Test func `names from outside cannot become markup`() {
+        var report = Report(comparison: Comparison(camera: [], viewer: []))
+        report.source = "<img onerror=\"x\">&"
+        #expect(report.page.contains("&lt;img onerror=&quot;x&quot;&gt;&amp;"))
+        #expect(!report.page.contains("<img onerror"))
+    }
+
+    @Test func `a report without frames is not good`() {
+        #expect(!Report(comparison: Comparison(camera: [], viewer: [])).isGood)
+    }
+
+    @Test func `a plot marks each point once and survives one point and none`() {
+        let points: [Plot.Point] = [.init(x: 0, y: 1, isMarked: true), .init(x: 1, y: 3, isMarked: false)]
+        let svg = Plot(points: points, unit: "ms").svg
+        #expect(svg.components(separatedBy: "<circle").count == 3)
+        #expect(svg.components(separatedBy: "class=\"keydot\"").count == 2)
+        #expect(Plot(points: Array(points.prefix(1)), unit: "ms").svg.hasPrefix("<svg"))
+        #expect(Plot(points: [], unit: "ms").svg == "<p>nothing was measured</p>")
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import Testing
+
+@testable import HTTPClient
+
+/// Against `openssl s_server`, with certificates that `openssl req` makes.
+@Suite(.timeLimit(.minutes(1)), .enabled(if: FileManager.default.isExecutableFile(atPath: TLSServer.program)))
+struct HTTPClientTLSTests {
+    private func failure(_ url: String, trusting file: String?) async -> HTTPClientError? {
+        do throws(HTTPClientError) {
+            _ = try await HTTPClient(configuration: .init(certificateAuthorityFile: file)).send(HTTPRequest(url: url))
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func `a certificate of the configured authority and the right name is accepted`() async throws {
+        let server = try TLSServer(names: "DNS:localhost")
+        defer { server.stop() }
+        let client = HTTPClient(configuration: .init(certificateAuthorityFile: server.certificate))
+        let response = try await client.send(HTTPRequest(url: "https://localhost:\(server.port)/"))
+        #expect(response.status == 200)
+    }
+
+    @Test func `an unknown authority, a wrong name and an absent file are refused`() async throws {
+        let server = try TLSServer(names: "DNS:kas.example.net")
+        defer { server.stop() }
+        let url = "https://localhost:\(server.port)/"
+        for file in [nil, server.certificate, server.certificate + ".absent", "/dev/null"] {
+            guard case .tlsFailed(let host, _) = await failure(url, trusting: file) else {
+                Issue.record("accepted with \(file ?? "the system's authorities")")
+                continue
+            }
+            #expect(host == "localhost")
+        }
+    }
+
+    @Test func `TLS 1.1 is refused`() async throws {
+        let server = try TLSServer(names: "DNS:localhost", options: ["-tls1_1", "-cipher", "ALL:@SECLEVEL=0"])
+        defer { server.stop() }
+        guard case .tlsFailed = await failure("https://localhost:\(server.port)/", trusting: server.certificate) else {
+            Issue.record("accepted")
+            return
+        }
+    }
+
+    @Test func `https to a server that speaks plain HTTP is a TLS failure`() async {
+        let server = StandInServer { _ in .bytes(StandInServer.answer(200, "")) }
+        defer { server.stop() }
+        // The stand-in waits for a blank line that a ClientHello does not hold.
+        let error = await { () async -> HTTPClientError? in
+            do throws(HTTPClientError) {
+                _ = try await HTTPClient().send(
+                    HTTPRequest(
+                        url: "https://127.0.0.1:\(server.port)/", connectTimeout: .milliseconds(200),
+                        totalTimeout: .seconds(5)))
+                return nil
+            } catch {
+                return error
+            }
+        }()
+        #expect(error == .connectTimedOut(host: "127.0.0.1", after: .milliseconds(200)))
+    }
+}
+
+struct TLSServer {
+    static let program = "/usr/bin/openssl"
+
+    let port: Int
+    let certificate: String
+    private let process: Process
+    private let directory: URL
+
+    init(names: String, options: [String] = []) throws {
+        directory = FileManager.default.temporaryDirectory.appending(path: "tls-\(UInt64.random(in: 0 ..< .max))")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        certificate = directory.appending(path: "certificate.pem").path
+        let key = directory.appending(path: "key.pem").path
+        let request = Process()
+        request.executableURL = URL(filePath: Self.program)
+        request.arguments =
+            ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
+            + ["-subj", "/CN=test", "-addext", "subjectAltName=\(names)", "-keyout", key, "-out", certificate]
+        request.standardError = FileHandle.nullDevice
+        try request.run()
+        request.waitUntilExit()
+
+        process = Process()
+        process.executableURL = URL(filePath: Self.program)
+        process.arguments = ["s_server", "-accept", "127.0.0.1:0", "-www", "-cert", certificate, "-key", key] + options
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        var text = ""
+        while !text.contains("ACCEPT ") || !text.hasSuffix("\n") {
+            let data = output.fileHandleForReading.availableData
+            if data.isEmpty { throw CocoaError(.fileReadUnknown) }
+            text += String(decoding: data, as: UTF8.self)
+        }
+        port = Int(text.split(separator: ":").last?.prefix { $0.isNumber } ?? "") ?? 0
+    }
+
+    func stop() {
+        // SIGTERM would wait for ever: a child inherits the signals that the pool's threads block.
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+        try? FileManager.default.removeItem(at: directory)
+    }
+}

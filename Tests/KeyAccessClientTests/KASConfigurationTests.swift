@@ -1,0 +1,207 @@
+import Foundation
+import Glibc
+import HTTPClient
+import KeyAccess
+import NanoTDF
+import Testing
+
+@testable import KeyAccessClient
+
+struct KASConfigurationTests {
+    @Test(arguments: [
+        ("https://kas.example", "https://kas.example/kas", "https://kas.example"),
+        ("https://kas.example/", "https://kas.example/kas", "https://kas.example"),
+        ("https://kas.example:8443/kas/", "https://kas.example:8443/kas", "https://kas.example:8443"),
+        ("https://kas.example/deep/kas", "https://kas.example/deep/kas", "https://kas.example/deep"),
+        ("https://kas.example/keys", "https://kas.example/keys", "https://kas.example/keys"),
+        ("http://[::1]:80", "http://[::1]:80/kas", "http://[::1]:80"),
+    ])
+    func `base and root of a URL`(url: String, base: String, root: String) {
+        let configuration = KASConfiguration(url: url)
+        #expect(configuration.base == base)
+        #expect(configuration.root == root)
+    }
+
+    @Test func `a configuration comes back from JSON, and lacks may be left out`() throws {
+        let whole = KASConfiguration(
+            url: "https://k/kas", token: .file("/run/token"), certificateAuthorityFile: "/ca.pem", sessionSalt: .empty,
+            includesKeyIdentifier: true, publicKeyCacheFile: "/var/key.json", connectTimeout: .seconds(1.5),
+            timeout: .seconds(7))
+        #expect(try JSONDecoder().decode(KASConfiguration.self, from: JSONEncoder().encode(whole)) == whole)
+        let short = try JSONDecoder().decode(KASConfiguration.self, from: Data(#"{"url":"https://k"}"#.utf8))
+        #expect(short == KASConfiguration(url: "https://k"))
+    }
+
+    @Test(arguments: ["-1", "0", "1e300", "3601"])
+    func `an impossible time is refused`(seconds: String) {
+        #expect(throws: DecodingError.self) {
+            try JSONDecoder().decode(
+                KASConfiguration.self, from: Data(#"{"url":"https://k","timeoutSeconds":\#(seconds)}"#.utf8))
+        }
+    }
+
+    @Test func `no text of it holds a secret`() {
+        let configuration = KASConfiguration(
+            url: "https://user:password@k/kas?key=query", token: .value("bearer-secret"))
+        var dumped = ""
+        dump(configuration, to: &dumped)
+        for text in ["\(configuration)", String(reflecting: configuration), dumped, "\(configuration.token)"] {
+            for secret in ["password", "query", "bearer-secret"] { #expect(!text.contains(secret), "\(text)") }
+        }
+    }
+}
+
+struct AccessTokenReaderTests {
+    private func failure(_ source: AccessTokenSource) -> KeyAccessError? {
+        do throws(KeyAccessError) {
+            _ = try AccessTokenReader(source).token()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func temporaryFile(_ text: String) throws -> String {
+        let path = FileManager.default.temporaryDirectory.appending(path: "token-\(UInt64.random(in: 0 ..< .max))").path
+        try Data(text.utf8).write(to: URL(filePath: path))
+        return path
+    }
+
+    @Test func `none, a value, and a file with its line end`() throws {
+        let path = try temporaryFile("abc.def\n")
+        defer { unlink(path) }
+        #expect(try AccessTokenReader(.none).token() == nil)
+        #expect(try AccessTokenReader(.value("  xyz ")).token() == "xyz")
+        #expect(try AccessTokenReader(.file(path)).token() == "abc.def")
+    }
+
+    @Test func `a file that was replaced is read again`() throws {
+        let path = try temporaryFile("one")
+        defer { unlink(path) }
+        let reader = AccessTokenReader(.file(path))
+        #expect(try reader.token() == "one")
+        try Data("two!".utf8).write(to: URL(filePath: path), options: .atomic)
+        #expect(try reader.token() == "two!")
+        unlink(path)
+        #expect(throws: KeyAccessError.tokenUnreadable(path: path, .system(ENOENT))) { try reader.token() }
+    }
+
+    @Test func `a token that is none is refused without being repeated`() throws {
+        let empty = try temporaryFile(" \n")
+        let broken = try temporaryFile("secret\r\nInjected: 1")
+        let long = try temporaryFile(String(repeating: "s", count: 16 * 1024 + 1))
+        defer { for path in [empty, broken, long] { unlink(path) } }
+        #expect(failure(.file(empty)) == .tokenUnreadable(path: empty, .empty))
+        #expect(failure(.file(broken)) == .tokenUnreadable(path: broken, .invalidCharacter))
+        #expect(failure(.file(long)) == .tokenUnreadable(path: long, .tooLong(limit: 16 * 1024)))
+        #expect(failure(.file("/")) == .tokenUnreadable(path: "/", .notAFile))
+        #expect(failure(.value("geheim\u{E9}")) == .tokenUnreadable(path: nil, .invalidCharacter))
+        #expect(failure(.file(broken))?.description.contains("secret") == false)
+    }
+}
+
+struct RetryDelayTests {
+    @Test func `delays grow to their limit, and chance takes away up to half`() {
+        var longest = RetryDelay()
+        #expect(
+            (0..<8).map { _ in longest.next(after: .soon, random: 0)! / 1_000_000 }
+                == [500, 1000, 2000, 4000, 8000, 16000, 30000, 30000])
+        longest.succeeded()
+        #expect(longest.next(after: .soon, random: 0) == 500_000_000)
+        var shortest = RetryDelay()
+        #expect(shortest.next(after: .soon, random: 250_000_000) == 250_000_000)
+        var late = RetryDelay()
+        #expect((0..<5).map { _ in late.next(after: .late, random: 0)! / 1_000_000_000 } == [30, 60, 120, 240, 300])
+        #expect(late.next(after: .never, random: 0) == nil)
+    }
+
+    @Test(arguments: UInt64(0)..<16)
+    func `never more than the limit, never less than half of the first`(seed: UInt64) {
+        var generator = Seeded(seed)
+        var delay = RetryDelay()
+        for _ in 0..<200 {
+            let value = delay.next(after: .soon, random: generator.next())!
+            #expect((250_000_000...30_000_000_000).contains(value))
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(1)))
+struct KASOverSocketsTests {
+    private func failure(_ server: StandInServer) async throws -> KeyAccessError? {
+        let header = try MiniatureKAS().sealer().headerBytes
+        let configuration = KASConfiguration(url: server.url, timeout: .milliseconds(200))
+        do throws(KeyAccessError) {
+            _ = try await KASRewrapClient(configuration: configuration).rewrap(header: header)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func `a KAS that never answers is slow`() async throws {
+        let server = StandInServer { _ in .silence(after: []) }
+        defer { server.stop() }
+        #expect(try await failure(server) == .slow(.timedOut(host: "127.0.0.1", after: .milliseconds(200))))
+    }
+
+    @Test func `a KAS that stops within its answer is slow`() async throws {
+        let server = StandInServer { _ in .silence(after: Array(StandInServer.answer(200, "{}").dropLast())) }
+        defer { server.stop() }
+        #expect(try await failure(server) == .slow(.timedOut(host: "127.0.0.1", after: .milliseconds(200))))
+    }
+
+    @Test func `a KAS that fails, one that talks nonsense, and one that floods`() async throws {
+        let failing = StandInServer { _ in .bytes(StandInServer.answer(500, "oops")) }
+        let talking = StandInServer { _ in .last(Array("220 mail ready\r\n".utf8)) }
+        let flooding = StandInServer { _ in .bytes(StandInServer.answer(200, String(repeating: "x", count: 65_537))) }
+        defer { for server in [failing, talking, flooding] { server.stop() } }
+        #expect(try await failure(failing) == .status(500, message: ""))
+        guard case .notAKeyService(.malformedResponse) = try await failure(talking) else {
+            Issue.record("accepted")
+            return
+        }
+        #expect(try await failure(flooding) == .notAKeyService(.responseTooLarge(host: "127.0.0.1", limit: 65_536)))
+    }
+
+    @Test func `a redirect is refused, and nobody follows it with the token`() async throws {
+        let thief = StandInServer { _ in .bytes(StandInServer.answer(200, "{}")) }
+        let location = "Location: \(thief.url)/kas/v2/rewrap"
+        let server = StandInServer { _ in .bytes(StandInServer.answer(307, "", headers: [location])) }
+        defer { for server in [thief, server] { server.stop() } }
+        #expect(try await failure(server) == .status(307, message: ""))
+        #expect(thief.requests.isEmpty)
+    }
+
+    @Test func `a rewrap that is cancelled ends at once`() async throws {
+        let server = StandInServer { _ in .silence(after: []) }
+        defer { server.stop() }
+        let header = try MiniatureKAS().sealer().headerBytes
+        let client = KASRewrapClient(configuration: KASConfiguration(url: server.url, timeout: .seconds(50)))
+        let task = Task { () async -> KeyAccessError? in
+            do throws(KeyAccessError) {
+                _ = try await client.rewrap(header: header)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        while server.requests.isEmpty { await Task.yield() }
+        task.cancel()
+        #expect(await task.value == .cancelled)
+    }
+
+    @Test func `a header is registered at the root of the KAS, with the token`() async throws {
+        let server = StandInServer { _ in .bytes(StandInServer.answer(201, "{}")) }
+        defer { server.stop() }
+        let registrar = KASCollectionRegistrar(
+            configuration: KASConfiguration(url: server.url + "/kas", token: .value("pub")))
+        try await registrar.register(stream: "live/cam", headerHash: [0xAB, 0x01], notAfter: 1_800_000_000)
+        let request = try #require(server.requests.first)
+        #expect(request.line == "POST /watchbox/v1/collections HTTP/1.1")
+        #expect(request.headers["authorization"] == "Bearer pub")
+        #expect(
+            try JSONDecoder().decode(CollectionRegistration.self, from: Data(request.body))
+                == CollectionRegistration(stream: "live/cam", headerSha256: "ab01", notAfter: 1_800_000_000))
+    }
+}

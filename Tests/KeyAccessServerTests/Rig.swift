@@ -1,0 +1,263 @@
+import Cryptography
+import Foundation
+import KeyAccess
+import Logging
+import NanoTDF
+import Synchronization
+import Testing
+import Wire
+
+@testable import KeyAccessServer
+
+/// A service on a state directory of its own, with a clock that the test sets.
+final class Rig: Sendable {
+    final class Time: Sendable {
+        private let state = Mutex<(seconds: Int64, nanoseconds: UInt64)>((1_800_000_000, 1))
+
+        var seconds: Int64 {
+            get { state.withLock { $0.seconds } }
+            set { state.withLock { $0.seconds = newValue } }
+        }
+
+        var nanoseconds: UInt64 {
+            get { state.withLock { $0.nanoseconds } }
+            set { state.withLock { $0.nanoseconds = newValue } }
+        }
+    }
+
+    let path: String
+    let time = Time()
+    let store: KeyStore
+    let configuration: KeyAccessServerConfiguration
+    let endpoints: KeyAccessEndpoints
+
+    var clock: KeyAccessClock {
+        KeyAccessClock(unixSeconds: { [time] in time.seconds }, monotonicNanoseconds: { [time] in time.nanoseconds })
+    }
+
+    /// Keys that all rigs start with: an RSA key takes a while to make.
+    private static let template: [(name: String, bytes: [UInt8])] = {
+        let path = temporaryPath()
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let state = path + "/state"
+        _ = try! KeyStore(directory: state, now: 0)
+        return try! FileManager.default.contentsOfDirectory(atPath: state).map { name in
+            (name, Array(try! Data(contentsOf: URL(filePath: state + "/" + name))))
+        }
+    }()
+
+    /// - Parameter ownKeys: whether this one gets keys that no other has.
+    init(
+        ownKeys: Bool = false, now: Int64 = 1_800_000_000,
+        _ configure: (inout KeyAccessServerConfiguration, String) throws -> Void = { _, _ in }
+    )
+        throws
+    {
+        path = Rig.temporaryPath()
+        time.seconds = now
+        if !ownKeys {
+            let directory = try StateDirectory(path: path + "/state")
+            for file in Rig.template { try directory.write(file.name, file.bytes) }
+        }
+        store = try KeyStore(directory: path + "/state", now: now)
+        var configuration = KeyAccessServerConfiguration(stateDirectory: path + "/state")
+        configuration.auditFile = path + "/audit.jsonl"
+        try configure(&configuration, path)
+        self.configuration = configuration
+        endpoints = try KeyAccessEndpoints(
+            configuration: configuration, store: store,
+            clock: KeyAccessClock(
+                unixSeconds: { [time] in time.seconds }, monotonicNanoseconds: { [time] in time.nanoseconds }),
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    static func temporaryPath() -> String {
+        let path = NSTemporaryDirectory() + "watchbox-kas-" + UUID().uuidString
+        try! FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        return path
+    }
+
+    /// The KAS key of the vectors, as the current one.
+    func importTestKey() throws {
+        try store.importKey(
+            pem: Fixtures.headerKeys.kas_private_key_pem, purpose: .p256, kid: "e7", now: time.seconds)
+    }
+
+    func accessToken(
+        _ scopes: [String] = [Scope.rewrap], subject: String = "viewer", streams: [String] = ["*"],
+        attributes: [String] = [], lifetime: Int64 = 3600, client: String? = nil
+    ) throws -> String {
+        try TokenIssuer(store: store, audience: configuration.audience).mint(
+            .init(
+                subject: subject, scopes: scopes, streams: streams, attributes: attributes, lifetime: lifetime,
+                clientID: client), now: time.seconds)
+    }
+
+    func post(
+        _ path: String, _ body: [UInt8], token: String?, contentType: String = "application/json",
+        encoding: String? = nil
+    ) -> ServiceAnswer {
+        var request = ServiceRequest(method: .post, path: path, address: "192.0.2.1", body: body)
+        request.authorization = token.map { "Bearer \($0)" }
+        request.contentType = contentType
+        request.contentEncoding = encoding
+        request.authority = "127.0.0.1:8443"
+        return endpoints.answer(request)
+    }
+
+    func get(_ path: String, query: [String: String] = [:], token: String? = nil, ifNoneMatch: String? = nil)
+        -> ServiceAnswer
+    {
+        var request = ServiceRequest(method: .get, path: path, query: query, address: "192.0.2.1")
+        request.authorization = token.map { "Bearer \($0)" }
+        request.ifNoneMatch = ifNoneMatch
+        request.authority = "127.0.0.1:8443"
+        return endpoints.answer(request)
+    }
+
+    var auditLines: [String] {
+        let text = (try? String(contentsOfFile: path + "/audit.jsonl", encoding: .utf8)) ?? ""
+        return text.split(separator: "\n").map(String.init)
+    }
+
+    @discardableResult
+    func register(
+        header: [UInt8], stream: String, publisher: String = "box", notAfter: Int64? = nil
+    ) throws -> ServiceAnswer {
+        let registration = CollectionRegistration(
+            stream: stream, headerSha256: Hexadecimal.encode(Digest.sha256(header)),
+            notAfter: notAfter ?? time.seconds + 600)
+        return post(
+            Route.collections, try JSONCoding.encode(registration),
+            token: try accessToken([Scope.publish], subject: publisher, streams: [stream]))
+    }
+
+    /// A header as our own publisher makes it, and nothing that opens it: the test asks the KAS.
+    func sealedHeader(
+        dataAttributes: [String] = [], dissemination: [String] = [], withKid: Bool = true
+    ) throws -> [UInt8] {
+        let key = try #require(store.ring.p256.first)
+        let recipient = KASRecipient(
+            locator: try ResourceLocator(
+                url: "https://kas.example.net/kas", keyIdentifier: withKid ? Array(key.kid.utf8) : []),
+            publicKey: key.key.publicKey.compressed())
+        let policy = PlaintextPolicy(dataAttributes: dataAttributes, dissemination: dissemination).encoded()
+        return try CollectionSealer(recipient: recipient, policy: policy, crypto: OpenSSLCrypto()).headerBytes
+    }
+
+    /// What the KAS should hand out, derived beside it.
+    func expectedKey(_ header: [UInt8]) throws -> [UInt8] {
+        let parsed = try NanoTDFHeader.parse(header)
+        let key = try #require(store.ring.p256.first)
+        return try key.key.deriveKey(
+            with: try ECPublicKey(sec1: parsed.ephemeralPublicKey, curve: .p256),
+            salt: Digest.sha256(Array("L1L".utf8)))
+    }
+}
+
+/// A client of the KAS: makes request tokens and unwraps answers.
+struct TestClient {
+    var key = try! ECPrivateKey.generate(.p256)
+    var signer = try! ECPrivateKey.generate(.p256)
+
+    func body(_ headers: [[UInt8]], clientKey: String? = nil) throws -> RewrapRequestBody {
+        RewrapRequestBody(
+            clientPublicKey: try clientKey ?? key.publicKey.spkiPEM(),
+            requests: headers.enumerated().map { index, header in
+                RewrapPolicyRequest(
+                    algorithm: "ec:secp256r1", policy: RewrapPolicy(id: "policy-\(index)", body: nil),
+                    keyAccessObjects: [
+                        IdentifiedKeyAccessObject(
+                            keyAccessObjectId: "kao-\(index)",
+                            keyAccessObject: KeyAccessObject(type: "remote", header: Base64.encode(header)))
+                    ])
+            })
+    }
+
+    func token(
+        _ body: RewrapRequestBody, now: Int64, lifetime: Int64 = 60, id: String? = nil, algorithm: String = "ES256"
+    ) throws -> String {
+        let claims = RewrapRequestClaims(
+            requestBody: String(decoding: try JSONCoding.encode(body), as: UTF8.self),
+            issuedAt: NumericDate(seconds: now), expiresAt: NumericDate(seconds: now + lifetime), tokenID: id)
+        let input = JSONWebToken.signingInput(
+            header: try JSONCoding.encode(TokenHeader(algorithm: algorithm)), claims: try JSONCoding.encode(claims))
+        return JSONWebToken.compact(signingInput: input, signature: try signer.signES256(input))
+    }
+
+    func request(_ body: RewrapRequestBody, now: Int64) throws -> [UInt8] {
+        try JSONCoding.encode(RewrapRequest(signedRequestToken: try token(body, now: now, id: UUID().uuidString)))
+    }
+
+    func unwrap(_ wrapped: String, session: String, salt: [UInt8] = Digest.sha256(Array("L1L".utf8))) throws -> [UInt8]
+    {
+        let bytes = try Base64.decode(wrapped)
+        let wrapping = try key.deriveKey(with: try ECPublicKey(pem: session), salt: salt)
+        return try AESGCM.open(
+            key: wrapping, nonce: Array(bytes[..<12]), ciphertextAndTag: Array(bytes[12...]), tagLength: 16)
+    }
+}
+
+extension ServiceAnswer {
+    func json<T: Decodable>(_ type: T.Type = T.self) throws -> T {
+        try JSONDecoder().decode(type, from: Data(body))
+    }
+
+    var text: String { String(decoding: body, as: UTF8.self) }
+
+    /// Not for failures: those decode too, as an answer without results.
+    var rewrap: RewrapResponse {
+        get throws {
+            try #require(status == 200, "\(text)")
+            return try json()
+        }
+    }
+}
+
+func writeFile(_ path: String, _ bytes: [UInt8], mode: Int = 0o600) throws {
+    try Data(bytes).write(to: URL(filePath: path), options: .atomic)
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+}
+
+enum Fixtures {
+    struct HeaderKeys: Decodable, Sendable {
+        struct Entry: Decodable, Sendable {
+            var writer: String
+            var header_b64: String
+            var dek_hex: String
+        }
+        var kas_private_key_pem: String
+        var headers: [String: Entry]
+    }
+
+    static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures")
+
+    static func load<T: Decodable>(_ type: T.Type, _ name: String) -> T {
+        try! JSONDecoder().decode(type, from: Data(contentsOf: folder.appending(path: name)))
+    }
+
+    static let headerKeys = load(HeaderKeys.self, "captured_header_keys.json")
+
+    static func header(of writer: String) -> [UInt8] {
+        let entry = headerKeys.headers.values.first { $0.writer.hasPrefix(writer) }!
+        return try! Base64.decode(entry.header_b64)
+    }
+}
+
+/// Seeded, so that a failure can be repeated.
+struct SplitMix: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        return value ^ (value >> 31)
+    }
+}

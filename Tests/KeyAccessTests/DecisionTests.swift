@@ -1,0 +1,127 @@
+import Foundation
+import Testing
+
+@testable import KeyAccess
+
+@Suite struct DecisionTests {
+    static func policy(_ attributes: [String] = [], dissem: [String] = []) -> AccessPolicy {
+        AccessPolicy(
+            uuid: "u", body: .init(dataAttributes: attributes.map(AccessPolicy.Attribute.init), dissem: dissem))
+    }
+
+    static func subject(_ streams: [String], _ attributes: [String] = []) -> Subject {
+        Subject(
+            name: "viewer", scopes: [Scope.rewrap], streams: streams.map(StreamPattern.init), attributes: attributes)
+    }
+
+    @Test func `a subject with the stream gets the key of an open policy`() {
+        for streams in [["front"], ["fro*"], ["*"], ["back", "front"]] {
+            #expect(
+                AccessDecision.decide(
+                    policy: Self.policy(), origin: .registered(stream: "front"), subject: Self.subject(streams),
+                    requiresRegistration: true) == .permit)
+        }
+    }
+
+    @Test(arguments: [[], ["back"], ["fron"], ["front2"], ["Front"], [""]])
+    func `a subject without the stream does not`(streams: [String]) {
+        #expect(
+            AccessDecision.decide(
+                policy: Self.policy(), origin: .registered(stream: "front"), subject: Self.subject(streams),
+                requiresRegistration: false) == .deny(.streamNotGranted))
+    }
+
+    @Test func `an unregistered header needs the requirement off and a grant of everything`() {
+        func decide(_ streams: [String], _ requires: Bool) -> AccessDecision {
+            .decide(
+                policy: Self.policy(), origin: .unregistered, subject: Self.subject(streams),
+                requiresRegistration: requires)
+        }
+        #expect(decide(["*"], true) == .deny(.headerNotRegistered))
+        #expect(decide(["*"], false) == .permit)
+        #expect(decide(["front"], false) == .deny(.streamNotGranted))
+        #expect(decide(["f*"], false) == .deny(.streamNotGranted))
+    }
+
+    @Test func `every attribute must be granted, whatever its case`() {
+        let policy = Self.policy(["https://x/attr/a/value/1", "https://x/attr/b/value/2"])
+        func decide(_ granted: [String]) -> AccessDecision {
+            .decide(policy: policy, origin: .archive, subject: Self.subject([], granted), requiresRegistration: true)
+        }
+        #expect(decide(["https://x/attr/a/value/1"]) == .deny(.attributeNotGranted))
+        #expect(decide(["HTTPS://X/attr/A/value/1", "https://x/attr/b/value/2"]) == .permit)
+    }
+
+    @Test func `dissem, when it names anyone, must name the subject`() {
+        func decide(_ dissem: [String]) -> AccessDecision {
+            .decide(
+                policy: Self.policy(dissem: dissem), origin: .archive, subject: Self.subject([]),
+                requiresRegistration: true)
+        }
+        #expect(decide([]) == .permit)
+        #expect(decide(["other", "viewer"]) == .permit)
+        #expect(decide(["other"]) == .deny(.notInDissem))
+        #expect(decide(["Viewer"]) == .deny(.notInDissem))
+    }
+
+    @Test func `a rule of the configuration adds to the token's grants`() {
+        let claims = AccessClaims(
+            issuer: "i", subject: "box-7", audience: ["a"], expiresAt: NumericDate(seconds: 1),
+            issuedAt: NumericDate(seconds: 0), scopes: [Scope.publish], streams: ["own"], attributes: ["X"])
+        let rules = AccessRules(rules: [
+            .init(subject: "box-*", streams: ["shared"], attributes: ["Y"]), .init(subject: "other", streams: ["*"]),
+        ])
+        let subject = Subject(claims: claims, rules: rules)
+        #expect(subject.streams == [StreamPattern("own"), StreamPattern("shared")])
+        #expect(subject.attributes == ["x", "y"])
+        #expect(!subject.mayUseEveryStream)
+    }
+
+    @Test(arguments: [
+        ("*", "", true), ("*", "abc", true), ("a*c", "ac", true), ("a*c", "abbc", true), ("a*c", "abcb", false),
+        ("a*b*c", "a-b-b-c", true), ("a*b*c", "a-c-b", false), ("", "", true), ("", "a", false), ("a", "", false),
+        ("**", "x", true), ("*a", "ba", true), ("*a", "ab", false), ("a?c", "abc", false),
+    ])
+    func `a star stands for any run of characters`(pattern: String, name: String, matches: Bool) {
+        #expect(StreamPattern(pattern).matches(name) == matches)
+    }
+
+    @Test func `a pattern made to be slow is not`() {
+        let pattern = StreamPattern(String(repeating: "a*", count: 128))
+        #expect(!pattern.matches(String(repeating: "a", count: 127) + String(repeating: "b", count: 129)))
+        #expect(!StreamPattern(String(repeating: "*", count: 257)).matches("a"))
+        #expect(!StreamPattern.any.matches(String(repeating: "a", count: 257)))
+    }
+
+    @Test(arguments: [
+        ("cam/front-1", true), ("", false), ("a*", false), ("a\nb", false), ("a\u{7F}", false), ("küche", true),
+        (String(repeating: "a", count: 256), true), (String(repeating: "a", count: 257), false),
+    ])
+    func `a name that can be registered`(name: String, isValid: Bool) {
+        #expect(StreamPattern.isValidName(name) == isValid)
+    }
+
+    @Test(arguments: [
+        #"{"uuid":"u","body":{"dataAttributes":[],"dissem":[]}}"#, #"{"uuid":"u","body":{}}"#,
+        #"{"uuid":"u","body":{"dataAttributes":null,"dissem":null},"extra":1}"#,
+    ])
+    func `an open policy is read in its forms`(text: String) throws {
+        #expect(try JSONDecoder().decode(AccessPolicy.self, from: Data(text.utf8)) == Self.policy())
+    }
+
+    @Test func `attributes are names or objects`() throws {
+        let text = #"{"uuid":"u","body":{"dataAttributes":["a",{"attribute":"b","displayName":"B"}],"dissem":["s"]}}"#
+        #expect(
+            try JSONDecoder().decode(AccessPolicy.self, from: Data(text.utf8))
+                == Self.policy(["a", "b"], dissem: ["s"]))
+    }
+
+    @Test(arguments: [
+        #"{}"#, #"{"uuid":"u"}"#, #"{"uuid":"u","body":{"dataAttributes":"a"}}"#,
+        #"{"uuid":"u","body":{"dissem":"viewer"}}"#, #"{"uuid":"u","body":{"dataAttributes":[{}]}}"#,
+        #"{"uuid":"u","body":{"dissem":[null]}}"#, #"[]"#,
+    ])
+    func `a list of another form does not open the policy`(text: String) {
+        #expect(throws: (any Error).self) { try JSONDecoder().decode(AccessPolicy.self, from: Data(text.utf8)) }
+    }
+}

@@ -1,0 +1,105 @@
+import Cryptography
+import FLV
+import Media
+import NanoTDF
+
+@testable import Player
+
+/// The publisher's half: collections, header frames and sealed messages, as a relay would hand them out.
+struct SealedStream {
+    static let videoFormat = VideoFormat(
+        codec: .h264, width: 64, height: 48, frameRate: 5,
+        configurationRecord: [
+            0x01, 0x42, 0xC0, 0x0A, 0xFF, 0xE1, 0x00, 0x02, 0x67, 0x42, 0x01, 0x00, 0x02, 0x68, 0xCE,
+        ])
+    static let audioFormat = AudioFormat(
+        codec: .aac, sampleRate: 48000, channels: 2, audioSpecificConfig: [0x11, 0x90])
+
+    struct Message {
+        var type: UInt8
+        var timestamp: UInt32
+        var body: [UInt8]
+    }
+
+    /// One collection with its key, which only its KAS could derive.
+    struct Collection {
+        let sealer: CollectionSealer
+        let key: CollectionKey
+
+        var hash: [UInt8] { sealer.headerHash }
+
+        init() throws {
+            let kas = try ECPrivateKey.generate(.p256)
+            let recipient = KASRecipient(
+                locator: try ResourceLocator(url: "https://elsewhere.example/kas"),
+                publicKey: kas.publicKey.compressed())
+            sealer = try CollectionSealer(recipient: recipient, policy: Array("{}".utf8), crypto: OpenSSLCrypto())
+            key = try kas.collectionKey(for: sealer.header)
+        }
+
+        func headerFrame(at time: UInt32 = 0) throws -> Message {
+            Message(type: FLVTag.video, timestamp: time, body: try NTDFHeaderFrame.encode(sealer.headerBytes))
+        }
+
+        var metadata: Message {
+            Message(
+                type: FLVTag.script, timestamp: 0,
+                body: StreamMetadata(ntdfHeader: sealer.headerBytes).encodedSetDataFrame())
+        }
+
+        func video(_ time: UInt32, key isKeyFrame: Bool = false) throws -> Message {
+            let header = VideoTagHeader(codec: .h264, isKeyFrame: isKeyFrame, kind: .codedFrame(compositionTime: 0))
+            return Message(
+                type: FLVTag.video, timestamp: time, body: header.encoded() + (try item(SealedStream.picture(time))))
+        }
+
+        func audio(_ time: UInt32) throws -> Message {
+            let header = AudioTagHeader(kind: .rawFrame)
+            return Message(
+                type: FLVTag.audio, timestamp: time, body: header.encoded() + (try item(SealedStream.sound(time))))
+        }
+
+        private func item(_ plaintext: [UInt8]) throws -> [UInt8] {
+            var item: [UInt8] = []
+            try sealer.seal(plaintext, into: &item)
+            return item
+        }
+    }
+
+    static var formats: [Message] {
+        let packetizer = Packetizer()
+        return [
+            Message(type: FLVTag.video, timestamp: 0, body: packetizer.sequenceHeader(videoFormat)),
+            Message(type: FLVTag.audio, timestamp: 0, body: packetizer.sequenceHeader(audioFormat)),
+        ]
+    }
+
+    static func clearVideo(_ time: UInt32, key isKeyFrame: Bool) -> Message {
+        let header = VideoTagHeader(codec: .h264, isKeyFrame: isKeyFrame, kind: .codedFrame(compositionTime: 0))
+        return Message(type: FLVTag.video, timestamp: time, body: header.encoded() + picture(time))
+    }
+
+    /// One NAL unit behind its length; its bytes name the time.
+    static func picture(_ time: UInt32) -> [UInt8] {
+        [0, 0, 0, 5, 0x65] + withUnsafeBytes(of: time.bigEndian) { Array($0) }
+    }
+
+    static func sound(_ time: UInt32) -> [UInt8] {
+        [0x21] + withUnsafeBytes(of: time.bigEndian) { Array($0) }
+    }
+}
+
+/// SplitMix64: the seed is the test's argument, so that a failure names it.
+struct Seeded: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(_ seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        return value ^ (value >> 31)
+    }
+}

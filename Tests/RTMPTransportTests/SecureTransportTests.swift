@@ -1,0 +1,110 @@
+import RTMP
+import Testing
+
+@testable import RTMPTransport
+
+@Suite struct SecureTransportTests {
+    private static let fixtures = #filePath.prefix(upTo: #filePath.lastIndex(of: "/")!) + "/Fixtures/"
+    private static func file(_ name: String) -> String { String(fixtures + name) }
+    private static let localhost = RTMPServerTLS(
+        certificateFile: file("localhost.pem"), privateKeyFile: file("localhost-key.pem"))
+    private static let elsewhere = RTMPServerTLS(
+        certificateFile: file("elsewhere.pem"), privateKeyFile: file("elsewhere-key.pem"))
+    private static let trusting = RTMPClientTLS(authorityFile: file("authority.pem"))
+    /// `openssl x509 -pubkey | openssl pkey -pubin -outform der | openssl dgst -sha256` of localhost.pem.
+    private static let pin = "0f5a0d6bedd101e79a9b73a7eb01f58ce7ac74a681a0e147c2cb171eedb04eb4"
+
+    @Test(arguments: ["localhost", "127.0.0.1"])
+    func `media pass over TLS to a name and to an address that the certificate names`(host: String) async throws {
+        let server = try await TestServer.start(tls: Self.localhost) { $0.host = host }
+        let events = PublisherLog()
+        let publisher = RTMPPublisherConnection.connect(
+            url: server.url(scheme: .rtmps, host: host), tls: Self.trusting, delegate: events)
+        try await events.started()
+        let payload = [UInt8](repeating: 0x27, count: 200_000)
+        try await publisher.send(.video, 1, payload)
+        try await server.log.next {
+            $0 == .message(RTMPMessage(type: .video, timestamp: 1, streamID: 1, payload: payload))
+        }
+        let time = await elapsed { await publisher.stop() }
+        #expect(time <= .seconds(1))
+        try await server.log.next { $0 == .finished }
+        await server.close()
+    }
+
+    @Test func `a certificate of nobody that we trust is refused before RTMP begins`() async throws {
+        let server = try await TestServer.start(tls: Self.localhost)
+        let events = PublisherLog()
+        _ = RTMPPublisherConnection.connect(url: server.url(scheme: .rtmps), delegate: events)
+        guard case .tlsFailed = try await events.closed().cause else {
+            Issue.record("\(events.log.all)")
+            return
+        }
+        #expect(!server.log.all.contains { if case .publish = $0 { true } else { false } })
+        await server.close()
+    }
+
+    @Test(arguments: ["localhost", "127.0.0.1"])
+    func `a trusted certificate for another host is refused`(host: String) async throws {
+        let server = try await TestServer.start(tls: Self.elsewhere) { $0.host = host }
+        let events = PublisherLog()
+        _ = RTMPPublisherConnection.connect(
+            url: server.url(scheme: .rtmps, host: host), tls: Self.trusting, delegate: events)
+        guard case .tlsFailed = try await events.closed().cause else {
+            Issue.record("\(events.log.all)")
+            return
+        }
+        await server.close()
+    }
+
+    @Test func `a pinned key is accepted, another one refused`() async throws {
+        let server = try await TestServer.start(tls: Self.localhost)
+        var tls = Self.trusting
+        tls.publicKeyPin = Self.pin.hexadecimal
+        let good = PublisherLog()
+        let publisher = RTMPPublisherConnection.connect(url: server.url(scheme: .rtmps), tls: tls, delegate: good)
+        try await good.started()
+        await publisher.stop()
+        tls.publicKeyPin?[0] ^= 1
+        let bad = PublisherLog()
+        _ = RTMPPublisherConnection.connect(url: server.url(scheme: .rtmps), tls: tls, delegate: bad)
+        #expect(try await bad.closed() == RTMPTransportError(.publicKeyMismatch))
+        await server.close()
+    }
+
+    @Test func `a server without TLS gets a ClientHello and not one byte of RTMP`() async throws {
+        let server = try await TestServer.start()
+        let events = PublisherLog()
+        _ = RTMPPublisherConnection.connect(url: server.url(scheme: .rtmps), tls: Self.trusting, delegate: events)
+        guard case .tlsFailed = try await events.closed().cause else {
+            Issue.record("\(events.log.all)")
+            return
+        }
+        #expect(!server.log.all.contains { if case .publish = $0 { true } else { false } })
+        await server.close()
+    }
+
+    @Test func `files that cannot be used are named as the reason, at both ends`() async throws {
+        let events = PublisherLog()
+        _ = RTMPPublisherConnection.connect(
+            url: RTMPURL(scheme: .rtmps, host: "127.0.0.1", port: 9, app: "live", streamName: "cam"),
+            tls: RTMPClientTLS(authorityFile: "/nonexistent.pem"), delegate: events)
+        guard case .tlsConfiguration = try await events.closed().cause else {
+            Issue.record("\(events.log.all)")
+            return
+        }
+        await #expect(throws: RTMPTransportError.self) {
+            try await TestServer.start(
+                tls: RTMPServerTLS(certificateFile: "/nonexistent.pem", privateKeyFile: "/nonexistent.pem"))
+        }
+    }
+}
+
+extension String {
+    fileprivate var hexadecimal: [UInt8] {
+        stride(from: 0, to: utf8.count, by: 2).map { offset in
+            let start = index(startIndex, offsetBy: offset)
+            return UInt8(self[start..<index(start, offsetBy: 2)], radix: 16)!
+        }
+    }
+}

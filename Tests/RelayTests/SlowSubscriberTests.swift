@@ -1,0 +1,154 @@
+import RTMP
+import Testing
+
+@testable import Relay
+
+@Suite struct SlowSubscriberTests {
+    /// A publisher, and subscriber 7 that has taken the first key frame.
+    private func streaming(_ change: (inout RelayLimits) -> Void = { _ in }) -> TestHub {
+        var hub = TestHub.make(change)
+        _ = hub.publish(1)
+        _ = hub.play(7)
+        hub.video(Body.key(0))
+        _ = hub.takeReady()
+        _ = hub.drain(7)
+        return hub
+    }
+
+    @Test func `over budget pictures are dropped up to the newest key frame that waits`() {
+        var hub = streaming()
+        hub.video(Body.inter(1), 1000, at: .seconds(1))
+        hub.audio(Body.audio(1), 1000, at: .seconds(1))
+        hub.video(Body.key(2), 2000, at: .seconds(2))
+        hub.video(Body.inter(3), 3001, at: .milliseconds(3001))
+        #expect(hub.drain(7).map(\.payload) == [Body.audio(1), Body.key(2), Body.inter(3)])
+        let dropped = hub.dropped(7)
+        #expect(dropped.frames == 1 && dropped.bytes == 6 && dropped.gaps == 1)
+    }
+
+    @Test func `without a waiting key frame all pictures go, and resume at the next key frame`() {
+        var hub = streaming()
+        hub.video(Body.inter(1), 1000, at: .seconds(1))
+        hub.video(Body.inter(2), 1040, at: .seconds(1))
+        hub.audio(Body.audio(1), 1100, at: .seconds(2))
+        hub.video(Body.inter(3), 3100, at: .milliseconds(3100))
+        hub.video(Body.ntdfHeader(2), 3140, at: .milliseconds(3140))
+        hub.video(Body.inter(4), 3140, at: .milliseconds(3140))
+        hub.video(Body.key(5), 3180, at: .milliseconds(3180))
+        hub.video(Body.inter(6), 3220, at: .milliseconds(3220))
+        #expect(hub.drain(7).map(\.payload) == [Body.audio(1), Body.ntdfHeader(2), Body.key(5), Body.inter(6)])
+        #expect(hub.dropped(7).frames == 4)
+        #expect(hub.dropped(7).gaps == 1)
+    }
+
+    @Test func `pictures do not resume while even audio is behind`() {
+        var hub = streaming()
+        hub.audio(Body.audio(1), 1000, at: .seconds(1))
+        hub.video(Body.inter(1), 1000, at: .seconds(1))
+        hub.video(Body.inter(2), 3500, at: .milliseconds(3500))
+        hub.video(Body.key(3), 3600, at: .milliseconds(3600))
+        #expect(hub.drain(7).map(\.payload) == [Body.audio(1)])
+        #expect(hub.dropped(7).frames == 3)
+        hub.video(Body.key(4), 4600, at: .milliseconds(4600))
+        #expect(hub.drain(7).map(\.payload) == [Body.key(4)])
+    }
+
+    @Test func `the budget counts bytes as well`() {
+        var hub = streaming { $0.subscriberBytes = 1000 }
+        for tag in 1...4 { hub.video(Body.inter(UInt8(tag), size: 395)) }
+        hub.video(Body.key(9))
+        #expect(hub.drain(7).map(\.payload) == [Body.key(9)])
+        #expect(hub.dropped(7).frames == 4)
+        #expect(hub.dropped(7).bytes == 1600)
+    }
+
+    @Test func `headers and audio are never dropped`() {
+        var hub = streaming()
+        hub.data(Body.metadata(), at: .seconds(1))
+        hub.video(Body.ntdfHeader(1), at: .seconds(1))
+        hub.audio(Body.audio(1), at: .seconds(1))
+        hub.video(Body.videoHeader, at: .seconds(1))
+        hub.video(Body.inter(1), at: .seconds(1))
+        hub.video(Body.inter(2), at: .seconds(4))
+        #expect(
+            hub.drain(7).map(\.payload) == [
+                Body.metadata(setDataFrame: false), Body.ntdfHeader(1), Body.audio(1), Body.videoHeader,
+            ])
+    }
+
+    @Test func `a subscriber that takes nothing for 10 s is closed, dropped pictures or not`() {
+        var hub = streaming()
+        for second in UInt64(1)...11 {
+            hub.video(Body.key(1), UInt32(second * 1000), at: .seconds(second))
+            #expect(hub.timePassed(at: .seconds(second)).isEmpty)
+        }
+        #expect(hub.timePassed(at: .seconds(11) + 1) == [.close(7, .tooSlow)])
+    }
+
+    @Test func `a slow subscriber costs the others nothing`() {
+        var hub = streaming()
+        _ = hub.play(8)
+        _ = hub.drain(8)
+        for second in UInt64(1)...5 {
+            hub.video(Body.inter(UInt8(second)), UInt32(second * 1000), at: .seconds(second))
+            #expect(hub.drain(8).map(\.payload) == [Body.inter(UInt8(second))])
+        }
+        #expect(hub.dropped(8).frames == 0)
+        #expect(hub.dropped(7).frames == 5)
+        let statistics = hub.statistics(at: .seconds(5))
+        #expect(statistics.framesDropped == 5)
+        hub.finished(7, at: .seconds(5))
+        #expect(hub.statistics(at: .seconds(5)).framesDropped == 5, "what the departed lost stays counted")
+    }
+
+    @Test(arguments: 1...32 as ClosedRange<UInt64>)
+    func `whatever the pace, no picture comes without its key frame and every loss is counted`(seed: UInt64) {
+        var random = SplitMix(seed: seed)
+        var hub = TestHub.make { $0.subscriberBytes = 4000 }
+        _ = hub.publish(1)
+        _ = hub.play(7)
+        var now: UInt64 = 0
+        var sent = 0
+        var tag: UInt8 = 0
+        var taken: [Sent] = []
+        for frame in 0..<2000 {
+            now += .milliseconds(random.next(below: 80))
+            let isKey = frame == 0 || random.next(below: 20) == 0
+            // The tag counts frames within a group, so that a hole shows.
+            let body = isKey ? Body.key(0) : Body.inter(tag, size: 1 + Int(random.next(below: 300)))
+            tag = isKey ? 1 : tag &+ 1
+            hub.video(body, UInt32(now / 1_000_000), at: now)
+            sent += 1
+            if random.next(below: 3) == 0 { hub.audio(Body.audio(), UInt32(now / 1_000_000), at: now) }
+            let room = random.next(below: frame / 200 % 2 == 0 ? 6 : 2)
+            for _ in 0..<room { if let next = hub.dequeue(for: 7) { taken.append(next) } }
+        }
+        taken += hub.drain(7)
+        let pictures = taken.filter { $0.type == .video }
+        var expected: UInt8?
+        for picture in pictures {
+            let isKey = picture.payload[0] == 0x17
+            if !isKey { #expect(picture.payload[5] == expected) }
+            expected = (isKey ? 0 : picture.payload[5]) &+ 1
+        }
+        #expect(pictures.count + hub.dropped(7).frames == sent)
+        #expect(zip(pictures, pictures.dropFirst()).allSatisfy { $0.time <= $1.time })
+    }
+}
+
+/// A small generator whose seed names the case.
+struct SplitMix {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+
+    mutating func next(below bound: UInt64) -> UInt64 { next() % bound }
+}

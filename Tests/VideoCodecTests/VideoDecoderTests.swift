@@ -1,0 +1,101 @@
+import Media
+import Testing
+import VideoCodec
+
+@Suite struct VideoDecoderTests {
+    private func verdict(_ format: VideoFormat, _ units: [AccessUnit]) throws -> VideoDecoder.Verdict {
+        let decoder = try VideoDecoder(format)
+        for unit in units { try decoder.decode(unit) { _, _ in } }
+        try decoder.finish { _, _ in }
+        return decoder.verdict
+    }
+
+    private func stream() throws -> (format: VideoFormat, units: [AccessUnit]) {
+        let recording = try Pattern.record(pictures: 30, audio: nil)
+        return (try #require(recording.videoFormats.first), recording.videoUnits)
+    }
+
+    @Test func `what we encode decodes whole, each picture with its time`() throws {
+        let (format, units) = try stream()
+        let decoder = try VideoDecoder(format)
+        var times: [MediaTime] = []
+        for unit in units {
+            try decoder.decode(unit) { picture, time throws(VideoCodecError) in
+                times.append(time)
+                #expect(picture.width == 320 && picture.height == 180)
+            }
+        }
+        try decoder.finish { _, time throws(VideoCodecError) in times.append(time) }
+        #expect(times == units.map(\.presentationTime))
+        #expect(decoder.verdict == expected(units: 30, pictures: 30))
+    }
+
+    @Test(arguments: 0..<8 as Range<UInt64>)
+    func `a stream of noise gives errors and no sound picture`(seed: UInt64) throws {
+        let (format, stream) = try stream()
+        var units = stream
+        var generator = SeededGenerator(seed: seed)
+        for index in units.indices {
+            units[index].data = (0..<units[index].data.count).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        }
+        let verdict = try verdict(format, units)
+        #expect(verdict.units == 30)
+        #expect(verdict.errors > 0)
+        #expect(verdict.pictures == verdict.damagedPictures)
+    }
+
+    @Test(arguments: 0..<32 as Range<UInt64>)
+    func `flipped bits never do more than cost pictures`(seed: UInt64) throws {
+        let (format, stream) = try stream()
+        var units = stream
+        var generator = SeededGenerator(seed: seed)
+        for _ in 0..<8 {
+            let unit = Int.random(in: units.indices, using: &generator)
+            let byte = Int.random(in: units[unit].data.indices, using: &generator)
+            units[unit].data[byte] ^= 1 << UInt8.random(in: 0...7, using: &generator)
+        }
+        let verdict = try verdict(format, units)
+        #expect(verdict.units == 30)
+        #expect(verdict.pictures <= 30)
+    }
+
+    @Test func `empty and cut units are counted, not thrown`() throws {
+        let (format, stream) = try stream()
+        var units = stream
+        units[3].data = []
+        units[4].data = [0, 0, 0]
+        units[5].data = Array(units[5].data.prefix(units[5].data.count / 2))
+        let verdict = try verdict(format, units)
+        #expect(verdict.units == 30)
+        #expect(verdict.pictures >= 27)
+    }
+
+    @Test(arguments: [[], [1], [1, 100, 0, 30, 255, 225], [UInt8](repeating: 255, count: 100)])
+    func `a configuration that is none gives an error or a decoder without pictures`(record: [UInt8]) throws {
+        let units = try stream().units
+        let format = VideoFormat(codec: .h264, width: 320, height: 180, frameRate: nil, configurationRecord: record)
+        if let verdict = try? verdict(format, units) { #expect(verdict.pictures == 0) }
+    }
+
+    private func expected(units: Int, pictures: Int) -> VideoDecoder.Verdict {
+        var verdict = VideoDecoder.Verdict()
+        verdict.units = units
+        verdict.pictures = pictures
+        return verdict
+    }
+}
+
+/// SplitMix64: the same numbers for the same seed, everywhere.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
+        return value ^ value >> 31
+    }
+}

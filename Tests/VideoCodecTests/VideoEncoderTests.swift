@@ -1,0 +1,165 @@
+import Media
+import Testing
+import VideoCodec
+
+@Suite struct VideoEncoderTests {
+    private func encode(
+        _ encoder: VideoEncoder, pictures: Range<Int>, each: (Int) -> Void = { _ in }
+    ) throws -> [MediaEvent] {
+        var events: [MediaEvent] = []
+        for number in pictures {
+            each(number)
+            events += try encoder.encode(
+                try Pattern.picture(number), at: MediaTime(milliseconds: Int64(number) * 40),
+                captureInstant: UInt64(number) + 1000)
+        }
+        return events
+    }
+
+    private func units(_ events: [MediaEvent]) -> [AccessUnit] {
+        events.compactMap { if case .accessUnit(let unit) = $0 { unit } else { nil } }
+    }
+
+    @Test func `each picture comes out at once, with its own time and capture instant`() throws {
+        let encoder = try VideoEncoder(Pattern.configuration())
+        for number in 0..<30 {
+            let time = MediaTime(nanoseconds: Int64(number) * 40_000_003 + 7)
+            let events = try encoder.encode(
+                try Pattern.picture(number), at: time, captureInstant: UInt64(number))
+            let unit = try #require(units(events).first)
+            #expect(units(events).count == 1)
+            #expect(unit.presentationTime == time)
+            #expect(unit.decodeTime == time)
+            #expect(unit.captureInstant == UInt64(number))
+        }
+        #expect(units(try encoder.finish()).isEmpty)
+    }
+
+    @Test func `units are NAL units behind their lengths, without delimiters and parameter sets`() throws {
+        let encoder = try VideoEncoder(Pattern.configuration())
+        for unit in units(try encode(encoder, pictures: 0..<30)) {
+            var reader = LengthPrefixedUnits(unit.data[...])
+            var kinds: [NALUnitKind] = []
+            while let nal = try reader.next() { kinds.append(VideoCodec.h264.kind(ofNALUnit: nal)) }
+            #expect(kinds.contains(unit.isKeyFrame ? .keyPicture : .picture))
+            #expect(!kinds.contains { $0.isParameterSet || $0 == .accessUnitDelimiter })
+        }
+    }
+
+    @Test func `a requested key frame is the next picture`() throws {
+        var configuration = Pattern.configuration()
+        configuration.keyFrameInterval = 100
+        let encoder = try VideoEncoder(configuration)
+        let coded = units(try encode(encoder, pictures: 0..<20) { if $0 == 7 { encoder.requestKeyFrame() } })
+        #expect(coded.indices.filter { coded[$0].isKeyFrame } == [0, 7])
+    }
+
+    @Test func `times that do not grow by a tick are still told apart`() throws {
+        let encoder = try VideoEncoder(Pattern.configuration())
+        let times = [0, 1, 2, 3].map { MediaTime(nanoseconds: $0) }
+        let coded = try times.enumerated().flatMap { number, time in
+            units(try encoder.encode(try Pattern.picture(number), at: time))
+        }
+        #expect(coded.map(\.presentationTime) == times)
+    }
+
+    @Test func `an encoder that is not there is passed over, and the reason is kept`() throws {
+        var configuration = Pattern.configuration()
+        configuration.encoders = ["no_such_encoder", "libx264"]
+        let choice = try VideoEncoder(configuration).choice
+        #expect(choice.encoder == "libx264")
+        #expect(choice.reason.contains("no_such_encoder"))
+        #expect(choice.reason.contains("not in this libavcodec"))
+    }
+
+    @Test func `without a usable encoder each one's reason is told`() throws {
+        var configuration = Pattern.configuration()
+        configuration.encoders = ["no_such_encoder", "png"]
+        let error = #expect(throws: VideoCodecError.self) { try VideoEncoder(configuration) }
+        guard case .noEncoder(let rejections) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(rejections.map(\.encoder) == ["no_such_encoder", "png"])
+        #expect(rejections[1].reason.contains("not an encoder of H.264 or H.265"))
+    }
+
+    @Test func `a list without encoders is an error, not a crash`() {
+        var configuration = Pattern.configuration()
+        configuration.encoders = []
+        #expect(throws: VideoCodecError.noEncoder([])) { try VideoEncoder(configuration) }
+    }
+
+    @Test(arguments: [
+        (0, 180, VideoCodecError.invalid(.width, value: 0)), (320, -2, .invalid(.height, value: -2)),
+        (321, 180, .invalid(.width, value: 321)), (320, 181, .invalid(.height, value: 181)),
+        (20_000, 180, .invalid(.width, value: 20_000)), (14, 180, .invalid(.width, value: 14)),
+    ])
+    func `a size that no encoder takes is refused`(width: Int, height: Int, error: VideoCodecError) {
+        #expect(throws: error) { try VideoEncoder(Pattern.configuration(width: width, height: height)) }
+    }
+
+    @Test(arguments: [Double.nan, .infinity, -1, 0, 1e9])
+    func `a rate that no encoder takes is refused`(rate: Double) {
+        #expect(throws: VideoCodecError.self) { try VideoEncoder(Pattern.configuration(frameRate: rate)) }
+    }
+
+    @Test func `a picture of another size is refused`() throws {
+        let encoder = try VideoEncoder(Pattern.configuration())
+        #expect(throws: VideoCodecError.pictureMismatch(expected: "320x180", actual: "160x90 yuv420p")) {
+            try encoder.encode(try Pattern.picture(0, width: 160, height: 90), at: .zero)
+        }
+    }
+
+    @Test func `a rate out of range leaves the old one`() throws {
+        let encoder = try VideoEncoder(Pattern.configuration(bitsPerSecond: 500_000))
+        #expect(throws: VideoCodecError.invalid(.bitsPerSecond, value: 0)) { try encoder.setBitsPerSecond(0) }
+        #expect(encoder.configuration.bitsPerSecond == 500_000)
+    }
+
+    @Test(.enabled(if: Encoders.hasX265, Encoders.x265Reason))
+    func `H.265 is coded by the same type`() throws {
+        var configuration = Pattern.configuration()
+        configuration.encoders = ["libx265"]
+        configuration.keyFrameInterval = 100
+        let encoder = try VideoEncoder(configuration)
+        let coded = units(
+            try encode(encoder, pictures: 0..<12) { if $0 == 5 { encoder.requestKeyFrame() } }
+                + encoder.finish())
+        let format = try #require(encoder.format)
+        #expect(format.codec == .hevc && format.width == 320 && format.height == 180)
+        #expect(coded.count == 12)
+        #expect(coded.indices.filter { coded[$0].isKeyFrame } == [0, 5])
+        let decoder = try VideoDecoder(format)
+        for unit in coded { try decoder.decode(unit) { _, _ in } }
+        try decoder.finish { _, _ in }
+        #expect(decoder.verdict.pictures == 12 && decoder.verdict.errors == 0)
+    }
+
+    @Test(.enabled(if: Encoders.hasX265, Encoders.x265Reason))
+    func `an encoder that cannot change its rate is opened anew, with a key frame`() throws {
+        // libx265's wrapper does not follow a changed rate.
+        var configuration = Pattern.configuration()
+        configuration.encoders = ["libx265"]
+        configuration.keyFrameInterval = 100
+        let encoder = try VideoEncoder(configuration)
+        var coded = units(try encode(encoder, pictures: 0..<6))
+        try encoder.setBitsPerSecond(200_000)
+        coded += units(try encode(encoder, pictures: 6..<12) + encoder.finish())
+        #expect(coded.count == 12)
+        #expect(coded.indices.filter { coded[$0].isKeyFrame } == [0, 6])
+        let times = coded.map(\.presentationTime)
+        #expect(times == times.sorted())
+    }
+}
+
+/// What this machine's libavcodec can do beyond what every one can.
+private enum Encoders {
+    static let x265Reason: Comment = "this libavcodec has no libx265"
+
+    static var hasX265: Bool {
+        var configuration = Pattern.configuration()
+        configuration.encoders = ["libx265"]
+        return (try? VideoEncoder(configuration)) != nil
+    }
+}
