@@ -44,11 +44,11 @@ fuzz: toolchain build-packages  ## the seeded mutation tests, many more rounds (
 	WATCHBOX_MUTATION_ROUNDS=$${ROUNDS:-100000} $(SWIFT) test --filter mutation
 
 lint: toolchain  ## style and layer rules
-	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Benchmarks
+	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Benchmarks Benchmarks/Sources
 	Tests/Rigs/check-layers
 
 format: toolchain  ## rewrite the sources in the project's style
-	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Benchmarks
+	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Benchmarks Benchmarks/Sources
 
 install: release  ## programs into $(DESTDIR)$(PREFIX)/bin
 	install -D -m 0755 --strip .build/release/watchboxd $(DESTDIR)$(PREFIX)/bin/watchboxd

@@ -23,12 +23,13 @@ let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-ser
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let hummingbird: [Target.Dependency] = [
     .product(name: "Hummingbird", package: "hummingbird"),
+    .product(name: "HummingbirdCore", package: "hummingbird"),
     .product(name: "HummingbirdTLS", package: "hummingbird"),
     .product(name: "HTTPTypes", package: "swift-http-types"),
 ]
 
 /// Layer 0: a module map and a shim, nothing else.
-func systemLibrary(_ name: String, pkgConfig: String, debian: String) -> Target {
+func systemLibrary(_ name: String, pkgConfig: String?, debian: String) -> Target {
     .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([debian])])
 }
 
@@ -72,7 +73,8 @@ let package = Package(
     targets: [
         // 0: C modules
         systemLibrary("COpenSSL", pkgConfig: "openssl", debian: "libssl-dev"),
-        systemLibrary("CCurl", pkgConfig: "libcurl", debian: "libcurl4-openssl-dev"),
+        // Loaded on first use, never linked (docs/design/0002): so no pkg-config, whose flags would link it.
+        systemLibrary("CCurl", pkgConfig: nil, debian: "libcurl4-openssl-dev"),
         systemLibrary("CZlib", pkgConfig: "zlib", debian: "zlib1g-dev"),
         .target(name: "CAVCodec", linkerSettings: [.linkedLibrary("dl")]),
 
@@ -87,6 +89,7 @@ let package = Package(
 
         // 2: drivers
         module("Cryptography", ["Wire", "NanoTDF", "COpenSSL"]),
+        module("Compression", ["CZlib"]),
         module("HTTPClient", ["CCurl"]),
         module("KeyAccessClient", ["Wire", "NanoTDF", "KeyAccess", "Cryptography", "HTTPClient", logging]),
         module("RTMPTransport", ["Wire", "RTMP", "Cryptography", nioCore, nioPosix, nioLocks, nioTLS, nioSSL, logging]),
@@ -103,7 +106,7 @@ let package = Package(
                 "VideoCodec", "MediaFile", nioCore, nioPosix, lifecycle, logging,
             ]),
         module("Demonstration", ["Console", "Cryptography", "FLV", "Media", "VideoCodec", "Wire"]),
-        module("KeyAccessServer", ["Wire", "NanoTDF", "KeyAccess", "Cryptography", "CZlib"] + hummingbird + [
+        module("KeyAccessServer", ["Wire", "NanoTDF", "KeyAccess", "Cryptography", "Compression"] + hummingbird + [
             nioCore, nioSSL, lifecycle, logging,
         ]),
         module(
@@ -116,6 +119,9 @@ let package = Package(
             "Relay",
             ["Wire", "Media", "AMF0", "FLV", "RTMP", "RTMPTransport", nioCore, nioPosix, lifecycle, logging]),
 
+        module(
+            "RelayProbe", ["Cryptography", "FLV", "Media", "NanoTDF", "RTMP", "RTMPTransport", nioCore]),
+
         // 4: programs
         program(
             "watchboxd",
@@ -126,7 +132,8 @@ let package = Package(
         program(
             "watchboxctl",
             [
-                "Player", "KeyAccessClient", "KeyAccessServer", "RTMP", "RTMPTransport", "Console", arguments, logging,
+                "Player", "RelayProbe", "KeyAccessClient", "KeyAccessServer", "RTMP", "RTMPTransport", "Console",
+                arguments, logging,
             ]),
         // Not installed: `make demo` runs it. It starts the programs above as a person would.
         program("watchbox-demo", ["Demonstration", "Console", arguments]),
@@ -155,7 +162,7 @@ let package = Package(
         tests(
             "KeyAccessServer",
             [
-                "KeyAccessServer", "KeyAccess", "Cryptography", "NanoTDF", "Wire", "CZlib", nioCore, nioPosix, nioSSL,
+                "KeyAccessServer", "KeyAccess", "Compression", "Cryptography", "NanoTDF", "Wire", "CZlib", nioCore, nioPosix, nioSSL,
                 lifecycle, logging,
             ], fixtures: true),
         tests("Player", ["Player", "KeyAccessClient", "Cryptography", "NanoTDF", "FLV", "Media"]),

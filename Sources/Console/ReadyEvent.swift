@@ -4,6 +4,8 @@ public struct ReadyEvent: Codable, Sendable {
     public var event = "ready"
     public var address: String
     public var port: Int
+    /// CLOCK_MONOTONIC, nanoseconds.
+    public var instant = Moment.monotonicNanoseconds()
 
     public init(address: String, port: Int) {
         self.address = address

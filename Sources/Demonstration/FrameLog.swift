@@ -18,6 +18,21 @@ package struct FrameRecord: Codable {
     /// The first digits of the collection header's SHA-256.
     package var collection: String?
 
+    package init(
+        track: String, dts: Int64, key: Bool, bytes: Int, sha256: String, instant: UInt64, captured: UInt64? = nil,
+        iv: UInt32? = nil, collection: String? = nil
+    ) {
+        self.track = track
+        self.dts = dts
+        self.key = key
+        self.bytes = bytes
+        self.sha256 = sha256
+        self.instant = instant
+        self.captured = captured
+        self.iv = iv
+        self.collection = collection
+    }
+
     /// Nil where the log does not exist or holds nothing yet; a torn last line (its writer was killed) is left out.
     package static func read(_ url: URL) throws -> [FrameRecord] {
         let text = try String(contentsOf: url, encoding: .utf8)

@@ -4,6 +4,9 @@ internal import Synchronization
 
 /// The service's behaviour without its sockets: a request in, an answer out.
 final class KeyAccessEndpoints: Sendable {
+    /// Without a token there is only the public key to ask for.
+    private static let openBodyLimit = 16_384
+
     private let configuration: KeyAccessServerConfiguration
     private let store: KeyStore
     private let clock: KeyAccessClock
@@ -36,25 +39,56 @@ final class KeyAccessEndpoints: Sendable {
         subjects = Mutex(RateLimiter(rate: subject.perSecond, burst: subject.burst))
     }
 
-    /// Never throws: what goes wrong is an answer too.
-    func answer(_ request: ServiceRequest) -> ServiceAnswer {
-        do {
+    /// What a request was admitted to, before its body is read.
+    struct Admission: Sendable {
+        /// Nil on the routes that need no token.
+        var caller: Caller?
+        /// Longest body that will be looked at, in bytes.
+        var bodyLimit: Int
+    }
+
+    /// Rate limit, route and bearer token: decided on the head alone, so that nobody without a token can make the
+    /// service hold a large body.
+    func admit(_ request: ServiceRequest) -> Result<Admission, ServiceFault> {
+        do throws(ServiceFault) {
             let now = clock.monotonicNanoseconds()
-            guard addresses.withLock({ $0.allows(request.address, at: now) }) else { throw ServiceFault.rateLimited }
-            return try route(request)
-        } catch let fault as ServiceFault {
-            if fault == .internalError { logger.error("A request to \(Self.printable(request.path)) failed.") }
-            if let decision = Self.auditReason(fault) {
-                audit.write(
-                    AuditEntry(
-                        time: clock.unixSeconds(), event: .refused, address: request.address, decision: "deny",
-                        reason: decision))
+            guard addresses.withLock({ $0.allows(request.address, at: now) }) else { throw .rateLimited }
+            guard let scope = try scope(of: request) else {
+                return .success(Admission(caller: nil, bodyLimit: Self.openBodyLimit))
             }
-            return ServiceAnswer(fault)
+            return .success(
+                Admission(caller: try caller(of: request, scope: scope), bodyLimit: MessageContent.limit))
         } catch {
-            logger.error("A request to \(Self.printable(request.path)) failed.")
-            return ServiceAnswer(.internalError)
+            note(error, request)
+            return .failure(error)
         }
+    }
+
+    /// - Parameter request: with its body, as it was admitted.
+    func answer(_ request: ServiceRequest, _ admission: Admission) -> ServiceAnswer {
+        do throws(ServiceFault) {
+            return try route(request, admission.caller)
+        } catch {
+            note(error, request)
+            return ServiceAnswer(error)
+        }
+    }
+
+    /// Both steps, for a request that is complete.
+    func answer(_ request: ServiceRequest) -> ServiceAnswer {
+        switch admit(request) {
+        case .success(let admission): answer(request, admission)
+        case .failure(let fault): ServiceAnswer(fault)
+        }
+    }
+
+    private func note(_ fault: ServiceFault, _ request: ServiceRequest) {
+        if fault == .internalError { logger.error("A request to \(Self.printable(request.path)) failed.") }
+        guard let reason = Self.auditReason(fault) else { return }
+        audit.write(
+            AuditEntry(
+                time: clock.unixSeconds(), event: .refused, address: request.address, decision: "deny",
+                reason: reason))
     }
 
     /// Reads keys again that were changed from outside and forgets what has expired; to be called every few seconds.
@@ -71,25 +105,38 @@ final class KeyAccessEndpoints: Sendable {
         }
     }
 
-    private func route(_ request: ServiceRequest) throws(ServiceFault) -> ServiceAnswer {
+    /// The scope that a route needs, nil for none; throws where there is no route.
+    private func scope(of request: ServiceRequest) throws(ServiceFault) -> String? {
         switch (request.method, request.path) {
-        case (.get, Route.publicKey): return try publicKey(request)
-        case (.get, Route.legacyPublicKey):
-            let response = try publicKeys.answer(Self.publicKeyQuery(request), fallback: .rsa2048)
-            return try PublicKeyEndpoint.cached(response.publicKey, ifNoneMatch: request.ifNoneMatch)
-        case (_, Route.connectPublicKey), (_, Route.connectLegacyPublicKey): return try connectPublicKey(request)
-        case (.post, Route.rewrap), (.post, Route.legacyRewrap), (.post, Route.connectRewrap):
-            return try rewrap(request)
-        case (.get, Route.configuration): return try discovery(request)
-        case (.post, Route.collections): return try register(request)
-        case (.get, Route.health): return try .json(["status": "ok"])
-        case (.get, let path) where path.hasPrefix(Route.collections + "/"):
-            return try registration(request, hash: String(path.dropFirst(Route.collections.utf8.count + 1)))
+        case (.post, Route.rewrap), (.post, Route.legacyRewrap), (.post, Route.connectRewrap): return Scope.rewrap
+        case (.post, Route.collections): return Scope.publish
+        case (.get, let path) where path.hasPrefix(Route.collections + "/"): return Scope.rewrap
+        case (.get, Route.publicKey), (.get, Route.legacyPublicKey), (_, Route.connectPublicKey),
+            (_, Route.connectLegacyPublicKey), (.get, Route.configuration), (.get, Route.health):
+            return nil
         case (.get, Route.rewrap), (.get, Route.legacyRewrap), (.get, Route.connectRewrap),
             (.get, Route.collections), (.post, Route.publicKey), (.post, Route.legacyPublicKey),
             (.post, Route.configuration), (.post, Route.health):
             throw .methodNotAllowed
         default: throw .notFound("There is nothing at this path.")
+        }
+    }
+
+    private func route(_ request: ServiceRequest, _ caller: Caller?) throws(ServiceFault) -> ServiceAnswer {
+        switch (request.path, caller) {
+        case (Route.publicKey, _): return try publicKey(request)
+        case (Route.legacyPublicKey, _):
+            let response = try publicKeys.answer(Self.publicKeyQuery(request), fallback: .rsa2048)
+            return try PublicKeyEndpoint.cached(response.publicKey, ifNoneMatch: request.ifNoneMatch)
+        case (Route.connectPublicKey, _), (Route.connectLegacyPublicKey, _): return try connectPublicKey(request)
+        case (Route.configuration, _): return try discovery(request)
+        case (Route.health, _): return try .json(["status": "ok"])
+        case (Route.rewrap, let caller?), (Route.legacyRewrap, let caller?), (Route.connectRewrap, let caller?):
+            return try rewrap(request, caller)
+        case (Route.collections, let caller?): return try register(request, caller)
+        case (let path, let caller?) where path.hasPrefix(Route.collections + "/"):
+            return try registration(String(path.dropFirst(Route.collections.utf8.count + 1)), caller)
+        case (_, _): throw .internalError
         }
     }
 
@@ -147,8 +194,7 @@ final class KeyAccessEndpoints: Sendable {
 
     // MARK: rewrap
 
-    private func rewrap(_ request: ServiceRequest) throws(ServiceFault) -> ServiceAnswer {
-        let caller = try caller(of: request, scope: Scope.rewrap)
+    private func rewrap(_ request: ServiceRequest, _ caller: Caller) throws(ServiceFault) -> ServiceAnswer {
         let (encoding, content) = try MessageContent.content(of: request)
         let message: RewrapRequest
         do {
@@ -168,8 +214,7 @@ final class KeyAccessEndpoints: Sendable {
 
     // MARK: registered headers
 
-    private func register(_ request: ServiceRequest) throws(ServiceFault) -> ServiceAnswer {
-        let caller = try caller(of: request, scope: Scope.publish)
+    private func register(_ request: ServiceRequest, _ caller: Caller) throws(ServiceFault) -> ServiceAnswer {
         let (encoding, content) = try MessageContent.content(of: request)
         let now = clock.unixSeconds()
         guard encoding == .json,
@@ -214,8 +259,7 @@ final class KeyAccessEndpoints: Sendable {
     }
 
     /// For a viewer that wants to know whether a header is its stream's own (requirement S9).
-    private func registration(_ request: ServiceRequest, hash: String) throws(ServiceFault) -> ServiceAnswer {
-        let caller = try caller(of: request, scope: Scope.rewrap)
+    private func registration(_ hash: String, _ caller: Caller) throws(ServiceFault) -> ServiceAnswer {
         guard let entry = collections.entry(forHeader: hash, now: clock.unixSeconds()),
             caller.subject.mayUse(stream: entry.stream)
         else {

@@ -25,44 +25,42 @@ struct KeyAccessResponder: HTTPResponder {
 
     func respond(to request: Request, context: KeyAccessRequestContext) async throws -> Response {
         do {
-            return Self.response(endpoints.answer(try await serviceRequest(request, context)), to: request)
+            var complete = try Self.head(of: request, address: context.address)
+            let admission = try endpoints.admit(complete).get()
+            if complete.method == .post {
+                complete.body = try await collect(request, limit: admission.bodyLimit)
+            }
+            return Self.response(endpoints.answer(complete, admission), to: request)
         } catch let fault as ServiceFault {
             return Self.response(ServiceAnswer(fault), to: request)
         }
     }
 
-    private func serviceRequest(
-        _ request: Request, _ context: KeyAccessRequestContext
-    ) async throws -> ServiceRequest {
+    private static func head(of request: Request, address: String) throws(ServiceFault) -> ServiceRequest {
         guard let method = ServiceRequest.Method(rawValue: request.method == .head ? "GET" : request.method.rawValue)
         else {
-            throw ServiceFault.methodNotAllowed
+            throw .methodNotAllowed
         }
         var query: [String: String] = [:]
         for (name, value) in request.uri.queryParameters where query[String(name)] == nil {
             query[String(name)] = String(value)
         }
-        var result = ServiceRequest(method: method, path: request.uri.path, query: query, address: context.address)
-        let headers = request.headers
-        result.authorization = headers[.authorization]
-        result.dpop = headers[HTTPField.Name("DPoP")!]
-        result.contentType = headers[.contentType]
-        result.contentEncoding = headers[.contentEncoding]
-        result.ifNoneMatch = headers[.ifNoneMatch]
-        result.authority = request.head.authority
-        if method == .post {
-            if let length = headers[.contentLength].flatMap(Int.init), length > MessageContent.limit {
-                throw ServiceFault.tooLarge("The body is longer than 1 MiB.")
-            }
-            result.body = try await collect(request.body)
-        }
-        return result
+        var head = ServiceRequest(method: method, path: request.uri.path, query: query, address: address)
+        head.authorization = request.headers[.authorization]
+        head.dpop = request.headers[HTTPField.Name("DPoP")!]
+        head.contentType = request.headers[.contentType]
+        head.contentEncoding = request.headers[.contentEncoding]
+        head.ifNoneMatch = request.headers[.ifNoneMatch]
+        head.authority = request.head.authority
+        return head
     }
 
-    private func collect(_ body: RequestBody) async throws -> [UInt8] {
-        try await withThrowingTaskGroup(of: [UInt8]?.self) { group in
+    private func collect(_ request: Request, limit: Int) async throws -> [UInt8] {
+        let tooLong = ServiceFault.tooLarge("The body is longer than \(limit) bytes.")
+        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > limit { throw tooLong }
+        return try await withThrowingTaskGroup(of: [UInt8]?.self) { group in
             group.addTask {
-                var buffer = try await body.collect(upTo: MessageContent.limit)
+                var buffer = try await request.body.collect(upTo: limit)
                 return buffer.readBytes(length: buffer.readableBytes) ?? []
             }
             group.addTask { [bodyDeadline] in
@@ -76,9 +74,9 @@ struct KeyAccessResponder: HTTPResponder {
                 }
                 return bytes
             } catch is NIOTooManyBytesError {
-                throw ServiceFault.tooLarge("The body is longer than 1 MiB.")
+                throw tooLong
             } catch let error as any HTTPResponseError where error.status == .contentTooLarge {
-                throw ServiceFault.tooLarge("The body is longer than 1 MiB.")
+                throw tooLong
             }
         }
     }

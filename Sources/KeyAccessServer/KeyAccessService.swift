@@ -34,6 +34,7 @@ public final class KeyAccessService: Service {
     }
 
     public func run() async throws {
+        if !CoreDumps.forbid() { logger.warning("Core dumps can't be switched off; one would hold the private keys.") }
         var serverLogger = logger
         // At debug level the HTTP library logs errors with their values, and those may quote a request.
         if serverLogger.logLevel < .info { serverLogger.logLevel = .info }

@@ -5,7 +5,7 @@ internal import Synchronization
 internal import Wire
 
 /// Who makes a request, after the bearer token was checked.
-struct Caller {
+struct Caller: Sendable {
     var subject: Subject
     var address: String
     /// The key of the DPoP proof, when the access token is bound to one: it must have signed the request token.

@@ -82,10 +82,9 @@ public struct ViewerSession: ~Copyable {
         statistics.unreadable = unreadableCount
     }
 
-    /// A new connection to the relay, or a new publisher: formats and header come again, and time may begin anew.
+    /// A new connection to the relay, or a new publisher: formats and header come again, and time may begin anew. Frames
+    /// of before that still wait for their key keep their formats.
     public mutating func streamStarted() {
-        depacketizer = Depacketizer()
-        waitingFormats = []
         isClear = nil
         hasHeader = false
         timeline.sourceRestarted()

@@ -163,6 +163,14 @@ public struct PublisherSession: Sendable {
         liveness.bytesAcknowledged(someOutstanding: outstanding, at: now)
     }
 
+    /// What `TCP_INFO` says at a look: tells a relay that does not read from a link that does not deliver.
+    /// - Parameters:
+    ///   - acknowledged: bytes that the peer's kernel has, since the beginning.
+    ///   - written: bytes that were handed to the transport by now, counted in the same way.
+    public mutating func transportObserved(acknowledged: UInt64, written: UInt64, at now: UInt64) {
+        liveness.transportObserved(acknowledged: acknowledged, written: written, at: now)
+    }
+
     /// Media was handed to the transport: arms the rule for a transport that acknowledges nothing.
     public mutating func bytesWritten(at now: UInt64) {
         liveness.bytesWritten(at: now)

@@ -1,13 +1,16 @@
 /// When a client session pings and when it calls its peer dead. All times in nanoseconds.
 public struct LivenessRules: Equatable, Sendable {
     /// Between pings while media flows. With a driver that looks every 250 ms, a relay that freezes right after an
-    /// answer is called dead within 5 s: 1.75 s to the next ping, 3 s without an answer, 0.25 s to the next look.
+    /// answer is called dead within 5 s: 1.75 s to the next ping, 0.25 s until TCP has delivered it, 2.5 s without an
+    /// answer, 0.25 s to the next look.
     public var pingInterval: UInt64 = 1_700_000_000
     /// Between pings while nothing flows.
     public var idlePingInterval: UInt64 = 10_000_000_000
     /// A ping unanswered for so long and nothing acknowledged for `silentTransport`: dead.
     public var unansweredWithoutProgress: UInt64 = 3_000_000_000
     public var silentTransport: UInt64 = 2_000_000_000
+    /// A ping that is known to be in the peer's kernel, unanswered for so long: dead. No link can be blamed for that.
+    public var unansweredAfterDelivery: UInt64 = 2_500_000_000
     /// A ping unanswered for so long: dead, whatever TCP says.
     public var unanswered: UInt64 = 8_000_000_000
     /// Nothing acknowledged for so long although bytes are outstanding: dead.
@@ -25,6 +28,10 @@ struct RelayLiveness: Sendable {
     private struct Ping {
         let value: UInt32
         let sent: UInt64
+        /// Bytes that had been written when it was on its way; nil until the driver looked.
+        var end: UInt64?
+        /// When the peer's TCP was seen to have it.
+        var delivered: UInt64?
     }
 
     /// Pings that may be outstanding; the first one is the evidence and stays.
@@ -60,6 +67,16 @@ struct RelayLiveness: Sendable {
         outstandingSince = someOutstanding ? now : nil
     }
 
+    /// What the driver reads from TCP: bytes handed to it and bytes that the peer's kernel has, both since the
+    /// beginning.
+    mutating func transportObserved(acknowledged: UInt64, written: UInt64, at now: UInt64) {
+        for index in outstanding.indices {
+            let end = outstanding[index].end ?? written
+            outstanding[index].end = end
+            if outstanding[index].delivered == nil, acknowledged >= end { outstanding[index].delivered = now }
+        }
+    }
+
     mutating func peerHalfClosed() {
         isHalfClosed = true
         outstanding = []
@@ -90,6 +107,9 @@ struct RelayLiveness: Sendable {
     func verdict(at now: UInt64) -> RTMPSessionError? {
         if answersPings, let oldest = outstanding.first {
             let waiting = now.elapsed(since: oldest.sent)
+            if let delivered = oldest.delivered, now.elapsed(since: delivered) >= rules.unansweredAfterDelivery {
+                return .pingUnanswered(nanoseconds: waiting)
+            }
             if waiting >= rules.unanswered { return .pingUnanswered(nanoseconds: waiting) }
             if let lastProgress, waiting >= rules.unansweredWithoutProgress,
                 now.elapsed(since: lastProgress) >= rules.silentTransport

@@ -14,6 +14,8 @@ protocol ClientChannelOwner: AnyObject {
     func channelTick(_ channel: ClientChannel, at now: UInt64)
     /// TCP made progress; `outstanding` tells whether it still has something to deliver.
     func channelAcknowledged(_ channel: ClientChannel, outstanding: Bool, at now: UInt64)
+    /// A look at TCP, at each tick: bytes handed to it, and bytes of these that the peer's kernel has.
+    func channelObserved(_ channel: ClientChannel, acknowledged: UInt64, written: UInt64, at now: UInt64)
     /// There is room again, after `isWritable` was false.
     func channelBecameWritable(_ channel: ClientChannel)
     /// The end; exactly once. Nil when the owner ended it.
@@ -146,10 +148,19 @@ final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
             self.metrics.bytesAcknowledged = progress.bytesAcknowledged
             self.metrics.bytesNotSent = progress.bytesNotSent
             self.metrics.tcpRoundTrip = UInt64(progress.roundTrip) * 1000
-            guard advanced, case .open = self.state else { return }
+            guard case .open = self.state else { return }
             let outstanding = progress.segmentsOutstanding > 0 || progress.bytesNotSent > 0 || !channel.isWritable
+            self.observed(progress.bytesAcknowledged, outstanding: outstanding)
+            guard advanced else { return }
             self.owner?.channelAcknowledged(self, outstanding: outstanding, at: MonotonicClock.now)
         }
+    }
+
+    /// TLS adds bytes that we do not count: there, everything is delivered when nothing is outstanding.
+    private func observed(_ acknowledged: UInt64, outstanding: Bool) {
+        let written = metrics.bytesWritten
+        let delivered = tls != nil ? (outstanding ? 0 : written) : acknowledged
+        owner?.channelObserved(self, acknowledged: delivered, written: written, at: MonotonicClock.now)
     }
 
     // MARK: Writing

@@ -150,6 +150,8 @@ extension RTMPPlayerConnection: ClientChannelOwner {
     /// A player writes next to nothing; pings tell whether its relay is alive.
     func channelAcknowledged(_ channel: ClientChannel, outstanding: Bool, at now: UInt64) {}
 
+    func channelObserved(_ channel: ClientChannel, acknowledged: UInt64, written: UInt64, at now: UInt64) {}
+
     func channelBecameWritable(_ channel: ClientChannel) {}
 
     func channelClosed(_ channel: ClientChannel, _ error: RTMPTransportError?, at now: UInt64) {

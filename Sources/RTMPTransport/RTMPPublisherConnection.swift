@@ -180,6 +180,11 @@ extension RTMPPublisherConnection: ClientChannelOwner {
         perform(session.timePassed(at: now))
     }
 
+    func channelObserved(_ channel: ClientChannel, acknowledged: UInt64, written: UInt64, at now: UInt64) {
+        guard channel === self.channel else { return }
+        session.transportObserved(acknowledged: acknowledged, written: written, at: now)
+    }
+
     func channelAcknowledged(_ channel: ClientChannel, outstanding: Bool, at now: UInt64) {
         guard channel === self.channel else { return }
         session.bytesAcknowledged(outstanding: outstanding, at: now)

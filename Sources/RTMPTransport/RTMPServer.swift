@@ -14,7 +14,7 @@ public struct RTMPServerConfiguration: Equatable, Sendable {
     /// From one remote address.
     public var connectionsPerAddress = 1024
     /// Bytes that may wait in a connection; more stay with the delegate, who can still drop them.
-    public var writeHighWater = 64 << 10
+    public var writeHighWater = 16 << 10
     /// How long a refused or ended peer may take to read our last words.
     public var drain: Duration = .milliseconds(500)
     public var tlsDeadline: Duration = .seconds(5)

@@ -8,6 +8,11 @@ public struct RelayLimits: Equatable, Sendable {
 
     /// A subscriber whose oldest waiting picture is older loses pictures up to a key frame.
     public var subscriberBudget: UInt64 = 2_000_000_000
+    /// For one that lost pictures within the last `slowMemory`: it is taken on to each new key frame when its oldest
+    /// waiting picture is older than this. A link that is too thin for good stays close to the live picture, while a
+    /// single stall costs nothing.
+    public var slowSubscriberBudget: UInt64 = 500_000_000
+    public var slowMemory: UInt64 = 10_000_000_000
     /// The same in bytes.
     public var subscriberBytes = 12 << 20
     /// A subscriber that took nothing for so long, or is so far behind, is closed.

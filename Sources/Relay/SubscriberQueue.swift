@@ -49,6 +49,8 @@ struct SubscriberQueue<Encoded: Sendable>: Sendable {
     private var hasStarted = false
     /// Since when something has been waiting without a break; survives the dropping of what waited.
     private var behindSince: UInt64?
+    /// When pictures were last dropped.
+    private var lastShed: UInt64?
 
     init(awaitsKeyFrame: Bool = true) {
         self.awaitsKeyFrame = awaitsKeyFrame
@@ -61,7 +63,12 @@ struct SubscriberQueue<Encoded: Sendable>: Sendable {
     @discardableResult
     mutating func enqueue(_ message: RelayedMessage<Encoded>, limits: RelayLimits, at now: UInt64) -> Bool {
         if case .video(let isKeyFrame) = message.kind {
-            if isOverBudget(limits, at: now) { shed(limits) }
+            if isKeyFrame, isSlow(limits, at: now), isPictureOlder(than: limits.slowSubscriberBudget, at: now) {
+                shed(keepingFrom: nil, at: now)
+                awaitsKeyFrame = false
+            } else if isOverBudget(limits, at: now) {
+                shed(keepingFrom: newestKeyFrame(limits), at: now)
+            }
             if awaitsKeyFrame {
                 guard isKeyFrame, !isBehind(limits, at: now) else {
                     if hasStarted { drop(message) }
@@ -112,12 +119,20 @@ struct SubscriberQueue<Encoded: Sendable>: Sendable {
         if behindSince == nil { behindSince = now }
     }
 
+    private func isSlow(_ limits: RelayLimits, at now: UInt64) -> Bool {
+        guard let lastShed, now >= lastShed else { return false }
+        return now - lastShed <= limits.slowMemory
+    }
+
     private func isOverBudget(_ limits: RelayLimits, at now: UInt64) -> Bool {
-        if bytes > limits.subscriberBytes { return true }
+        bytes > limits.subscriberBytes || isPictureOlder(than: limits.subscriberBudget, at: now)
+    }
+
+    private func isPictureOlder(than age: UInt64, at now: UInt64) -> Bool {
         // Cheap in the usual case: nothing at all is old.
-        guard isBehind(limits, at: now) else { return false }
+        guard head < entries.count, now > entries[head].queued, now - entries[head].queued > age else { return false }
         guard let oldest = entries[head...].first(where: { $0.message.kind.isVideoFrame }) else { return false }
-        return now > oldest.queued && now - oldest.queued > limits.subscriberBudget
+        return now > oldest.queued && now - oldest.queued > age
     }
 
     private func isBehind(_ limits: RelayLimits, at now: UInt64) -> Bool {
@@ -127,17 +142,19 @@ struct SubscriberQueue<Encoded: Sendable>: Sendable {
         return now > queued && now - queued > limits.subscriberBudget
     }
 
-    /// Drops pictures up to the newest key frame that waits here; when there is none behind the first picture, all of
-    /// them, and everything up to the next one that comes.
-    private mutating func shed(_ limits: RelayLimits) {
+    /// The newest key frame that waits behind another picture, when what follows from it on fits.
+    private func newestKeyFrame(_ limits: RelayLimits) -> Int? {
         let waiting = entries[head...]
-        let firstPicture = waiting.firstIndex { $0.message.kind.isVideoFrame }
-        var resume = waiting.lastIndex { $0.message.kind.isKeyFrame }
-        if resume == firstPicture { resume = nil }
-        if let start = resume {
-            let kept = waiting[start...].reduce(0) { $0 + $1.message.size }
-            if kept > limits.subscriberBytes { resume = nil }
-        }
+        guard let newest = waiting.lastIndex(where: { $0.message.kind.isKeyFrame }),
+            newest != waiting.firstIndex(where: { $0.message.kind.isVideoFrame })
+        else { return nil }
+        let kept = waiting[newest...].reduce(0) { $0 + $1.message.size }
+        return kept > limits.subscriberBytes ? nil : newest
+    }
+
+    /// Drops the pictures before `resume`; when that is nil, all of them, and everything up to the next key frame.
+    private mutating func shed(keepingFrom resume: Int?, at now: UInt64) {
+        let waiting = entries[head...]
         let before = dropped.frames
         var kept: [Entry] = []
         kept.reserveCapacity(waiting.count)
@@ -153,7 +170,10 @@ struct SubscriberQueue<Encoded: Sendable>: Sendable {
         }
         entries = kept
         head = 0
-        if dropped.frames > before { dropped.gaps += 1 }
+        if dropped.frames > before {
+            dropped.gaps += 1
+            lastShed = now
+        }
         awaitsKeyFrame = resume == nil
     }
 

@@ -128,19 +128,12 @@ struct PlayCommand: AsyncParsableCommand {
     private func settings() throws -> ViewerConfiguration {
         let url: RTMPURL
         do {
-            let text =
-                try self.url
-                ?? String(decoding: Data(contentsOf: URL(filePath: urlFile ?? "")), as: UTF8.self)
-                .trimmed
+            let text = try self.url ?? TextFile.firstLine(of: urlFile ?? "")
             url = try RTMPURL(text)
         } catch let error as RTMPURLError {
             throw CommandFailure(
                 what: "nothing can be played", why: "the URL is not understood: \(error)",
                 next: "use rtmp://host/app/stream or rtmps://host/app/stream", status: .usage)
-        } catch {
-            throw CommandFailure(
-                what: "nothing can be played", why: "\(urlFile ?? "") cannot be read", next: "check the file",
-                status: .usage)
         }
         let provider = KASKeyProvider(keyAccess.configuration)
         var configuration = ViewerConfiguration(
@@ -204,11 +197,5 @@ struct PlayCommand: AsyncParsableCommand {
             case .clearStream, .output: .failed
             }
         return CommandFailure(what: error.what, why: error.why, next: error.next, status: status)
-    }
-}
-
-extension String {
-    fileprivate var trimmed: String {
-        String(drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
     }
 }

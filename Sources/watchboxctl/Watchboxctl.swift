@@ -6,7 +6,7 @@ struct Watchboxctl: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watchboxctl",
         abstract: "Work with WatchBox: play a stream, test a relay, make tokens.",
-        subcommands: [PlayCommand.self, KASCommand.self])
+        subcommands: [PlayCommand.self, RelayCommand.self, KASCommand.self])
 
     static func main() async {
         await Program.run(Watchboxctl.self)

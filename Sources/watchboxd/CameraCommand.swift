@@ -98,6 +98,8 @@ struct CameraCommand: AsyncParsableCommand {
         var event = "state"
         var state: CameraStatistics.State
         var reason: String?
+        /// CLOCK_MONOTONIC, nanoseconds.
+        var instant = Moment.monotonicNanoseconds()
     }
 
     private struct FinalLine: Encodable {

@@ -1,4 +1,5 @@
 import CZlib
+import Compression
 import Cryptography
 import Foundation
 import KeyAccess

@@ -53,8 +53,12 @@ final class Rig: Sendable {
     )
         throws
     {
-        path = Rig.temporaryPath()
+        let path = Rig.temporaryPath()
+        self.path = path
         time.seconds = now
+        // An initializer that throws ends without `deinit`.
+        var isComplete = false
+        defer { if !isComplete { try? FileManager.default.removeItem(atPath: path) } }
         if !ownKeys {
             let directory = try StateDirectory(path: path + "/state")
             for file in Rig.template { try directory.write(file.name, file.bytes) }
@@ -69,6 +73,7 @@ final class Rig: Sendable {
             clock: KeyAccessClock(
                 unixSeconds: { [time] in time.seconds }, monotonicNanoseconds: { [time] in time.nanoseconds }),
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+        isComplete = true
     }
 
     deinit { try? FileManager.default.removeItem(atPath: path) }

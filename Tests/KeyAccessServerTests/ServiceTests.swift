@@ -94,18 +94,28 @@ import Wire
         let token = try rig.accessToken()
         _ = try await rig.running() { port in
             let authorization = [("Authorization", "Bearer \(token)"), ("Content-Type", "application/json")]
-            try await HTTPTestClient.connected(port: port) { session in
-                let head = "POST \(Route.rewrap) HTTP/1.1\r\nHost: x\r\nContent-Length: 2097152\r\n\r\n"
-                try await session.send(Array(head.utf8))
-                #expect(try await session.response().status == 413)
+            for head in ["", "Authorization: Bearer \(token)\r\n"] {
+                let start = "POST \(Route.rewrap) HTTP/1.1\r\nHost: x\r\n\(head)"
+                try await HTTPTestClient.connected(port: port) { session in
+                    try await session.send(Array("\(start)Content-Length: 2097152\r\n\r\n".utf8))
+                    let response = try await session.response()
+                    // Who has no token is not asked for the body at all.
+                    #expect(response.status == (head.isEmpty ? 401 : 413))
+                }
+                try await HTTPTestClient.connected(port: port) { session in
+                    // No length announced: chunks, until it is too much.
+                    try await session.send(Array("\(start)Transfer-Encoding: chunked\r\n\r\n".utf8))
+                    let chunk = Array("20000\r\n".utf8) + [UInt8](repeating: 32, count: 0x20000) + [13, 10]
+                    for _ in 0..<9 { try? await session.send(chunk) }
+                    let response = try await session.response()
+                    #expect(response.status == (head.isEmpty ? 401 : 413))
+                }
             }
             try await HTTPTestClient.connected(port: port) { session in
-                // No length announced: chunks, until it is too much.
-                let head = "POST \(Route.rewrap) HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
-                try await session.send(Array(head.utf8))
-                let chunk = Array("20000\r\n".utf8) + [UInt8](repeating: 32, count: 0x20000) + [13, 10]
-                for _ in 0..<9 { try? await session.send(chunk) }
-                #expect(try await session.response().status == 413)
+                let response = try await session.request(
+                    "POST", Route.connectPublicKey, headers: [("Content-Type", "application/proto")],
+                    body: [UInt8](repeating: 0, count: 20_000))
+                #expect(response.status == 413)
             }
             try await HTTPTestClient.connected(port: port) { session in
                 let bomb = gzip([UInt8](repeating: 32, count: 900_000))

@@ -2,16 +2,18 @@ import Cryptography
 import FLV
 import Media
 import NanoTDF
+import Wire
 
 @testable import Player
 
 /// The publisher's half: collections, header frames and sealed messages, as a relay would hand them out.
 struct SealedStream {
-    static let videoFormat = VideoFormat(
-        codec: .h264, width: 64, height: 48, frameRate: 5,
-        configurationRecord: [
-            0x01, 0x42, 0xC0, 0x0A, 0xFF, 0xE1, 0x00, 0x02, 0x67, 0x42, 0x01, 0x00, 0x02, 0x68, 0xCE,
-        ])
+    /// The avcC of an ffmpeg 5.1 file (x264); what it says of the picture is what the parser makes of it.
+    static let videoFormat = {
+        let record = try! Hexadecimal.decode(
+            "01640009ffe1001867640009acd9420db011000003000100000300320f12259601000568ebecb22cfdf8f800")
+        return try! VideoFormat.parse(codec: .h264, configurationRecord: record[...]).format
+    }()
     static let audioFormat = AudioFormat(
         codec: .aac, sampleRate: 48000, channels: 2, audioSpecificConfig: [0x11, 0x90])
 

@@ -47,6 +47,21 @@ struct RelayLivenessTests {
         #expect(liveness.verdict(at: 10 * second) == .pingUnanswered(nanoseconds: 8 * second))
     }
 
+    @Test func `a ping that the relay's kernel has, and the relay does not answer, is dead after 2_5 s`() {
+        var liveness = answering()
+        liveness.mediaWritten()
+        _ = liveness.duePing(at: 2 * second)
+        liveness.transportObserved(acknowledged: 900, written: 1000, at: 2 * second)
+        // More is written and acknowledged all the time: the kernel of a relay that was stopped goes on.
+        liveness.transportObserved(acknowledged: 999, written: 1500, at: 3 * second)
+        liveness.bytesAcknowledged(someOutstanding: true, at: 4 * second)
+        #expect(liveness.verdict(at: 5 * second) == nil)
+        liveness.transportObserved(acknowledged: 1000, written: 2000, at: 4 * second)
+        liveness.bytesAcknowledged(someOutstanding: true, at: 6 * second)
+        #expect(liveness.verdict(at: 6 * second + second / 2 - 1) == nil)
+        #expect(liveness.verdict(at: 6 * second + second / 2) == .pingUnanswered(nanoseconds: 9 * second / 2))
+    }
+
     @Test func `without word of TCP only 8 s count`() {
         var liveness = answering()
         liveness.mediaWritten()

@@ -41,6 +41,22 @@ import Testing
         #expect(hub.dropped(7).gaps == 1)
     }
 
+    @Test func `one that was slow is taken on to each new key frame, for a while`() {
+        var hub = streaming()
+        hub.video(Body.inter(1), at: .seconds(1))
+        hub.video(Body.inter(2), at: .milliseconds(3001))
+        #expect(hub.dropped(7).gaps == 1)
+        hub.video(Body.key(3), at: .milliseconds(3100))
+        hub.video(Body.inter(4), at: .milliseconds(3140))
+        hub.video(Body.key(5), at: .milliseconds(3601))
+        #expect(hub.drain(7).map(\.payload) == [Body.key(5)])
+        #expect(hub.dropped(7).frames == 4 && hub.dropped(7).gaps == 2)
+        // Ten seconds later a stall of the same length costs nothing.
+        hub.video(Body.inter(6), at: .milliseconds(13_700))
+        hub.video(Body.key(7), at: .milliseconds(15_000))
+        #expect(hub.drain(7).map(\.payload) == [Body.inter(6), Body.key(7)])
+    }
+
     @Test func `pictures do not resume while even audio is behind`() {
         var hub = streaming()
         hub.audio(Body.audio(1), 1000, at: .seconds(1))

@@ -1,8 +1,8 @@
 internal import CZlib
 
-/// Inflates request bodies with `Content-Encoding: gzip`, with a bound on what comes out.
-enum GzipInflater {
-    enum Fault: Error, Equatable {
+/// Inflates gzip (RFC 1952), with a bound on what comes out.
+public enum GzipInflater {
+    public enum Fault: Error, Equatable, Sendable {
         /// Not one complete gzip member, or its checksum is wrong.
         case malformed
         /// More than `limit` bytes come out.
@@ -15,9 +15,9 @@ enum GzipInflater {
     }
 
     /// Below this size of output no ratio is checked: a few hundred equal bytes compress well and harm nobody.
-    static let ratioFloor = 16_384
+    public static let ratioFloor = 16_384
 
-    static func inflate(_ input: [UInt8], limit: Int, ratio: Int = 100) throws(Fault) -> [UInt8] {
+    public static func inflate(_ input: [UInt8], limit: Int, ratio: Int = 100) throws(Fault) -> [UInt8] {
         var stream = z_stream()
         // 15 + 16: the largest window, gzip framing only.
         let opened = watchbox_inflateInit2(&stream, 15 + 16)

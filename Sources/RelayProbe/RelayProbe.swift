@@ -1,0 +1,73 @@
+internal import NIOCore
+public import RTMP
+public import RTMPTransport
+
+/// Publishes a short sealed stream to a relay, plays it back twice, and says what the relay did to it.
+public struct RelayProbe: Sendable {
+    public enum Step: String, Codable, Sendable, CaseIterable {
+        case publishing = "publishing a sealed stream"
+        case playing = "playing it back"
+        case joiningLate = "joining late"
+        case comparing = "comparing every byte"
+    }
+
+    private static let seconds = 3.0
+    private static let patience = TimeAmount.seconds(8)
+
+    private let url: RTMPURL
+    private let tls: RTMPClientTLS
+
+    /// - Parameter url: where to publish; nobody else should be using its name.
+    public init(url: RTMPURL, tls: RTMPClientTLS = RTMPClientTLS()) {
+        self.url = url
+        self.tls = tls
+    }
+
+    /// - Throws: `RTMPTransportError` when the relay cannot be reached or refuses the publication.
+    public func run(progress: @Sendable (Step) -> Void) async throws -> RelayFindings {
+        let stream = try ProbeStream(seconds: Self.seconds)
+        let loop = RTMPEventLoop.shared
+        var findings = RelayFindings()
+        progress(.publishing)
+        let begin = NIODeadline.now()
+        let sender = ProbeSender(stream: stream, loop: loop)
+        let publisher = RTMPPublisherConnection.connect(url: url, tls: tls, on: loop, delegate: sender)
+        do {
+            try await sender.published(within: Self.patience)
+        } catch {
+            await publisher.stop()
+            throw error
+        }
+        findings.publishMilliseconds = Self.milliseconds(since: begin)
+        progress(.playing)
+        let early = ProbeReceiver(loop: loop)
+        let player = RTMPPlayerConnection.connect(url: url, tls: tls, on: loop, delegate: early)
+        // A relay that accepts no player at all is a finding, not a failure: the publisher goes on.
+        try? await early.started(within: Self.patience)
+        try? await loop.submit { sender.begin(publisher) }.get()
+        try? await sender.halfSent(within: Self.patience)
+        progress(.joiningLate)
+        let late = ProbeReceiver(loop: loop)
+        let latePlayer = RTMPPlayerConnection.connect(url: url, tls: tls, on: loop, delegate: late)
+        try? await sender.allSent(within: Self.patience)
+        try? await early.received(frames: stream.frames.count, within: .seconds(2))
+        progress(.comparing)
+        let round = try? await loop.submit { publisher.metrics.pingRoundTrip }.get()
+        findings.roundTripMilliseconds = (round ?? nil).map { Double($0) / 1_000_000 }
+        await player.stop()
+        await latePlayer.stop()
+        await publisher.stop()
+        findings.lateJoinerMilliseconds = await late.millisecondsToKeyFrame()
+        findings.judge(sent: stream, early: await early.messages(), late: await late.messages())
+        if let ended = await sender.endReason() {
+            findings.verdict = .cannotCarry
+            findings.reason = "the relay disconnected the publisher (\(ended.why)): it parses pictures, and sealed ones "
+                + "are not for parsing. Use another relay"
+        }
+        return findings
+    }
+
+    private static func milliseconds(since begin: NIODeadline) -> Double {
+        Double((NIODeadline.now() - begin).nanoseconds) / 1_000_000
+    }
+}

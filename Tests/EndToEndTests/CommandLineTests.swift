@@ -1,0 +1,92 @@
+import Console
+import Demonstration
+import Foundation
+import Testing
+
+extension EndToEndTests {
+    @Suite struct CommandLine {
+        @Test(arguments: [
+            ("watchboxd", ["--help"]), ("watchboxd", ["camera", "--help"]), ("watchboxd", ["relay", "--help"]),
+            ("watchboxd", ["kas", "--help"]), ("watchboxctl", ["--help"]), ("watchboxctl", ["play", "--help"]),
+            ("watchboxctl", ["relay", "test", "--help"]), ("watchboxctl", ["kas", "token", "--help"]),
+        ])
+        func `help is given and is no error`(program: String, arguments: [String]) async throws {
+            try await TestStage.run { stage in
+                let help = try stage.start("help", program, arguments)
+                #expect(await help.ended(within: .seconds(20)) == 0)
+                #expect(help.lines.contains { $0.hasPrefix("USAGE:") })
+            }
+        }
+
+        @Test(arguments: [
+            ["camera", "Front Door", "--relay", "rtmp://127.0.0.1/live/x"],
+            ["camera", "door", "--relay", "rtmp://user:hunter22@127.0.0.1/live/x"],
+            ["camera", "door", "--relay", "rtmp://127.0.0.1/live/x?token=hunter22"],
+            ["camera", "door", "--relay", "http://127.0.0.1/live/x"],
+            ["camera", "door"],
+            ["camera", "door", "--relay", "rtmp://127.0.0.1/live/x", "--size", "0x0"],
+            ["camera", "door", "--config", "/nonexistent.json"],
+            ["kas"],
+            ["kas", "--state", "/tmp/x", "--listen", "0.0.0.0:0"],
+            ["relay", "--tls-certificate", "/nonexistent.pem"],
+            ["relay", "--publish-keys", "/nonexistent"],
+            ["relay", "--listen", "nonsense"],
+        ])
+        func `a wrong setting is a sentence and an exit status, never a secret or a trace`(arguments: [String])
+            async throws
+        {
+            try await TestStage.run { stage in
+                let program = try stage.start("wrong", "watchboxd", arguments)
+                let status = await program.ended(within: .seconds(20))
+                #expect(status == ExitStatus.usage.rawValue || status == ExitStatus.invalidConfiguration.rawValue)
+                let words = stage.words(of: "wrong")
+                #expect(words.lowercased().hasPrefix("error: "), "\(words)")
+                #expect(!words.contains("hunter22"), "\(words)")
+                #expect(!words.contains("Fatal error") && !words.contains("Stack dump"), "\(words)")
+            }
+        }
+
+        @Test func `a relay that is not there is a sentence and status 7`() async throws {
+            try await TestStage.run { stage in
+                let port = try FreePort.take()
+                let test = try stage.start(
+                    "relay-test", "watchboxctl", ["relay", "test", "rtmp://127.0.0.1:\(port)/live"])
+                #expect(await test.ended(within: .seconds(30)) == ExitStatus.remoteUnreachable.rawValue)
+                #expect(stage.words(of: "relay-test").contains("Next: "))
+            }
+        }
+
+        @Test func `our own relay carries everything`() async throws {
+            try await TestStage.run { stage in
+                let relay = try await stage.relay()
+                let test = try stage.start(
+                    "relay-test", "watchboxctl", ["relay", "test", "rtmp://127.0.0.1:\(relay.port)/live", "--json"])
+                #expect(await test.ended(within: .seconds(30)) == 0, "\(stage.words(of: "relay-test"))")
+                let findings = test.lines.last ?? ""
+                for fact in [
+                    "\"verdict\":\"carries-everything\"", "\"lateJoinerHasHeader\":true",
+                    "\"lateJoinerBeginsWithKeyFrame\":true", "\"framesForeign\":0", "\"framesExact\":150",
+                ] {
+                    #expect(findings.contains(fact), "\(fact) in \(findings)")
+                }
+            }
+        }
+
+        @Test func `the KAS's files are its owner's alone`() async throws {
+            try await TestStage.run { stage in
+                let kas = try await stage.keyAccess(stream: "door")
+                let manager = FileManager.default
+                let directory = try #require(
+                    try manager.attributesOfItem(atPath: kas.state)[.posixPermissions] as? Int)
+                #expect(directory == 0o700)
+                let files = try manager.contentsOfDirectory(atPath: kas.state)
+                #expect(files.count >= 3)
+                for file in files {
+                    let mode = try #require(
+                        try manager.attributesOfItem(atPath: "\(kas.state)/\(file)")[.posixPermissions] as? Int)
+                    #expect(mode == 0o600, "\(file)")
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import Console
+import Demonstration
+import Foundation
+import Testing
+
+extension EndToEndTests {
+    /// kill -9 of the relay, the KAS and the viewer at random points; the camera must neither stop nor repeat itself.
+    @Suite struct Crash {
+        private static let kills = 50
+
+        @Test(arguments: [UInt64(1)])
+        func `fifty kills leave no reused IV, no clear byte, and a publisher that is back when its relay is`(seed: UInt64)
+            async throws
+        {
+            try await TestStage.run { stage in
+                var random = SeededGenerator(seed: seed)
+                var relay = try await stage.relay()
+                var kas = try await stage.keyAccess(stream: "door")
+                let url = "rtmp://127.0.0.1:\(relay.port)/live/door"
+                let camera = try stage.start(
+                    "camera", "watchboxd",
+                    [
+                        "camera", "door", "--size", "160x90", "--rate", "15", "--bitrate", "60000", "--gop", "0.5",
+                        "--rotate-seconds", "2", "--relay", url, "--json", "--frame-log",
+                        stage.file("camera.jsonl").path,
+                    ] + kas.publishing)
+                try await stage.wait(for: camera, state: "publishing")
+                var viewers = 0
+                var viewer = try Self.viewer(stage, url, kas, &viewers)
+                try await stage.wait(for: viewer, state: "playing")
+                var returns: [Double] = []
+                for round in 0..<Self.kills {
+                    try await Task.sleep(for: .milliseconds(Int.random(in: 20...250, using: &random)))
+                    switch round % 3 {
+                    case 0:
+                        let seen = camera.lines.count
+                        await Self.kill(relay.program)
+                        relay = try await stage.relay(port: relay.port)
+                        let ready = try #require(Self.readyInstant(relay.program))
+                        let line = try await stage.wait(for: camera, state: "publishing", skipping: seen)
+                        returns.append(Double(line.instant! - min(ready, line.instant!)) / 1e9)
+                    case 1:
+                        await Self.kill(kas.program)
+                        kas.program = try await stage.serve(
+                            "kas", ["kas", "--state", kas.state, "--listen", "127.0.0.1:\(kas.port)"]
+                        ).program
+                    default:
+                        await Self.kill(viewer)
+                        viewer = try Self.viewer(stage, url, kas, &viewers)
+                    }
+                    #expect(camera.exitStatus == nil, "the camera died: \(stage.words(of: "camera"))")
+                }
+                // Whatever was killed last, everything works again.
+                let log = stage.file("viewer-\(viewers).jsonl")
+                try await stage.wait("the last viewer to open frames") {
+                    ((try? FrameRecord.read(log)) ?? []).count >= 20
+                }
+                await viewer.stop()
+                await camera.stop()
+                let sealed = try FrameRecord.read(stage.file("camera.jsonl"))
+                #expect(Comparison(camera: sealed, viewer: []).reusedPairs == 0)
+                var opened = 0
+                for number in 1...viewers {
+                    let file = stage.file("viewer-\(number).jsonl")
+                    guard FileManager.default.fileExists(atPath: file.path) else { continue }
+                    let records = try FrameRecord.read(file)
+                    let comparison = Comparison(camera: sealed, viewer: records)
+                    #expect(comparison.wrong == 0, "viewer \(number): \(comparison)")
+                    opened += comparison.opened
+                }
+                #expect(opened > 100)
+                let sorted = returns.sorted()
+                #expect(sorted[sorted.count / 2] <= 2, "seconds until the publisher was back: \(sorted)")
+                #expect(sorted.last! <= 5, "seconds until the publisher was back: \(sorted)")
+            }
+        }
+
+        private static func viewer(
+            _ stage: TestStage, _ url: String, _ kas: TestStage.KeyAccess, _ count: inout Int
+        ) throws -> ChildProgram {
+            count += 1
+            return try stage.start(
+                "viewer-\(count)", "watchboxctl",
+                ["play", url, "--json", "--frame-log", stage.file("viewer-\(count).jsonl").path] + kas.viewing)
+        }
+
+        private static func kill(_ program: ChildProgram) async {
+            Foundation.kill(program.processIdentifier, SIGKILL)
+            _ = await program.ended(within: .seconds(10))
+        }
+
+        private static func readyInstant(_ program: ChildProgram) -> UInt64? {
+            program.lines.lazy.compactMap { try? JSONDecoder().decode(ReadyEvent.self, from: Data($0.utf8)) }.first?
+                .instant
+        }
+    }
+}
+
+/// SplitMix64: the same numbers for the same seed on every machine.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        return value ^ (value >> 31)
+    }
+}

@@ -1,0 +1,101 @@
+import Console
+import Demonstration
+import Foundation
+import Testing
+
+extension EndToEndTests {
+    @Suite struct Outage {
+        @Test func `a KAS that is gone does not stop a running stream, rotations included`() async throws {
+            try await TestStage.run { stage in
+                let relay = try await stage.relay()
+                let kas = try await stage.keyAccess(stream: "door")
+                let camera = try Self.camera(stage, relay.port, kas, ["--rotate-seconds", "1"])
+                try await stage.wait(for: camera, state: "publishing")
+                kill(kas.program.processIdentifier, SIGKILL)
+                let log = stage.file("camera.jsonl")
+                let before = Set(try Self.collections(log))
+                try await stage.wait("three more rotations without a KAS") {
+                    Set(try Self.collections(log)).subtracting(before).count >= 3
+                }
+                #expect(camera.exitStatus == nil)
+                await camera.stop()
+                #expect(Comparison(camera: try FrameRecord.read(log), viewer: []).reusedPairs == 0)
+            }
+        }
+
+        @Test func `without a key nothing is published, and the camera says why`() async throws {
+            try await TestStage.run { stage in
+                let relay = try await stage.relay()
+                let port = try FreePort.take()
+                let camera = try stage.start(
+                    "camera", "watchboxd",
+                    [
+                        "camera", "door", "--size", "160x90", "--relay", "rtmp://127.0.0.1:\(relay.port)/live/door",
+                        "--kas", "http://127.0.0.1:\(port)/kas", "--json",
+                    ])
+                try await stage.wait(for: camera, state: "waitingForKey")
+                let begin = ContinuousClock.now
+                await camera.stop()
+                #expect(ContinuousClock.now - begin < .seconds(3))
+                await relay.program.stop()
+                let last = relay.program.lines.last ?? ""
+                #expect(last.contains("\"bytesReceived\":0"), "\(last)")
+            }
+        }
+
+        @Test func `a relay that stops dead is noticed, and the stream comes back when it goes on`() async throws {
+            try await TestStage.run { stage in
+                let relay = try await stage.relay()
+                let kas = try await stage.keyAccess(stream: "door")
+                let camera = try Self.camera(stage, relay.port, kas, [])
+                try await stage.wait(for: camera, state: "publishing")
+                let seen = camera.lines.count
+                kill(relay.program.processIdentifier, SIGSTOP)
+                let stopped = Moment.monotonicNanoseconds()
+                let noticed = try await stage.wait(for: camera, state: "waitingToReconnect", skipping: seen)
+                let seconds = Double(noticed.instant! - stopped) / 1e9
+                kill(relay.program.processIdentifier, SIGCONT)
+                // 5 s is the promise on a machine that runs us in time; this one may be late by a little.
+                #expect(seconds <= 5.5, "noticed after \(seconds) s")
+                try await stage.wait(for: camera, state: "publishing", skipping: camera.lines.count)
+            }
+        }
+
+        @Test func `a wrong token, a wrong stream and a tampered policy give no key`() async throws {
+            try await TestStage.run { stage in
+                let relay = try await stage.relay()
+                let kas = try await stage.keyAccess(stream: "door")
+                let other = try await stage.stage.token(
+                    state: kas.state, subject: "stranger", scope: "kas.rewrap", stream: "garden", in: stage.directory)
+                let camera = try Self.camera(stage, relay.port, kas, [])
+                try await stage.wait(for: camera, state: "publishing")
+                for (name, token) in [("publisher's", kas.publishToken), ("other stream's", other)] {
+                    let viewer = try stage.start(
+                        "viewer", "watchboxctl",
+                        [
+                            "play", "rtmp://127.0.0.1:\(relay.port)/live/door", "--json", "--kas", kas.url,
+                            "--kas-token-file", token,
+                        ])
+                    #expect(await viewer.ended(within: .seconds(60)) == ExitStatus.notPermitted.rawValue, "\(name)")
+                    #expect(stage.words(of: "viewer").contains("gives no key"), "\(stage.words(of: "viewer"))")
+                    #expect(!stage.words(of: "viewer").contains("eyJ"), "no token in the log")
+                }
+            }
+        }
+
+        private static func camera(
+            _ stage: TestStage, _ port: Int, _ kas: TestStage.KeyAccess, _ options: [String]
+        ) throws -> ChildProgram {
+            try stage.start(
+                "camera", "watchboxd",
+                [
+                    "camera", "door", "--size", "160x90", "--rate", "15", "--bitrate", "60000", "--gop", "0.5", "--relay",
+                    "rtmp://127.0.0.1:\(port)/live/door", "--json", "--frame-log", stage.file("camera.jsonl").path,
+                ] + options + kas.publishing)
+        }
+
+        private static func collections(_ log: URL) throws -> [String] {
+            try FrameRecord.read(log).compactMap(\.collection)
+        }
+    }
+}
