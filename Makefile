@@ -10,13 +10,13 @@ SECONDS_OF_DEMO ?= 10
 DESTDIR ?=
 PREFIX ?= /usr
 
-BUILD_PACKAGES := pkg-config libavcodec-dev libavformat-dev libavutil-dev libswscale-dev libswresample-dev \
+BUILD_PACKAGES := git ca-certificates g++ pkg-config libavcodec-dev libavformat-dev libavutil-dev libswscale-dev libswresample-dev \
 	libssl-dev libcurl4-openssl-dev zlib1g-dev
 TEST_PACKAGES := ffmpeg nginx libnginx-mod-rtmp rtmpdump openssl curl procps python3 python3-venv
 BENCH_PACKAGES := ffmpeg openssl time libnginx-mod-rtmp nginx python3
 
-.PHONY: help build release demo test bench fuzz lint format install clean toolchain build-packages test-packages \
-	bench-packages otdf-python
+.PHONY: help build release demo test bench lint format install clean toolchain build-packages test-packages \
+	bench-packages python-peers
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,17 +31,16 @@ demo: release  ## the main job: camera, relay, KAS, viewer on loopback; report i
 	.build/release/watchbox-demo --programs .build/release --output demo-out --seconds $(SECONDS_OF_DEMO) \
 		$(if $(SOURCE),--source '$(SOURCE)')
 
-test: toolchain build-packages test-packages otdf-python lint  ## what CI runs: style, build without warnings, all tests, foreign peers
+test: toolchain build-packages test-packages python-peers lint  ## what CI runs: style, build without warnings, all tests, foreign peers
 	$(SWIFT) build --build-tests
-	WATCHBOX_OTDF_PYTHON="$$( [ -x .venv/bin/python ] && echo "$$PWD/.venv/bin/python" || true )" \
+	WATCHBOX_OTDF_PYTHON="$$( [ -x .venv/bin/python-otdf ] && echo "$$PWD/.venv/bin/python-otdf" || true )" \
+	WATCHBOX_FFMPEG7="$$( [ -x .venv/bin/ffmpeg7 ] && echo "$$PWD/.venv/bin/ffmpeg7" || true )" \
 		Tests/Rigs/run-tests $(SWIFT)
 
 bench: release bench-packages  ## speed against peers measured in the same run, as ratios
+	cd Benchmarks && $(SWIFT) build -c release --product SealingRate
 	Tests/Rigs/bench/run
 	cd Benchmarks && $(SWIFT) package benchmark --no-progress
-
-fuzz: toolchain build-packages  ## the seeded mutation tests, many more rounds (ROUNDS=100000)
-	WATCHBOX_MUTATION_ROUNDS=$${ROUNDS:-100000} $(SWIFT) test --filter mutation
 
 lint: toolchain  ## style and layer rules
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Benchmarks Benchmarks/Sources
@@ -69,6 +68,7 @@ test-packages:
 bench-packages:
 	@Tests/Rigs/require-debian $(BENCH_PACKAGES)
 
-# An independent NanoTDF implementation, from PyPI; without it the tests that need it say that they were skipped.
-otdf-python:
-	@Tests/Rigs/require-otdf-python
+# From PyPI: an independent NanoTDF implementation, and an FFmpeg that speaks enhanced RTMP. Without one of them the tests
+# that need it say that they were skipped.
+python-peers:
+	@Tests/Rigs/require-python-peers

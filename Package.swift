@@ -43,13 +43,24 @@ func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: common)
 }
 
+/// Released programs are position-independent; packed relocations (glibc 2.36, Debian 12) save 3 MB of memory in each
+/// process, and the symbols that only a debugger wants are not exported.
+let releaseLinking: [LinkerSetting] = [
+    .unsafeFlags(
+        [
+            "-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs", "-Xlinker", "--no-export-dynamic",
+            "-Xlinker", "--gc-sections",
+        ], .when(configuration: .release))
+]
+
 func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .executableTarget(name: name, dependencies: dependencies, swiftSettings: common)
+    .executableTarget(
+        name: name, dependencies: dependencies, swiftSettings: common, linkerSettings: releaseLinking)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency], fixtures: Bool = false) -> Target {
     .testTarget(
-        name: "\(name)Tests", dependencies: dependencies, exclude: fixtures ? ["Fixtures"] : [],
+        name: "\(name)Tests", dependencies: dependencies + ["TestSupport"], exclude: fixtures ? ["Fixtures"] : [],
         swiftSettings: common)
 }
 
@@ -92,7 +103,8 @@ let package = Package(
         module("Compression", ["CZlib"]),
         module("HTTPClient", ["CCurl"]),
         module("KeyAccessClient", ["Wire", "NanoTDF", "KeyAccess", "Cryptography", "HTTPClient", logging]),
-        module("RTMPTransport", ["Wire", "RTMP", "Cryptography", nioCore, nioPosix, nioLocks, nioTLS, nioSSL, logging]),
+        module(
+            "RTMPTransport", ["Wire", "RTMP", "Cryptography", nioCore, nioPosix, nioLocks, nioTLS, nioSSL, logging]),
         module("VideoCodec", ["Wire", "Media", "CAVCodec"]),
         module("MediaFile", ["Wire", "Media", "FLV", "VideoCodec", "CAVCodec"]),
 
@@ -102,17 +114,21 @@ let package = Package(
         module(
             "CameraPipeline",
             [
-                "Wire", "Media", "FLV", "RTMP", "NanoTDF", "Cryptography", "RTMPTransport", "KeyAccess", "KeyAccessClient",
+                "Wire", "Media", "FLV", "RTMP", "NanoTDF", "Cryptography", "RTMPTransport", "KeyAccess",
+                "KeyAccessClient",
                 "VideoCodec", "MediaFile", nioCore, nioPosix, lifecycle, logging,
             ]),
-        module("Demonstration", ["Console", "Cryptography", "FLV", "Media", "VideoCodec", "Wire"]),
-        module("KeyAccessServer", ["Wire", "NanoTDF", "KeyAccess", "Cryptography", "Compression"] + hummingbird + [
-            nioCore, nioSSL, lifecycle, logging,
-        ]),
+        module("Demonstration", ["Console", "FLV", "Media", "VideoCodec"]),
+        module(
+            "KeyAccessServer",
+            ["Wire", "NanoTDF", "KeyAccess", "Cryptography", "Compression"] + hummingbird + [
+                nioCore, nioSSL, lifecycle, logging,
+            ]),
         module(
             "Player",
             [
-                "Wire", "Media", "FLV", "RTMP", "NanoTDF", "Cryptography", "RTMPTransport", "KeyAccess", "KeyAccessClient",
+                "Wire", "Media", "FLV", "RTMP", "NanoTDF", "Cryptography", "RTMPTransport", "KeyAccess",
+                "KeyAccessClient",
                 "VideoCodec", "MediaFile", nioCore, nioPosix, lifecycle, logging,
             ]),
         module(
@@ -139,6 +155,9 @@ let package = Package(
         program("watchbox-demo", ["Demonstration", "Console", arguments]),
 
         // Tests mirror the targets; EndToEndTests starts the programs.
+        .target(
+            name: "TestSupport", dependencies: [nioCore, nioPosix, nioLocks], path: "Tests/TestSupport",
+            swiftSettings: common),
         tests("Wire", ["Wire"]),
         tests("Media", ["Media", "Wire"], fixtures: true),
         tests("AMF0", ["AMF0", "Wire"]),
@@ -162,10 +181,16 @@ let package = Package(
         tests(
             "KeyAccessServer",
             [
-                "KeyAccessServer", "KeyAccess", "Compression", "Cryptography", "NanoTDF", "Wire", "CZlib", nioCore, nioPosix, nioSSL,
+                "KeyAccessServer", "KeyAccess", "Compression", "Cryptography", "NanoTDF", "Wire", "CZlib", nioCore,
+                nioPosix, nioSSL,
                 lifecycle, logging,
             ], fixtures: true),
-        tests("Player", ["Player", "KeyAccessClient", "Cryptography", "NanoTDF", "FLV", "Media"]),
+        tests(
+            "Player",
+            [
+                "Player", "KeyAccessClient", "RTMPTransport", "RTMP", "Cryptography", "NanoTDF", "FLV", "Media",
+                nioCore, logging,
+            ]),
         tests(
             "Relay", ["Relay", "RTMPTransport", "RTMP", "FLV", "AMF0", nioCore, nioPosix, nioLocks, logging]),
         tests(
@@ -177,4 +202,3 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
-

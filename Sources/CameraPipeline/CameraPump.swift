@@ -33,7 +33,7 @@ final class CameraPump: @unchecked Sendable {
     private let needsCollection: Bool
 
     private var sealer: StreamSealer
-    private var connection: RTMPPublisherConnection?
+    private var publisher: SealedPublisher?
     private var isStreaming = false
     private var isCancelled = false
     private var waiter: CheckedContinuation<Outcome, Never>?
@@ -66,18 +66,17 @@ final class CameraPump: @unchecked Sendable {
     /// Publishes to `url` until the stream ends, for whatever reason. Call `leave` afterwards.
     func publish(to url: RTMPURL, tls: RTMPClientTLS) async -> Outcome {
         await wait {
-            self.connection = RTMPPublisherConnection.connect(
-                url: url, tls: tls, on: self.eventLoop, delegate: self)
+            self.publisher = SealedPublisher.connect(url: url, tls: tls, on: self.eventLoop, delegate: self)
         }
     }
 
     /// Says goodbye to the relay; within 1 s.
     func leave() async {
-        let connection = try? await eventLoop.submit { () -> RTMPPublisherConnection? in
-            defer { self.connection = nil }
-            return self.connection
+        let publisher = try? await eventLoop.submit { () -> SealedPublisher? in
+            defer { self.publisher = nil }
+            return self.publisher
         }.get()
-        await connection?.stop()
+        await publisher?.stop()
     }
 
     /// Until `delay` is over; less when there is nothing left to reconnect for.
@@ -108,8 +107,13 @@ final class CameraPump: @unchecked Sendable {
         }.get()
     }
 
-    var preparedCount: Int {
-        get async { (try? await eventLoop.submit { self.sealer.preparedCount }.get()) ?? Int.max }
+    /// Forgets the collections that have waited since before `madeBefore`.
+    func stock(madeBefore: UInt64) async -> CollectionSupply.Stock {
+        let stock = try? await eventLoop.submit {
+            let discarded = self.sealer.discardPrepared(madeBefore: madeBefore)
+            return CollectionSupply.Stock(ready: self.sealer.preparedCount, discarded: discarded)
+        }.get()
+        return stock ?? CollectionSupply.Stock(ready: Int.max)
     }
 
     /// The KAS has a new key.
@@ -173,27 +177,23 @@ final class CameraPump: @unchecked Sendable {
 
     /// Sends what waits, as far as the connection has room.
     private func pump() {
-        guard isStreaming, let connection else {
+        guard isStreaming, let publisher else {
             // The source has ended while there was no relay.
             if channel.isDrained { resume(.drained) }
             return
         }
-        while connection.isWritable, let event = channel.next() {
+        while publisher.isWritable, let event = channel.next() {
             let now = NIODeadline.now().uptimeNanoseconds
             switch sealer.seal(event, at: now) {
             case .noted: break
             case .send(let unit):
-                for message in sealer.entry {
-                    connection.write(
-                        message.type, timestamp: message.timestamp, prefix: message.prefix[...],
-                        payload: message.payload[...])
-                }
+                publisher.write(sealer.entry)
                 sent(unit, event, at: now)
             case .dropped(_, let requestKeyFrame):
                 if requestKeyFrame { runner.source.requestKeyFrame() }
             }
         }
-        connection.flush()
+        publisher.flush()
         if channel.isDrained { resume(.drained) }
     }
 
@@ -238,7 +238,7 @@ final class CameraPump: @unchecked Sendable {
         statistics.collection = sealer.currentCollection?.name
         statistics.itemsInCollection = sealer.currentCollection?.sealer.itemCount ?? 0
         statistics.lastSent = lastSent
-        if let metrics = connection?.metrics {
+        if let metrics = publisher?.metrics {
             statistics.roundTripNanoseconds = metrics.pingRoundTrip ?? metrics.tcpRoundTrip
             if metrics.bytesAcknowledged > acknowledgedBytes {
                 lastAcknowledged = NIODeadline.now().uptimeNanoseconds
@@ -250,9 +250,9 @@ final class CameraPump: @unchecked Sendable {
     }
 }
 
-extension CameraPump: RTMPPublisherDelegate {
-    func publisherStarted(_ publisher: RTMPPublisherConnection) {
-        guard publisher === connection, waiter != nil else { return }
+extension CameraPump: SealedPublisherDelegate {
+    func publisherStarted(_ publisher: SealedPublisher) {
+        guard publisher === self.publisher, waiter != nil else { return }
         isStreaming = true
         acknowledgedBytes = 0
         sealer.begin()
@@ -262,19 +262,19 @@ extension CameraPump: RTMPPublisherDelegate {
         pump()
     }
 
-    func publisherBecameWritable(_ publisher: RTMPPublisherConnection) {
-        guard publisher === connection else { return }
+    func publisherBecameWritable(_ publisher: SealedPublisher) {
+        guard publisher === self.publisher else { return }
         pump()
     }
 
-    func publisher(_ publisher: RTMPPublisherConnection, wasAskedToReconnectTo tcURL: String?) {
-        guard publisher === connection else { return }
+    func publisher(_ publisher: SealedPublisher, wasAskedToReconnectTo tcURL: String?) {
+        guard publisher === self.publisher else { return }
         resume(.redirected(tcURL: tcURL))
     }
 
-    func publisherClosed(_ publisher: RTMPPublisherConnection, error: RTMPTransportError) {
-        guard publisher === connection else { return }
-        connection = nil
+    func publisherClosed(_ publisher: SealedPublisher, error: RTMPTransportError) {
+        guard publisher === self.publisher else { return }
+        self.publisher = nil
         resume(.closed(error))
     }
 }

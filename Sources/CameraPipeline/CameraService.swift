@@ -24,7 +24,9 @@ public final class CameraService: Service {
     private let pump: CameraPump
     private let frameLog: FrameLog?
     private let supplySettings: CollectionSupply.Settings
-    private let relay: @Sendable () throws -> RTMPURL
+    private let address: RelayAddress
+    private let clear: ClearPermit?
+    private let backoff: ReconnectBackoff.Configuration
     private let logger: Logger
 
     /// - Parameters:
@@ -61,7 +63,9 @@ public final class CameraService: Service {
 
     init(
         configuration: CameraConfiguration, source: (any MediaSource)?, authority: (any CollectionAuthority)?,
-        clear: ClearPermit?, supply: CollectionSupply.Settings? = nil, logger: Logger, eventLoop: any EventLoop
+        clear: ClearPermit?, supply: CollectionSupply.Settings? = nil,
+        backoff: ReconnectBackoff.Configuration = ReconnectBackoff.Configuration(), logger: Logger,
+        eventLoop: any EventLoop
     ) throws {
         try configuration.validate()
         var logger = logger
@@ -69,17 +73,9 @@ public final class CameraService: Service {
         let channel = FrameChannel(FrameQueue(configuration))
         let options = StreamSealer.Options(configuration)
         let sealer = clear.map { StreamSealer(clearForTests: $0, options: options) } ?? StreamSealer(options: options)
-        let address = RelayAddress(configuration)
-        if let clear {
-            // The file may name another relay by the time of a reconnect.
-            relay = {
-                let url = try address.read()
-                try clear.check(relayHost: url.host)
-                return url
-            }
-        } else {
-            relay = { try address.read() }
-        }
+        address = RelayAddress(configuration)
+        self.clear = clear
+        self.backoff = backoff
         self.configuration = configuration
         self.authority = authority
         self.logger = logger
@@ -89,8 +85,7 @@ public final class CameraService: Service {
         pump = CameraPump(
             eventLoop: eventLoop, channel: channel, runner: runner, sealer: sealer, needsCollection: clear == nil,
             monitor: monitor, frameLog: frameLog)
-        supplySettings =
-            supply ?? CollectionSupply.Settings(stream: configuration.stream, policy: configuration.policy)
+        supplySettings = supply ?? CollectionSupply.Settings(configuration)
     }
 
     /// Ends without an error when it was stopped or the source has ended.
@@ -151,7 +146,8 @@ public final class CameraService: Service {
     private func makeSupply(_ authority: any CollectionAuthority) -> CollectionSupply {
         CollectionSupply(
             settings: supplySettings, authority: authority, logger: logger,
-            readyCount: { [pump] in await pump.preparedCount },
+            now: { NIODeadline.now().uptimeNanoseconds },
+            stock: { [pump] madeBefore in await pump.stock(madeBefore: madeBefore) },
             report: { [pump, monitor] report in
                 switch report {
                 case .collection(let collection): await pump.offer(collection)
@@ -166,14 +162,19 @@ public final class CameraService: Service {
 
     /// Streams, one after the other, until there is nothing more to publish.
     private func publish() async throws {
-        var backoff = ReconnectBackoff()
+        var backoff = ReconnectBackoff(configuration: backoff)
         var target: RTMPURL?
         if authority != nil { monitor.enter(.starting, reason: "asking the KAS for its public key") }
         while true {
             guard case .ready = await pump.awaitCollection() else { return try sourceResult() }
             monitor.enter(.connecting)
             let url: RTMPURL
-            do { url = try target ?? relay() } catch {
+            do {
+                url = try target ?? address.read()
+                // Each time: a file may name another relay by now, and a relay may send us anywhere.
+                try clear?.check(relayHost: url.host)
+            } catch {
+                target = nil
                 // A file that is being replaced; at the beginning it is a mistake, and said at once.
                 guard monitor.current.connections > 0 else { throw error }
                 monitor.enter(.waitingToReconnect, reason: "\(error)")
@@ -194,7 +195,7 @@ public final class CameraService: Service {
                 monitor.enter(.waitingToReconnect, reason: "the relay asks for another connection")
             case .closed(let error):
                 target = nil
-                retry = error.retryClass
+                retry = error.retry
                 monitor.enter(.waitingToReconnect, reason: "\(error)")
             }
             await pump.leave()

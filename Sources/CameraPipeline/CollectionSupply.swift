@@ -8,7 +8,8 @@ internal import Synchronization
 /// Its duties:
 /// 1. Hold a recipient: the KAS's public key. Without one nothing can be sealed, and the camera waits; with one, a KAS
 ///    outage is no more than a note.
-/// 2. Keep `target` collections ready at the sealer; replace them when the KAS has a new key.
+/// 2. Keep `target` collections ready at the sealer; replace them when the KAS has a new key, and when they have waited
+///    so long (an outage of the relay, rare rotations) that too little of their registration would be left.
 /// 3. Register each header before it is used, where that is possible in a short time; afterwards where it is not.
 final class CollectionSupply: Sendable {
     struct Settings: Sendable {
@@ -24,6 +25,15 @@ final class CollectionSupply: Sendable {
         var retry: ClosedRange<Duration> = .milliseconds(500)...(.seconds(15))
         /// A header is vouched for this long: recordings and late viewers need it.
         var lifetime: Duration = .seconds(86_400)
+        /// No collection begins to be used later than this after it was made.
+        var longestWait: Duration = .seconds(3600)
+    }
+
+    /// What waits at the sealer.
+    struct Stock: Sendable {
+        var ready: Int
+        /// Header hashes of the collections that were too old.
+        var discarded: [[UInt8]] = []
     }
 
     /// What happened, for the sealer and for the state that people see.
@@ -48,7 +58,8 @@ final class CollectionSupply: Sendable {
     private let authority: any CollectionAuthority
     private let logger: Logger
     private let report: @Sendable (Report) async -> Void
-    private let readyCount: @Sendable () async -> Int
+    private let now: @Sendable () -> UInt64
+    private let stock: @Sendable (_ madeBefore: UInt64) async -> Stock
     private let state = Mutex(State())
     private let wanted: AsyncStream<Void>
     private let want: AsyncStream<Void>.Continuation
@@ -58,16 +69,19 @@ final class CollectionSupply: Sendable {
     private static let unregisteredLimit = 256
 
     /// - Parameters:
-    ///   - readyCount: collections that the sealer has ready.
+    ///   - now: CLOCK_MONOTONIC, nanoseconds.
+    ///   - stock: has the sealer forget what was made before an instant, and tells what it has ready then.
     ///   - report: takes what happened, in order.
     init(
         settings: Settings, authority: any CollectionAuthority, logger: Logger,
-        readyCount: @escaping @Sendable () async -> Int, report: @escaping @Sendable (Report) async -> Void
+        now: @escaping @Sendable () -> UInt64, stock: @escaping @Sendable (_ madeBefore: UInt64) async -> Stock,
+        report: @escaping @Sendable (Report) async -> Void
     ) {
         self.settings = settings
         self.authority = authority
         self.logger = logger
-        self.readyCount = readyCount
+        self.now = now
+        self.stock = stock
         self.report = report
         (wanted, want) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         (pending, pend) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
@@ -91,7 +105,7 @@ final class CollectionSupply: Sendable {
         }
     }
 
-    /// Wakes `refill` now and then, so that a new key of the KAS is noticed.
+    /// Wakes `refill` now and then, so that a new key of the KAS is noticed, and what has become old is replaced.
     private func remind() async {
         while (try? await Task.sleep(for: settings.refresh)) != nil { want.yield() }
     }
@@ -135,11 +149,22 @@ final class CollectionSupply: Sendable {
         }
     }
 
+    /// Of collections that will still be young enough when the next look comes.
+    private func readyCount() async -> Int {
+        let now = now()
+        let wait = max(.zero, settings.longestWait - settings.refresh)
+        let stock = await stock(now - min(now, UInt64(clamping: wait.components.seconds) * 1_000_000_000))
+        // Nobody will ever need these; the one in use must not give way to them.
+        if !stock.discarded.isEmpty { state.withLock { $0.unregistered.removeAll(where: stock.discarded.contains) } }
+        return stock.ready
+    }
+
     private func makeCollection(for recipient: KASRecipient) throws(NanoTDFError) -> PreparedCollection {
         let policy = PlaintextPolicy(
             dataAttributes: settings.policy.dataAttributes, dissemination: settings.policy.dissem)
         return PreparedCollection(
-            try CollectionSealer(recipient: recipient, policy: policy.encoded(), crypto: OpenSSLCrypto()))
+            try CollectionSealer(recipient: recipient, policy: policy.encoded(), crypto: OpenSSLCrypto()),
+            madeAt: now())
     }
 
     // MARK: - Registration
@@ -207,5 +232,17 @@ final class CollectionSupply: Sendable {
     /// Doubles with each failure, within `settings.retry`.
     private func delay(after failures: Int) -> Duration {
         min(settings.retry.upperBound, settings.retry.lowerBound * (1 << min(failures - 1, 10)))
+    }
+}
+
+extension CollectionSupply.Settings {
+    /// As long as the KAS remembers a header at most.
+    private static let longestLifetime = 7 * 86_400.0
+
+    init(_ configuration: CameraConfiguration) {
+        self.init(stream: configuration.stream, policy: configuration.policy)
+        // A collection waits, is in use, perhaps longer than planned, and viewers come back to it for a day.
+        let seconds = min(86_400 + 3 * configuration.rotation.seconds, Self.longestLifetime)
+        lifetime = .seconds(seconds.rounded(.up))
     }
 }

@@ -23,15 +23,22 @@ public struct StreamSealer: Sendable {
         public var rotation: RotationPolicy
         /// Repeats the header frame before each key frame that begins no collection.
         public var repeatsHeader: Bool
-        /// The longest RTMP message, 24 bits at most; a relay may take less.
+        /// The longest media message, clear prefix and item together; 24 bits at most. Longer units are refused and
+        /// counted. `standardMessageLimit` unless a relay takes less: what is above it no viewer opens.
         public var messageLimit: Int
         /// kbit/s, for the metadata; nil when unknown.
         public var videoDataRate: Double?
         public var audioDataRate: Double?
 
+        /// 4 MiB. Viewers accept items up to that size (`StreamOpener`), of IV, length, ciphertext and tag: 22 bytes
+        /// more than the unit has. With the clear prefix counted in, the item is always within it, and the message far
+        /// within the 8 MiB that relays accept (`ChunkLimits`).
+        public static let standardMessageLimit = 4 << 20
+
         public init(
-            rotation: RotationPolicy = RotationPolicy(), repeatsHeader: Bool = false, messageLimit: Int = 0xFF_FFFF,
-            videoDataRate: Double? = nil, audioDataRate: Double? = nil
+            rotation: RotationPolicy = RotationPolicy(), repeatsHeader: Bool = false,
+            messageLimit: Int = Self.standardMessageLimit, videoDataRate: Double? = nil,
+            audioDataRate: Double? = nil
         ) {
             self.rotation = rotation
             self.repeatsHeader = repeatsHeader
@@ -58,7 +65,8 @@ public struct StreamSealer: Sendable {
         case noCollection
         /// The collection's counter has come so far that only a key frame under a new one may follow.
         case rotationDue
-        /// Does not fit an RTMP message.
+        /// Above `Options.messageLimit`. A refused picture is asked for again as a key frame, a refused key frame too:
+        /// it may come out smaller, and without one the picture stands still.
         case tooLong
         case sealingFailed(NanoTDFError)
     }
@@ -67,7 +75,7 @@ public struct StreamSealer: Sendable {
         public struct Medium: Equatable, Sendable {
             public var sealed: UInt64 = 0
             public var dropped: UInt64 = 0
-            /// Too long for a message.
+            /// Above `Options.messageLimit`.
             public var refused: UInt64 = 0
             /// Of media, of sealed units.
             public var bytes: UInt64 = 0
@@ -141,6 +149,15 @@ public struct StreamSealer: Sendable {
     /// Forgets the collections made ahead: they were made for a key that the KAS has replaced.
     public mutating func discardPrepared() {
         prepared.removeAll()
+    }
+
+    /// Forgets those that were made so long ago that their registration may end while they are in use.
+    /// - Returns: the hashes of their headers.
+    public mutating func discardPrepared(madeBefore instant: UInt64) -> [[UInt8]] {
+        let old = prepared.filter { $0.madeAt < instant }
+        guard !old.isEmpty else { return [] }
+        prepared.removeAll { $0.madeAt < instant }
+        return old.map(\.sealer.headerHash)
     }
 
     /// The next key frame begins a new collection, whatever the rule says.

@@ -9,7 +9,8 @@ public struct KeyAccessOptions: ParsableArguments {
     @Option(name: .customLong("kas-token-file"), help: "File that holds the access token; read again when it changes.")
     public var tokenFile: String?
 
-    @Option(name: .customLong("kas-ca"), help: "PEM file of the authorities to trust for the KAS instead of the system's.")
+    @Option(
+        name: .customLong("kas-ca"), help: "PEM file of the authorities to trust for the KAS instead of the system's.")
     public var certificateAuthorityFile: String?
 
     @Option(

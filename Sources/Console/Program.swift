@@ -25,13 +25,14 @@ public enum Program {
     private static func exit<Command: AsyncParsableCommand>(withArgumentError error: any Error, of type: Command.Type)
         -> Never
     {
+        if let code = error as? ExitCode { Glibc.exit(code.rawValue) }
         let message = type.fullMessage(for: error)
         if type.exitCode(for: error) == .success {
             if !message.isEmpty { StandardOutput.writeLine(message) }
             Glibc.exit(ExitStatus.ok.rawValue)
         }
         if !message.isEmpty { StandardError.writeLine(message) }
-        Glibc.exit((error is ExitCode ? ExitStatus.failed : ExitStatus.usage).rawValue)
+        Glibc.exit(ExitStatus.usage.rawValue)
     }
 
     private static func exit(_ status: Int32) -> Never {

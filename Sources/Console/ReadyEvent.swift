@@ -21,7 +21,9 @@ public struct ListenAddress: Equatable, Sendable {
 
     /// Nil when the text is not of that form.
     public init?(_ text: String) {
-        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else { return nil }
+        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
+            return nil
+        }
         var host = text[..<colon]
         if host.first == "[", host.last == "]" {
             host = host.dropFirst().dropLast()

@@ -1,20 +1,35 @@
 @preconcurrency internal import Dispatch
 internal import Glibc
+internal import Synchronization
 
-/// Calls back on SIGINT and SIGTERM instead of ending the process at once, so that outputs are completed.
+/// Calls back on the first SIGINT or SIGTERM instead of ending the process, so that outputs are completed. Whoever sends
+/// another does not want to wait for that: it ends the process at once, with the shell's status for it.
 public final class SignalWatch: Sendable {
+    private final class Record: Sendable {
+        let isSignalled = Atomic(false)
+    }
+
+    private let record: Record
     private let sources: [any DispatchSourceSignal]
 
     public init(_ received: @escaping @Sendable () -> Void) {
         let queue = DispatchQueue(label: "watchbox.signals")
+        let record = Record()
+        self.record = record
         sources = [SIGINT, SIGTERM].map { number in
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
-            source.setEventHandler(handler: received)
+            source.setEventHandler {
+                if record.isSignalled.exchange(true, ordering: .relaxed) { _exit(128 + number) }
+                received()
+            }
             source.resume()
             return source
         }
     }
+
+    /// The process was asked to end.
+    public var isSignalled: Bool { record.isSignalled.load(ordering: .relaxed) }
 
     public func cancel() {
         for source in sources { source.cancel() }

@@ -55,8 +55,10 @@ package struct Demonstration {
         progress.step("relay and key access server run on loopback, ports \(relay.port) and \(kas.port)")
 
         let stream = "demo"
-        let publish = try await stage.token(state: state, subject: "box", scope: "kas.publish", stream: stream, in: work)
-        let rewrap = try await stage.token(state: state, subject: "viewer", scope: "kas.rewrap", stream: stream, in: work)
+        let publish = try await stage.token(
+            state: state, subject: "box", scope: "kas.publish", stream: stream, in: work)
+        let rewrap = try await stage.token(
+            state: state, subject: "viewer", scope: "kas.rewrap", stream: stream, in: work)
         let url = "rtmp://127.0.0.1:\(relay.port)/live/\(stream)"
         let access = ["--kas", "http://127.0.0.1:\(kas.port)/kas", "--kas-token-file"]
         let cameraLog = output.appending(path: "camera.jsonl")
@@ -90,7 +92,9 @@ package struct Demonstration {
             ])
         running.append(camera)
         let status = await wait(for: camera)
-        guard status == 0 else { throw stage.failure("the camera ended with status \(status.map(String.init) ?? "none")", of: camera) }
+        guard status == 0 else {
+            throw stage.failure("the camera ended with status \(status.map(String.init) ?? "none")", of: camera)
+        }
         progress.step("the camera has published \(seconds) s and left")
         for program in [viewer, onlooker] {
             guard await program.ended(within: .seconds(15)) == 0 else {

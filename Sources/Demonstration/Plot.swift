@@ -38,16 +38,24 @@ package struct Plot {
         for step in 0...4 {
             let value = ceiling * Double(step) / 4
             let y = fixed(down(value), 1)
-            parts.append("<line class=\"axis\" x1=\"\(fixed(margin, 0))\" x2=\"\(fixed(width - 10, 0))\" y1=\"\(y)\" y2=\"\(y)\"/>")
-            parts.append("<text x=\"\(fixed(margin - 6, 0))\" y=\"\(fixed(down(value) + 4, 1))\" text-anchor=\"end\">\(label(value, ceiling))</text>")
+            parts.append(
+                "<line class=\"axis\" x1=\"\(fixed(margin, 0))\" x2=\"\(fixed(width - 10, 0))\" y1=\"\(y)\" y2=\"\(y)\"/>"
+            )
+            parts.append(
+                "<text x=\"\(fixed(margin - 6, 0))\" y=\"\(fixed(down(value) + 4, 1))\" text-anchor=\"end\">\(label(value, ceiling))</text>"
+            )
         }
         for second in Int(first.rounded(.up))...max(Int(first.rounded(.up)), Int(last)) {
-            parts.append("<text x=\"\(fixed(across(Double(second)), 1))\" y=\"\(fixed(height - 6, 0))\" text-anchor=\"middle\">\(second) s</text>")
+            parts.append(
+                "<text x=\"\(fixed(across(Double(second)), 1))\" y=\"\(fixed(height - 6, 0))\" text-anchor=\"middle\">\(second) s</text>"
+            )
         }
         for point in points {
             let kind = point.isMarked ? "keydot" : "dot"
             let radius = point.isMarked ? "3" : "1.8"
-            parts.append("<circle class=\"\(kind)\" cx=\"\(fixed(across(point.x), 1))\" cy=\"\(fixed(down(point.y), 1))\" r=\"\(radius)\"/>")
+            parts.append(
+                "<circle class=\"\(kind)\" cx=\"\(fixed(across(point.x), 1))\" cy=\"\(fixed(down(point.y), 1))\" r=\"\(radius)\"/>"
+            )
         }
         return parts.joined() + "</svg>"
     }

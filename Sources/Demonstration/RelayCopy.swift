@@ -1,30 +1,44 @@
-internal import Cryptography
 internal import FLV
 package import Foundation
 internal import Media
 internal import VideoCodec
-internal import Wire
 
 /// What a relay holds of a stream, as an FLV file that was recorded from it without a key.
 package struct RelayCopy {
 
-    private var formats: [MediaEvent] = []
+    private var format: VideoFormat?
     private var units: [AccessUnit] = []
 
     /// - Throws: what makes the file no FLV file.
     package init(_ file: URL) throws {
         var reader = FLVFileReader()
         reader.append([UInt8](try Data(contentsOf: file)))
-        var depacketizer = Depacketizer()
         while let tag = try reader.nextTag() {
-            guard tag.type != FLVTag.script, !NTDFHeaderFrame.matches(tag.body[...]) else { continue }
-            let event = try depacketizer.message(type: tag.type, timestamp: tag.timestamp, body: tag.body[...])
-            switch event {
-            case .accessUnit(let unit): units.append(unit)
-            case .videoFormat, .audioFormat: formats.append(event!)
-            case nil: break
+            let body = tag.body[...]
+            switch tag.type {
+            case FLVTag.video where !NTDFHeaderFrame.matches(body):
+                let (header, payload) = try VideoTagHeader.parse(body)
+                switch header.kind {
+                case .sequenceHeader:
+                    format = try VideoFormat.parse(codec: header.codec, configurationRecord: payload).format
+                case .codedFrame: keep(.video(header.codec), header.isKeyFrame, tag, payload)
+                default: break
+                }
+            case FLVTag.audio:
+                let (header, payload) = try AudioTagHeader.parse(body)
+                if header.kind == .rawFrame { keep(.audio(.aac), true, tag, payload) }
+            default: break
             }
         }
+    }
+
+    private mutating func keep(
+        _ track: AccessUnit.Track, _ isKeyFrame: Bool, _ tag: FLVTag, _ payload: ArraySlice<UInt8>
+    ) {
+        let time = MediaTime(milliseconds: Int64(tag.timestamp))
+        units.append(
+            AccessUnit(
+                track: track, isKeyFrame: isKeyFrame, presentationTime: time, decodeTime: time, data: Array(payload)))
     }
 
     /// Coded frames of both media.
@@ -36,37 +50,33 @@ package struct RelayCopy {
     package func view(camera: [FrameRecord]) throws -> Report.RelayView {
         var view = Report.RelayView()
         view.frames = units.count
-        let clearHashes = Set(camera.map(\.sha256))
-        view.clearFrames = units.count { clearHashes.contains(Hexadecimal.encode(Digest.sha256($0.data))) || Self.looksLikeNALUnits($0) }
+        let sealed = Set(camera.map { "\($0.iv ?? 0)/\($0.bytes)" })
+        view.clearFrames = units.count { !Self.isItem($0.data, of: sealed) }
         let video = units.filter(\.track.isVideo)
         view.videoFrames = video.count
-        let format = formats.lazy.compactMap { if case .videoFormat(let format) = $0 { format } else { nil } }.first
         if let format {
             let decoder = try VideoDecoder(format)
             for unit in video { try decoder.decode(unit) { _, _ in } }
             try decoder.finish { _, _ in }
             view.decodedPictures = decoder.verdict.pictures
             view.verdict =
-                "given \(video.count) frames, a decoder refused \(decoder.verdict.errors) and made "
+                "Given \(video.count) frames, a decoder refused \(decoder.verdict.errors) and made "
                 + "\(decoder.verdict.pictures) pictures"
             if view.clearFrames > 0 { view.verdict += "; \(view.clearFrames) frames are NOT encrypted" }
         } else {
-            view.verdict = "no video was relayed"
+            view.verdict = "No video was relayed"
         }
         if let key = video.first(where: \.isKeyFrame) { view.picture = try Self.picture(of: key.data) }
         return view
     }
 
-    /// A whole access unit of NAL units with 4-byte lengths; random bytes almost never are one.
-    private static func looksLikeNALUnits(_ unit: AccessUnit) -> Bool {
-        guard unit.track.isVideo else { return false }
-        var rest = unit.data[...]
-        while rest.count >= 4 {
-            let length = rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
-            guard length > 0, length <= rest.count - 4 else { return false }
-            rest = rest.dropFirst(4 + length)
-        }
-        return rest.isEmpty
+    /// IV, length of the rest, ciphertext and tag, for an access unit of the size that the camera sealed under that IV:
+    /// 22 bytes longer, every one of them accounted for.
+    private static func isItem(_ data: [UInt8], of sealed: Set<String>) -> Bool {
+        guard data.count >= 22 else { return false }
+        let counter = data[0..<3].reduce(0) { $0 << 8 | Int($1) }
+        let length = data[3..<6].reduce(0) { $0 << 8 | Int($1) }
+        return length == data.count - 6 && sealed.contains("\(counter)/\(data.count - 22)")
     }
 
     /// One grey pixel for each byte, 16:9.

@@ -7,7 +7,7 @@ package struct Report {
         /// Access units that were given to a decoder, and pictures that came out.
         package var videoFrames = 0
         package var decodedPictures = 0
-        /// Frames of the relay's copy in which the clear bytes of the access unit were found.
+        /// Frames of the relay's copy that are not an item of the size that the camera sealed: anything else may be clear.
         package var clearFrames = 0
         /// In one sentence.
         package var verdict = ""

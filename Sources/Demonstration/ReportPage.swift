@@ -28,6 +28,7 @@ extension Report {
         .verdict { font-weight: 600; color: var(\(isGood ? "--good" : "--bad")) }
         .views { display: grid; grid-template-columns: repeat(auto-fit, minmax(18rem, 1fr)); gap: 1.25rem }
         figure { margin: 0 } img { width: 100%; display: block; border: 1px solid var(--line) }
+        img.noise { image-rendering: pixelated }
         figcaption { color: var(--soft); font-size: .9rem; margin-top: .4rem }
         table { border-collapse: collapse; width: 100% }
         td { border-bottom: 1px solid var(--line); padding: .35rem .5rem; vertical-align: top }
@@ -40,7 +41,7 @@ extension Report {
             ? "Every frame arrived exactly as it left the encoder, and the relay could see none of them."
             : "Something was not exact: see the figures.")</p>
         <div class="views">
-        <figure><img alt="noise" src="\(dataURI(relay.picture))"><figcaption><b>What the relay sees.</b>
+        <figure><img class="noise" alt="noise" src="\(dataURI(relay.picture))"><figcaption><b>What the relay sees.</b>
         One pixel for each byte of the first key frame, as the relay holds it. \(escaped(relay.verdict))</figcaption></figure>
         <figure><img alt="the picture" src="\(dataURI(viewerPicture))"><figcaption><b>What the viewer sees</b>,
         with the key that the key access server gave to it.</figcaption></figure>

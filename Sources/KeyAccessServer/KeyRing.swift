@@ -25,7 +25,8 @@ struct NamedKey<Key: Sendable>: Sendable {
     var key: Key
 }
 
-/// The keys as they are in memory, the current one of each purpose first, then those within their overlap.
+/// The keys as they are in memory, the current one of each purpose first, then those within their overlap. Described is
+/// what the directory holds, until `KeyStore.refresh` has deleted what is over.
 struct KeyRing: Sendable {
     var p256: [NamedKey<ECPrivateKey>] = []
     var rsa: [NamedKey<RSAPrivateKey>] = []

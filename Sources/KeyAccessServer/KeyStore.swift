@@ -9,6 +9,9 @@ internal import Synchronization
 /// The first start makes a P-256 and an RSA-2048 key and one that signs local access tokens. A rollover puts a new key
 /// first and keeps the old one for an overlap, because publishers cache the public key for up to a day and viewers
 /// need the headers that were made with it (requirement S16).
+///
+/// Only `refresh`, which the service calls, deletes keys: the tools that open the same directory do not know what
+/// overlap the service is configured with.
 public final class KeyStore: Sendable {
     private struct Index: Codable {
         var version = 1
@@ -23,7 +26,7 @@ public final class KeyStore: Sendable {
     private static let indexName = "keys.json"
 
     let directory: StateDirectory
-    /// How long a replaced key keeps working, in seconds.
+    /// How long a replaced key keeps working, in seconds, and how long at least it is kept.
     public let overlapSeconds: Int64
     private let state: Mutex<State>
 
@@ -53,7 +56,7 @@ public final class KeyStore: Sendable {
 
     var ring: KeyRing { state.withLock { $0.ring } }
 
-    /// The keys in use, the current one of each purpose first.
+    /// The keys that the directory holds, the current one of each purpose first.
     public var descriptions: [KeyDescription] { ring.descriptions }
 
     /// SPKI PEM of the current key.
@@ -61,7 +64,7 @@ public final class KeyStore: Sendable {
         try ring.publicKey(algorithm)?.pem ?? ""
     }
 
-    /// Makes a new current key. The old one answers for `overlapSeconds` more; then its file is removed.
+    /// Makes a new current key. The old one answers for `overlapSeconds` more; `refresh` removes its file then.
     @discardableResult
     public func rollOver(_ purpose: KeyDescription.Purpose, now: Int64) throws -> KeyDescription {
         try add(purpose, pem: Self.generate(purpose), kid: nil, now: now)
@@ -92,7 +95,8 @@ public final class KeyStore: Sendable {
         return try add(purpose, pem: Array(pem.utf8), kid: kid, now: now)
     }
 
-    /// Reads the keys again if another process has changed them, or one has outlived its overlap.
+    /// Reads the keys again if another process has changed them, and deletes those that have outlived their overlap.
+    /// For the service alone: see above.
     func refresh(now: Int64) throws {
         let stamp = directory.stamp(Self.indexName)
         let isStale = state.withLock { state in
@@ -100,7 +104,10 @@ public final class KeyStore: Sendable {
                 || state.ring.descriptions.contains { Self.isOver($0, overlapSeconds: overlapSeconds, now: now) }
         }
         guard isStale else { return }
-        let loaded = try directory.locked { try Self.load(directory, overlapSeconds: overlapSeconds, now: now) }
+        let loaded = try directory.locked {
+            try Self.prune(directory, overlapSeconds: overlapSeconds, now: now)
+            return try Self.load(directory, overlapSeconds: overlapSeconds, now: now)
+        }
         state.withLock { $0 = loaded }
     }
 
@@ -134,20 +141,24 @@ public final class KeyStore: Sendable {
         return now - retiredAt > overlapSeconds
     }
 
-    private static func load(_ directory: StateDirectory, overlapSeconds: Int64, now: Int64) throws -> State {
+    private static func prune(_ directory: StateDirectory, overlapSeconds: Int64, now: Int64) throws {
         var index = try readIndex(directory)
         let over = index.keys.filter { isOver($0, overlapSeconds: overlapSeconds, now: now) }
-        if !over.isEmpty {
-            index.keys.removeAll { over.contains($0) }
-            try writeIndex(index, directory)
-            for key in over { directory.remove(fileName(key.kid)) }
-        }
+        guard !over.isEmpty else { return }
+        index.keys.removeAll { over.contains($0) }
+        try writeIndex(index, directory)
+        for key in over { directory.remove(fileName(key.kid)) }
+    }
+
+    /// Changes nothing on disk. All keys are described, those within their overlap are ready for use.
+    private static func load(_ directory: StateDirectory, overlapSeconds: Int64, now: Int64) throws -> State {
+        let index = try readIndex(directory)
         var ring = KeyRing()
         // Of two keys that were retired in the same second the later one was current for longer.
         ring.descriptions = index.keys.enumerated().sorted {
             ($0.element.retiredAt ?? .max, $0.offset) > ($1.element.retiredAt ?? .max, $1.offset)
         }.map(\.element)
-        for key in ring.descriptions {
+        for key in ring.descriptions where !isOver(key, overlapSeconds: overlapSeconds, now: now) {
             let path = "\(directory.path)/\(fileName(key.kid))"
             guard var bytes = try directory.read(fileName(key.kid), limit: 65_536) else {
                 throw StateDirectoryError.damaged(path: path, what: "the file is missing")

@@ -46,8 +46,11 @@ public final class MediaWriter {
 
     public private(set) var summary = Summary()
 
-    /// The pipe's reader has gone; further units are passed over.
+    /// The pipe's reader has gone, or was given up; further units are passed over.
     public private(set) var isReaderGone = false
+
+    /// For another thread, when this one may be waiting for a pipe's reader.
+    public let abandonment = WriteAbandonment()
 
     private let container: Container
     private let destination: Destination
@@ -122,8 +125,8 @@ public final class MediaWriter {
         }
         let file =
             switch destination {
-            case .file(let path): try OutputFile.create(path)
-            case .descriptor(let descriptor): OutputFile.borrowing(descriptor)
+            case .file(let path): try OutputFile.create(path, abandonment)
+            case .descriptor(let descriptor): OutputFile.borrowing(descriptor, abandonment)
             }
         let muxer = try Muxer(container, file, video: videoFormat, audio: audioFormat)
         self.muxer = muxer

@@ -1,37 +1,40 @@
 internal import CAVCodec
 internal import Glibc
+internal import Synchronization
 
 /// Where a muxer's bytes go: a descriptor behind libavformat's AVIOContext. Used by one thread at a time.
 final class OutputFile {
     private let descriptor: CInt
     private let isOwned: Bool
+    private let abandonment: WriteAbandonment
     let isSeekable: Bool
     private(set) var context: UnsafeMutablePointer<AVIOContext>?
     private(set) var bytesWritten = 0
-    /// The reader closed its end: nobody wants more, which is no failure.
+    /// The reader closed its end, or was given up: nobody wants more, which is no failure.
     private(set) var isReaderGone = false
     /// errno of the write that failed; 0 while all is well.
     private(set) var failure: CInt = 0
 
     private static let bufferSize: CInt = 64 << 10
 
-    /// Creates or empties a file.
-    static func create(_ path: String) throws(MediaWriterError) -> OutputFile {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+    /// Creates or empties a file. A new one is its owner's only: what is written may have been sealed for a reason.
+    static func create(_ path: String, _ abandonment: WriteAbandonment) throws(MediaWriterError) -> OutputFile {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw .cannotCreate(path: path, reason: SystemMessage.text(errno))
         }
-        return OutputFile(descriptor, isOwned: true)
+        return OutputFile(descriptor, isOwned: true, abandonment)
     }
 
     /// Writes to a descriptor that stays its owner's.
-    static func borrowing(_ descriptor: CInt) -> OutputFile {
-        OutputFile(descriptor, isOwned: false)
+    static func borrowing(_ descriptor: CInt, _ abandonment: WriteAbandonment) -> OutputFile {
+        OutputFile(descriptor, isOwned: false, abandonment)
     }
 
-    private init(_ descriptor: CInt, isOwned: Bool) {
+    private init(_ descriptor: CInt, isOwned: Bool, _ abandonment: WriteAbandonment) {
         self.descriptor = descriptor
         self.isOwned = isOwned
+        self.abandonment = abandonment
         isSeekable = lseek(descriptor, 0, SEEK_CUR) >= 0
     }
 
@@ -80,26 +83,72 @@ final class OutputFile {
 
     private func write(_ bytes: UnsafeRawBufferPointer) -> CInt {
         guard failure == 0, let base = bytes.baseAddress else { return wb_averror(failure == 0 ? EINVAL : failure) }
-        var done = 0
-        while done < bytes.count {
-            let result = BrokenPipe.withoutSignal { Glibc.write(descriptor, base + done, bytes.count - done) }
-            if result >= 0 {
-                done += result
-                continue
-            }
-            switch errno {
-            case EINTR: continue
-            case EAGAIN:
-                var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                _ = poll(&wait, 1, -1)
-            case let code:
-                failure = code
-                isReaderGone = code == EPIPE
-                return wb_averror(code)
-            }
+        let code = abandonment.write(bytes, at: base, to: descriptor, blocks: !isSeekable)
+        guard code == 0 else {
+            failure = code
+            isReaderGone = code == EPIPE || code == ECANCELED
+            return wb_averror(code)
         }
         bytesWritten += bytes.count
         return CInt(bytes.count)
+    }
+}
+
+/// Lets another thread end a write that waits for a reader which does not read.
+public final class WriteAbandonment: Sendable {
+    /// What always fits into a pipe that has room at all (pipe(7)), so that a write after `poll` does not block.
+    private static let step = 4096
+    /// Milliseconds between two looks at `isRequested`.
+    private static let look: CInt = 50
+    /// Looks in a row without room after which the reader is given up.
+    private static let patience = 8
+
+    private let isRequested = Atomic(false)
+
+    public init() {}
+
+    /// From any thread: from now on a write is given up when its reader takes nothing for 400 ms.
+    public func request() { isRequested.store(true, ordering: .relaxed) }
+
+    /// Writes all of it to a descriptor that may be somebody else's, so its flags stay as they are.
+    ///
+    /// - Returns: 0, or errno: EPIPE when the reader has gone, ECANCELED when it was given up.
+    public func write(_ bytes: [UInt8], to descriptor: CInt) -> CInt {
+        bytes.withUnsafeBytes { bytes in
+            bytes.baseAddress.map { write(bytes, at: $0, to: descriptor, blocks: lseek(descriptor, 0, SEEK_CUR) < 0) }
+                ?? 0
+        }
+    }
+
+    /// - Parameter blocks: false for a file, whose room nobody has to make.
+    fileprivate func write(
+        _ bytes: UnsafeRawBufferPointer, at base: UnsafeRawPointer, to descriptor: CInt, blocks: Bool
+    ) -> CInt {
+        var done = 0
+        while done < bytes.count {
+            if blocks, !waitForRoom(descriptor) { return ECANCELED }
+            let count = blocks ? min(bytes.count - done, Self.step) : bytes.count - done
+            let result = BrokenPipe.withoutSignal { Glibc.write(descriptor, base + done, count) }
+            if result >= 0 {
+                done += result
+            } else if errno == EAGAIN {
+                if !waitForRoom(descriptor) { return ECANCELED }
+            } else if errno != EINTR {
+                return errno
+            }
+        }
+        return 0
+    }
+
+    private func waitForRoom(_ descriptor: CInt) -> Bool {
+        var looks = 0
+        while true {
+            var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            // Anything but "no room": the write tells what it is.
+            guard poll(&wait, 1, Self.look) == 0 else { return true }
+            if isRequested.load(ordering: .relaxed) { looks += 1 }
+            if looks >= Self.patience { return false }
+        }
     }
 }
 

@@ -1,9 +1,15 @@
 internal import Glibc
+internal import MediaFile
 
 /// A file that grows; whole writes or an error.
 final class AppendFile {
     private let path: String
     private let descriptor: CInt
+
+    private let abandonment = WriteAbandonment()
+
+    /// Callable from any thread: the path may be that of a pipe, and a reader that takes nothing is given up.
+    var abandon: @Sendable () -> Void { { [abandonment] in abandonment.request() } }
 
     /// Creates or empties the file, readable by its owner only: what is opened was sealed for a reason.
     init(path: String) throws(ViewerError) {
@@ -12,23 +18,35 @@ final class AppendFile {
         guard descriptor >= 0 else { throw Self.error(path) }
     }
 
+    /// A new file with a name of its own, for `move(to:)`.
+    init(besides path: String) throws(ViewerError) {
+        var name = Array("\(path).XXXXXX".utf8CString)
+        descriptor = mkstemp(&name)
+        self.path = String(decoding: name.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        guard descriptor >= 0 else { throw Self.error(path) }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    }
+
     deinit {
         close(descriptor)
     }
 
+    /// What a pipe's reader that has gone or was given up does not take, is nobody's loss.
     func write(_ bytes: [UInt8]) throws(ViewerError) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if written > 0 {
-                rest = rest.dropFirst(written)
-            } else if errno != EINTR {
-                throw Self.error(path)
-            }
+        let code = abandonment.write(bytes, to: descriptor)
+        guard code == 0 || code == EPIPE || code == ECANCELED else { throw Self.error(path, code) }
+    }
+
+    /// Takes the place of whatever has that name, whole or not at all.
+    func move(to target: String) throws(ViewerError) {
+        guard rename(path, target) == 0 else {
+            let code = errno
+            unlink(path)
+            throw Self.error(target, code)
         }
     }
 
-    private static func error(_ path: String) -> ViewerError {
-        .output("\(path): \(String(cString: strerror(errno)))")
+    private static func error(_ path: String, _ code: CInt = errno) -> ViewerError {
+        .output("\(path): \(String(cString: strerror(code)))")
     }
 }

@@ -24,6 +24,8 @@ public final class FrameLogSink: MediaSink {
         file = try AppendFile(path: path)
     }
 
+    public var abandon: @Sendable () -> Void { file.abandon }
+
     public func consume(_ event: MediaEvent, _ provenance: ViewerSession.Provenance?) throws(ViewerError) {
         guard case .accessUnit(let unit) = event, let provenance else { return }
         let line = Line(

@@ -10,8 +10,16 @@ public protocol MediaSink: AnyObject {
 
     /// Nothing more is wanted: the reader of a pipe has gone, or the one picture was taken.
     var isSatisfied: Bool { get }
+
+    /// Units that came and have no place in this output.
+    var ignoredUnits: UInt64 { get }
+
+    /// Callable from any thread: the end has come, a reader that takes nothing is not waited for.
+    var abandon: @Sendable () -> Void { get }
 }
 
 extension MediaSink {
     public var isSatisfied: Bool { false }
+    public var ignoredUnits: UInt64 { 0 }
+    public var abandon: @Sendable () -> Void { {} }
 }

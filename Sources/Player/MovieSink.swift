@@ -8,9 +8,14 @@ public final class MovieSink: MediaSink {
         case file(path: String)
         /// MPEG-TS, for `ffplay -`.
         case standardOutput
+        /// MPEG-TS; stays open, and its owner's.
+        case descriptor(Int32)
     }
 
     private let writer: MediaWriter
+    /// The sound goes on in another format than it began with, which a film has no place for.
+    private var isSoundRefused = false
+    private var refusedSounds: UInt64 = 0
 
     public init(_ output: Output) {
         switch output {
@@ -19,16 +24,48 @@ public final class MovieSink: MediaSink {
                 path.hasSuffix(".ts") ? .mpegTS : .mp4, to: .file(path: path), tracks: [.video, .audio])
         case .standardOutput:
             writer = MediaWriter(.mpegTS, to: .descriptor(1), tracks: [.video, .audio])
+        case .descriptor(let descriptor):
+            writer = MediaWriter(.mpegTS, to: .descriptor(descriptor), tracks: [.video, .audio])
         }
     }
 
     public var isSatisfied: Bool { writer.isReaderGone }
 
+    public var ignoredUnits: UInt64 { UInt64(writer.summary.ignoredUnits) + refusedSounds }
+
+    public var abandon: @Sendable () -> Void {
+        let abandonment = writer.abandonment
+        return { abandonment.request() }
+    }
+
     public func consume(_ event: MediaEvent, _ provenance: ViewerSession.Provenance?) throws(ViewerError) {
-        do { try writer.write(event) } catch { throw .output("\(error)") }
+        if case .accessUnit(let unit) = event, !unit.track.isVideo, isSoundRefused {
+            refusedSounds += 1
+            return
+        }
+        do throws(MediaWriterError) {
+            try writer.write(event)
+            if case .audioFormat = event { isSoundRefused = false }
+        } catch {
+            // Formats are not authenticated: whoever changes that of the sound shall not take the pictures as well.
+            if case .formatChanged = error, case .audioFormat = event {
+                isSoundRefused = true
+            } else {
+                throw Self.viewerError(error)
+            }
+        }
     }
 
     public func finish() throws(ViewerError) {
-        do { try writer.finish() } catch { throw .output("\(error)") }
+        do { try writer.finish() } catch { throw Self.viewerError(error) }
+    }
+
+    private static func viewerError(_ error: MediaWriterError) -> ViewerError {
+        switch error {
+        case .formatChanged(let what):
+            .formatChanged("\(what) changed within the stream, as it does when a camera is set up anew")
+        case .malformedFormat: .formatChanged("\(error)")
+        case .libraryMissing, .cannotCreate, .cannotWrite, .failed, .needsSeeking: .output("\(error)")
+        }
     }
 }

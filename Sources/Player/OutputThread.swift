@@ -10,9 +10,16 @@ final class OutputThread: @unchecked Sendable {
     struct Backlog {
         var bytes = 0
         var dropped: UInt64 = 0
+        var ignored: UInt64 = 0
         /// After a loss, video waits for a picture that a decoder can begin with.
         var needsKeyFrame = false
+        /// Formats that there was no room for, the newest of each track: they go in front of the next unit.
+        var owedVideoFormat: MediaEvent?
+        var owedAudioFormat: MediaEvent?
     }
+
+    /// What an entry costs beside its bytes: closures, arrays and provenance, generously.
+    static let overhead = 256
 
     private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     private let loop: any EventLoop
@@ -21,6 +28,7 @@ final class OutputThread: @unchecked Sendable {
     private let limit: Int
     private let backlog = Mutex(Backlog())
     private var failure: ViewerError?
+    private let abandonments: [@Sendable () -> Void]
     private let ended: @Sendable (ViewerError?) -> Void
 
     /// - Parameter ended: called on the output thread when an output failed, or when none wants anything more.
@@ -28,6 +36,7 @@ final class OutputThread: @unchecked Sendable {
         sinks: sending [any MediaSink], recorder: RelayRecorder?, limit: Int,
         ended: @escaping @Sendable (ViewerError?) -> Void
     ) {
+        abandonments = sinks.map(\.abandon) + (recorder.map { [$0.abandon] } ?? [])
         self.sinks = sinks
         self.recorder = recorder
         self.limit = limit
@@ -36,35 +45,47 @@ final class OutputThread: @unchecked Sendable {
     }
 
     var droppedUnits: UInt64 { backlog.withLock { $0.dropped } }
+    var ignoredUnits: UInt64 { backlog.withLock { $0.ignored } }
+
+    /// The end has come: readers that take nothing are not waited for. From any thread.
+    func abandon() {
+        for abandon in abandonments { abandon() }
+    }
 
     func deliver(_ event: MediaEvent, _ provenance: ViewerSession.Provenance?) {
-        let size = admit(event)
-        guard let size else { return }
-        loop.execute {
-            self.backlog.withLock { $0.bytes -= size }
-            guard self.failure == nil else { return }
-            do throws(ViewerError) {
-                for sink in self.sinks { try sink.consume(event, provenance) }
-                if !self.sinks.isEmpty, self.sinks.allSatisfy(\.isSatisfied) { self.ended(nil) }
-            } catch {
-                self.fail(error)
-            }
+        for (event, size) in admit(event) {
+            loop.execute { self.consume(event, provenance, size) }
+        }
+    }
+
+    private func consume(_ event: MediaEvent, _ provenance: ViewerSession.Provenance?, _ size: Int) {
+        // Only afterwards: what a sink is blocked with is still there.
+        defer { backlog.withLock { $0.bytes -= size } }
+        guard failure == nil else { return }
+        do throws(ViewerError) {
+            for sink in sinks { try sink.consume(event, provenance) }
+            let ignored = sinks.reduce(0) { $0 + $1.ignoredUnits }
+            backlog.withLock { $0.ignored = ignored }
+            if !sinks.isEmpty, sinks.allSatisfy(\.isSatisfied) { ended(nil) }
+        } catch {
+            fail(error)
         }
     }
 
     func record(type: UInt8, timestamp: UInt32, body: [UInt8]) {
         guard recorder != nil else { return }
+        let size = body.count + Self.overhead
         let isRoom = backlog.withLock { backlog in
-            guard backlog.bytes + body.count <= limit else {
+            guard backlog.bytes + size <= limit else {
                 backlog.dropped += 1
                 return false
             }
-            backlog.bytes += body.count
+            backlog.bytes += size
             return true
         }
         guard isRoom else { return }
         loop.execute {
-            self.backlog.withLock { $0.bytes -= body.count }
+            defer { self.backlog.withLock { $0.bytes -= size } }
             guard self.failure == nil else { return }
             do throws(ViewerError) {
                 try self.recorder?.write(type: type, timestamp: timestamp, body: body)
@@ -76,6 +97,7 @@ final class OutputThread: @unchecked Sendable {
 
     /// Completes every output; the first error of all.
     func finish() async throws(ViewerError) {
+        abandon()
         let error: ViewerError? =
             (try? await loop.submit { () -> ViewerError? in
                 for sink in self.sinks {
@@ -88,23 +110,43 @@ final class OutputThread: @unchecked Sendable {
         if let error { throw error }
     }
 
-    private func admit(_ event: MediaEvent) -> Int? {
-        guard case .accessUnit(let unit) = event else { return 0 }
-        return backlog.withLock { backlog in
-            guard backlog.bytes + unit.data.count <= limit else {
-                backlog.dropped += 1
-                if unit.track.isVideo { backlog.needsKeyFrame = true }
-                return nil
-            }
-            if unit.track.isVideo, backlog.needsKeyFrame {
-                guard unit.isKeyFrame else {
+    /// What goes to the outputs now, each with what it is charged.
+    private func admit(_ event: MediaEvent) -> [(MediaEvent, Int)] {
+        backlog.withLock { backlog in
+            let size = Self.charge(event)
+            let isRoom = backlog.bytes + size <= limit
+            switch event {
+            case .videoFormat:
+                backlog.owedVideoFormat = isRoom ? nil : event
+                if !isRoom { backlog.needsKeyFrame = true }
+            case .audioFormat: backlog.owedAudioFormat = isRoom ? nil : event
+            case .accessUnit(let unit):
+                let isOmitted = unit.track.isVideo && backlog.needsKeyFrame && !unit.isKeyFrame
+                if !isRoom || isOmitted {
                     backlog.dropped += 1
-                    return nil
+                    if unit.track.isVideo { backlog.needsKeyFrame = true }
+                    return []
                 }
-                backlog.needsKeyFrame = false
+                if unit.track.isVideo { backlog.needsKeyFrame = false }
             }
-            backlog.bytes += unit.data.count
-            return unit.data.count
+            guard isRoom else { return [] }
+            var admitted = [(event, size)]
+            if case .accessUnit = event {
+                admitted =
+                    [backlog.owedVideoFormat, backlog.owedAudioFormat].compactMap(\.self).map { ($0, Self.charge($0)) }
+                    + admitted
+                (backlog.owedVideoFormat, backlog.owedAudioFormat) = (nil, nil)
+            }
+            for (_, size) in admitted { backlog.bytes += size }
+            return admitted
+        }
+    }
+
+    private static func charge(_ event: MediaEvent) -> Int {
+        switch event {
+        case .videoFormat(let format): format.configurationRecord.count + overhead
+        case .audioFormat(let format): format.audioSpecificConfig.count + overhead
+        case .accessUnit(let unit): unit.data.count + overhead
         }
     }
 

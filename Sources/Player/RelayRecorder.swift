@@ -10,6 +10,8 @@ final class RelayRecorder {
         try file.write(FLVFileWriter.header(hasVideo: true, hasAudio: true))
     }
 
+    var abandon: @Sendable () -> Void { file.abandon }
+
     /// A body that is too long for a tag of an FLV file is left out; RTMP allows it, no relay sends it.
     func write(type: UInt8, timestamp: UInt32, body: [UInt8]) throws(ViewerError) {
         var bytes: [UInt8] = []

@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 public import Media
 internal import VideoCodec
 
@@ -48,11 +47,9 @@ public final class SnapshotSink: MediaSink {
         guard let png else {
             throw .output("the picture for \(path) cannot be decoded: the key frame gives none")
         }
-        do {
-            try Data(png).write(to: URL(filePath: path), options: .atomic)
-        } catch {
-            throw .output("\(path) cannot be written; check the directory and its free space")
-        }
+        let file = try AppendFile(besides: path)
+        try file.write(png)
+        try file.move(to: path)
         isSatisfied = true
     }
 }

@@ -17,7 +17,7 @@ public final class Viewer: @unchecked Sendable {
 
     private let configuration: ViewerConfiguration
     private let logger: Logger
-    private let onState: @Sendable (ViewerStatistics) -> Void
+    private let states: StateReporter
     private let eventLoop = RTMPEventLoop.shared
     private let output: OutputThread
     private let finished: EventLoopPromise<ViewerError?>
@@ -31,25 +31,28 @@ public final class Viewer: @unchecked Sendable {
     private var reconnect: Scheduled<Void>?
     private var firstUnit: UInt64?
     private var lastUnit: UInt64 = 0
+    /// When the wait for the keys of an ended stream is over.
+    private var drainEnd: UInt64?
     private var isFinished = false
 
     /// - Parameters:
     ///   - sinks: outputs; they are handed over to a thread of the viewer's.
-    ///   - onState: told on each change of the state, on the event loop.
+    ///   - onState: told on each change of the state, on a thread that it may block; then it misses states, never the latest.
     /// - Throws: when the recording cannot be created.
     public init(
         configuration: ViewerConfiguration, sinks: sending [any MediaSink], logger: Logger,
         onState: @escaping @Sendable (ViewerStatistics) -> Void = { _ in }
     ) throws(ViewerError) {
+        // What throws comes first: a promise that is made must be kept.
+        var recorder: RelayRecorder?
+        if let path = configuration.recordingPath { recorder = try RelayRecorder(path: path) }
         self.configuration = configuration
         self.logger = logger
-        self.onState = onState
+        states = StateReporter(onState)
         session = ViewerSession(
             crypto: OpenSSLCrypto(), hold: configuration.hold, allowsClear: configuration.allowsClear)
         let finished = eventLoop.makePromise(of: ViewerError?.self)
         self.finished = finished
-        var recorder: RelayRecorder?
-        if let path = configuration.recordingPath { recorder = try RelayRecorder(path: path) }
         let end = OutputEnd()
         output = OutputThread(
             sinks: sinks, recorder: recorder, limit: configuration.outputBacklog, ended: { end.viewer?.end($0) })
@@ -74,8 +77,10 @@ public final class Viewer: @unchecked Sendable {
         do {
             try await output.finish()
         } catch let outputError {
+            await states.finish()
             throw error ?? outputError
         }
+        await states.finish()
         if let error { throw error }
         return await report()
     }
@@ -90,6 +95,7 @@ public final class Viewer: @unchecked Sendable {
         (try? await eventLoop.submit {
             self.session.report(into: &self.statistics)
             self.statistics.outputDropped = self.output.droppedUnits
+            self.statistics.outputIgnored = self.output.ignoredUnits
             return self.statistics
         }.get()) ?? ViewerStatistics()
     }
@@ -105,6 +111,7 @@ public final class Viewer: @unchecked Sendable {
             for request in self.keyRequests { request.task.cancel() }
             self.keyRequests = []
             self.enter(.ended, error?.why)
+            self.output.abandon()
             self.finished.succeed(error)
         }
     }
@@ -114,7 +121,7 @@ public final class Viewer: @unchecked Sendable {
         statistics.state = state
         statistics.reason = reason
         session.report(into: &statistics)
-        onState(statistics)
+        states.report(statistics)
     }
 
     private func connect() {
@@ -127,7 +134,8 @@ public final class Viewer: @unchecked Sendable {
     private func timePassed() {
         let now = NIODeadline.now().uptimeNanoseconds
         perform(session.timePassed(at: now))
-        if let firstUnit, let duration = configuration.duration, now - firstUnit >= duration { end(nil) }
+        // Not `now - firstUnit`: what was just delivered may be younger than `now`.
+        if let firstUnit, let duration = configuration.duration, now >= firstUnit + duration { end(nil) }
     }
 
     private func perform(_ actions: [ViewerSession.Action]) {
@@ -143,8 +151,7 @@ public final class Viewer: @unchecked Sendable {
     private func deliver(_ event: MediaEvent, _ provenance: ViewerSession.Provenance?) {
         guard !isFinished else { return }
         if case .accessUnit(let unit) = event {
-            lastUnit = NIODeadline.now().uptimeNanoseconds
-            firstUnit = firstUnit ?? lastUnit
+            unitCame()
             if unit.track.isVideo {
                 statistics.video.count(unit)
             } else {
@@ -153,6 +160,11 @@ public final class Viewer: @unchecked Sendable {
             enter(.playing)
         }
         output.deliver(event, provenance)
+    }
+
+    private func unitCame() {
+        lastUnit = NIODeadline.now().uptimeNanoseconds
+        firstUnit = firstUnit ?? lastUnit
     }
 
     private func requestKey(_ header: [UInt8], _ hash: [UInt8]) {
@@ -214,7 +226,7 @@ public final class Viewer: @unchecked Sendable {
         let now = NIODeadline.now().uptimeNanoseconds
         perform(session.keyFailed(forHeader: hash, at: now))
         // A relay can announce headers of its own; a stream that still opens is not ended by them.
-        if firstUnit == nil || now - lastUnit >= Self.denialPatience { end(.denied(refusal.reason)) }
+        if firstUnit == nil || now >= lastUnit + Self.denialPatience { end(.denied(refusal.reason)) }
     }
 }
 
@@ -231,7 +243,10 @@ extension Viewer: RTMPPlayerDelegate {
         output.record(
             type: message.type.rawValue, timestamp: message.timestamp, body: message.payload)
         guard !configuration.isKeyless else {
-            if message.type != .dataAMF0 { enter(.playing) }
+            if message.type != .dataAMF0 {
+                unitCame()
+                enter(.playing)
+            }
             return
         }
         let now = NIODeadline.now().uptimeNanoseconds
@@ -242,16 +257,21 @@ extension Viewer: RTMPPlayerDelegate {
     }
 
     public func playerStreamEnded(_ player: RTMPPlayerConnection) {
-        if configuration.untilStreamEnds, firstUnit != nil || configuration.isKeyless && statistics.state == .playing {
+        guard !isFinished else { return }
+        if configuration.untilStreamEnds, firstUnit != nil || session.hasFrames {
             drainThenEnd()
         } else {
             enter(.waitingForStream, "the publisher has left")
         }
     }
 
-    /// Items that wait for a key that is on its way still belong to the stream.
+    /// Items that wait for a key that is on its way still belong to the stream. They wait no longer than items do, also
+    /// when a relay that has ended the stream sends more of them.
     private func drainThenEnd() {
-        guard session.isWaitingForKey, !keyRequests.isEmpty else { return end(nil) }
+        let now = NIODeadline.now().uptimeNanoseconds
+        let deadline = drainEnd ?? now + configuration.hold.duration
+        drainEnd = deadline
+        guard session.isWaitingForKey, !keyRequests.isEmpty, now < deadline else { return end(nil) }
         eventLoop.scheduleTask(in: .milliseconds(100)) { self.drainThenEnd() }
     }
 
@@ -260,8 +280,9 @@ extension Viewer: RTMPPlayerDelegate {
         guard !isFinished else { return }
         let now = NIODeadline.now().uptimeNanoseconds
         if case .session(.authenticationFailed) = error.cause { return end(.relay(error.why)) }
-        let retry: RetryClass = if case .session(let cause) = error.cause { cause.retry } else { .transient }
-        guard let delay = backoff.delay(after: retry, at: now, random: UInt64.random(in: 0 ... .max)) else {
+        // Files do not mend themselves while we wait.
+        if case .tlsConfiguration = error.cause { return end(.relay("\(error.what): \(error.why)")) }
+        guard let delay = backoff.delay(after: error.retry, at: now, random: UInt64.random(in: 0 ... .max)) else {
             return end(.relay(error.why))
         }
         statistics.reconnects += 1

@@ -47,6 +47,8 @@ public struct ViewerSession: ~Copyable {
 
     /// Formats that wait for the unit behind them; more than that is a relay's game.
     private static let mostWaitingFormats = 32
+    /// Bytes of one format; those of cameras have less than a thousand.
+    private static let longestFormat = 64 << 10
 
     private let allowsClear: Bool
     private var opener: StreamOpener<FrameContext>
@@ -66,6 +68,9 @@ public struct ViewerSession: ~Copyable {
         opener = StreamOpener(crypto: crypto, configuration: configuration)
         self.allowsClear = allowsClear
     }
+
+    /// Something came that was, or could have been, a picture or sound.
+    public private(set) var hasFrames = false
 
     /// Items wait for a key.
     public var isWaitingForKey: Bool { opener.heldItemCount > 0 }
@@ -174,14 +179,19 @@ extension ViewerSession {
         }
     }
 
-    /// A repeated format replaces nothing: outputs would cut there.
+    /// Keeps a format until the first unit behind it comes out; of too many the oldest goes.
     private mutating func formatArrived(type: UInt8, body: ArraySlice<UInt8>) {
+        guard body.count <= Self.longestFormat else {
+            unreadableCount += 1
+            return
+        }
         if waitingFormats.count >= Self.mostWaitingFormats { waitingFormats.removeFirst() }
         formatCount += 1
         waitingFormats.append((formatCount, type, Array(body)))
     }
 
     private mutating func frame(_ context: FrameContext, _ payload: ArraySlice<UInt8>, at now: UInt64) -> [Action] {
+        hasFrames = true
         if !hasHeader {
             if isClear == nil { isClear = Self.looksClear(context, payload) }
             if isClear == true {
@@ -198,6 +208,7 @@ extension ViewerSession {
     /// Nil while nothing can be told. A sealed item is not made of NAL units; the chance that its random bytes are is
     /// less than one in 2^32. A stream without video can only be told by its first bytes: an item's counter is small.
     private static func looksClear(_ context: FrameContext, _ payload: ArraySlice<UInt8>) -> Bool? {
+        guard !payload.isEmpty else { return nil }
         switch context.tag {
         case .video:
             var reader = ByteReader(payload)

@@ -46,6 +46,8 @@ public struct ViewerStatistics: Codable, Equatable, Sendable {
     public var unreadable: UInt64 = 0
     /// Units that an output was too slow for.
     public var outputDropped: UInt64 = 0
+    /// Units that an output has no place for: sound whose format changed within a film, or was not known at its beginning.
+    public var outputIgnored: UInt64 = 0
     public var reconnects: UInt64 = 0
     /// Bytes of audio, video and data messages from the relay.
     public var relayedBytes: UInt64 = 0
@@ -63,6 +65,8 @@ public enum ViewerError: Error, Equatable, Sendable {
     case denied(String)
     /// An output failed: disk full, no such directory.
     case output(String)
+    /// The stream goes on in a format that an output which has begun cannot take.
+    case formatChanged(String)
 }
 
 extension ViewerError: CustomStringConvertible {
@@ -73,13 +77,15 @@ extension ViewerError: CustomStringConvertible {
         case .clearStream: "the stream is not encrypted"
         case .denied: "the key access server gives no key for this stream"
         case .output: "the output cannot be written"
+        case .formatChanged: "the film that was begun cannot take the stream's format"
         }
     }
 
     public var why: String {
         switch self {
-        case .relay(let reason), .denied(let reason), .output(let reason): reason
-        case .clearStream: "its frames are readable by the relay, so somebody publishes without WatchBox, or in its place"
+        case .relay(let reason), .denied(let reason), .output(let reason), .formatChanged(let reason): reason
+        case .clearStream:
+            "its frames are readable by the relay, so somebody publishes without WatchBox, or in its place"
         }
     }
 
@@ -89,6 +95,7 @@ extension ViewerError: CustomStringConvertible {
         case .clearStream: "use --allow-clear if that is what you expect"
         case .denied: "ask the owner of the stream for a token that covers it"
         case .output: "make room, or choose another path"
+        case .formatChanged: "play it again, into another file; if nobody changed the camera, ask who runs the relay"
         }
     }
 

@@ -44,6 +44,8 @@ struct ClientLink: Sendable {
 
     private(set) var bytesReceived: UInt64 = 0
     private var acknowledged: UInt64 = 0
+    /// The last ping of the read: it speaks for those before it, and a flood of them costs one answer.
+    private var ping: UInt32?
     /// Bytes after which we acknowledge. Peers that name none expect about this.
     private var window: UInt64
     private var announcedWindow: UInt32 = 0
@@ -126,7 +128,8 @@ struct ClientLink: Sendable {
         }
     }
 
-    /// The next event, nil when all bytes are used up; then an acknowledgement that is due was written.
+    /// The next event, nil when all bytes are used up; then the answer to a ping and an acknowledgement that is due
+    /// were written.
     mutating func next(to output: inout [UInt8]) -> Event? {
         guard isHandshakeDone else { return nil }
         if let message = split.popLast() { return .media(message) }
@@ -136,6 +139,10 @@ struct ClientLink: Sendable {
             }
         } catch {
             return .failed(.protocolViolation(error))
+        }
+        if let value = ping {
+            ping = nil
+            write(.userControl(.pingResponse(value)), to: &output)
         }
         // One per read, however small the peer's window: sending is never gated on these, by us or by sane peers.
         if bytesReceived - acknowledged >= window {
@@ -173,7 +180,7 @@ struct ClientLink: Sendable {
             }
             return nil
         case .userControl(.pingRequest(let value)):
-            write(.userControl(.pingResponse(value)), to: &output)
+            ping = value
             return nil
         case .userControl(.pingResponse(let value)): return .pingAnswered(value)
         case .userControl(.streamBegin(let stream)): return .streamBegin(stream)

@@ -48,6 +48,8 @@ public enum RTMPSessionError: Error, Equatable, Sendable {
     case continueOnNewConnection(ConnectHints)
     /// A client sent more commands, or other ones, than a session has.
     case commandFlood
+    /// The peer makes us answer and reads none of it: so many bytes wait.
+    case answersUnread(bytes: Int)
 
     public var retry: RetryClass {
         switch self {
@@ -56,7 +58,7 @@ public enum RTMPSessionError: Error, Equatable, Sendable {
         case .badName: .badName
         case .authenticationFailed: .authentication
         case .timedOut, .peerClosed, .protocolViolation, .rejected, .streamNotFound, .endedByPeer, .pingUnanswered,
-            .stalled, .commandFlood:
+            .stalled, .commandFlood, .answersUnread:
             .transient
         }
     }
@@ -79,6 +81,7 @@ extension RTMPSessionError: CustomStringConvertible {
         case .stalled(let time): "nothing sent was acknowledged for \(time / 1_000_000) ms"
         case .continueOnNewConnection: "the relay asks for another connection"
         case .commandFlood: "too many commands"
+        case .answersUnread(let bytes): "the peer does not read our answers (\(bytes >> 10) KiB wait)"
         }
     }
 }

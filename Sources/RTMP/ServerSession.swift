@@ -179,7 +179,9 @@ public struct ServerSession: Sendable {
         } catch {
             reply.results += close(.protocolViolation(error))
         }
-        guard state != .closed, bytesReceived - acknowledged >= window else { return }
+        guard state != .closed else { return }
+        if let value = reply.ping { writer.append(.userControl(.pingResponse(value)), to: &reply.output) }
+        guard bytesReceived - acknowledged >= window else { return }
         acknowledged = bytesReceived
         writer.append(.acknowledgement(UInt32(truncatingIfNeeded: bytesReceived)), to: &reply.output)
     }
@@ -188,8 +190,7 @@ public struct ServerSession: Sendable {
         if let control = try ControlMessage.parse(message, offset: reader.offset) {
             switch control {
             case .windowAcknowledgementSize(let size): if size > 0 { window = UInt64(size) }
-            case .userControl(.pingRequest(let value)):
-                writer.append(.userControl(.pingResponse(value)), to: &reply.output)
+            case .userControl(.pingRequest(let value)): reply.ping = value
             case .setChunkSize, .abort, .acknowledgement, .setPeerBandwidth, .userControl: break
             }
         } else if let command = try RTMPCommand.parse(message) {
@@ -232,6 +233,9 @@ public struct ServerSession: Sendable {
     struct Reply {
         var output: [UInt8] = []
         var results: [Action] = []
+        /// The last ping of the read, to be answered behind everything else: it speaks for those before it, and a
+        /// flood of them costs one answer.
+        var ping: UInt32?
 
         var actions: [Action] { (output.isEmpty ? [] : [.write(output)]) + results }
     }

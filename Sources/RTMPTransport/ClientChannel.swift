@@ -42,6 +42,9 @@ final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
     private(set) var metrics = RTMPTransportMetrics()
     /// What the session wants to send; a batch goes out at `flush`.
     var output: [UInt8] = []
+    /// How much of it is control output, which does not wait for `isWritable`.
+    private var controlOutput = 0
+    private let answers: PendingAnswers
 
     private var state = State.idle
     private var owner: (any ClientChannelOwner)?
@@ -57,6 +60,7 @@ final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
     init(eventLoop: any EventLoop, configuration: RTMPTransportConfiguration) {
         self.eventLoop = eventLoop
         self.configuration = configuration
+        answers = PendingAnswers(writeHighWater: configuration.writeHighWater)
     }
 
     // MARK: Beginning
@@ -171,6 +175,12 @@ final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
         return channel.isWritable && output.count < configuration.writeHighWater
     }
 
+    /// Appends control output to the batch.
+    func appendControl(_ bytes: [UInt8]) {
+        output += bytes
+        controlOutput += bytes.count
+    }
+
     /// Hands `output` to the socket in one piece.
     func flush() {
         guard !output.isEmpty, let context, let channel else { return }
@@ -182,7 +192,9 @@ final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
         output.removeAll(keepingCapacity: output.capacity <= 1 << 20)
         isFlushing = true
         let hadRoom = channel.isWritable
-        context.writeAndFlush(wrapOutboundOut(buffer), promise: nil)
+        let promise = controlOutput > 0 ? answers.wrote(controlOutput, on: eventLoop) : nil
+        controlOutput = 0
+        context.writeAndFlush(wrapOutboundOut(buffer), promise: promise)
         isFlushing = false
         // Room that came back during the write is reported afterwards, so that the owner is not re-entered.
         if wasFull || !hadRoom, isWritable {
@@ -274,6 +286,7 @@ final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let bytes = unwrapInboundIn(data)
         guard case .open = state else { return }
+        if let error = answers.fault { return fail(error) }
         metrics.bytesRead += UInt64(bytes.readableBytes)
         owner?.channelReceived(self, Array(bytes.readableBytesView)[...], at: MonotonicClock.now)
     }
@@ -301,7 +314,7 @@ final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
                 owner?.channelHalfClosed(self, at: MonotonicClock.now)
                 flush()
             case .draining: closeNow(nil)
-            case .securing: fail(RTMPTransportError(.tlsFailed("the server closed the connection")))
+            case .securing: fail(FailureReason.closedWhileSecuring)
             case .idle, .connecting, .closed: break
             }
         default:
@@ -312,7 +325,7 @@ final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
     func channelInactive(context: ChannelHandlerContext) {
         switch state {
         case .draining: closeNow(nil)
-        case .securing: fail(RTMPTransportError(.tlsFailed("the server closed the connection")))
+        case .securing: fail(FailureReason.closedWhileSecuring)
         case .open, .connecting, .idle:
             fail(RTMPTransportError(.connectionLost("the server closed the connection")))
         case .closed: break

@@ -19,9 +19,16 @@ enum FailureReason {
     }
 
     static func securing(_ error: any Error) -> RTMPTransportError {
-        error is IOError
-            ? RTMPTransportError(.connectionLost(text(error))) : RTMPTransportError(.tlsFailed("\(error)"))
+        switch error {
+        case is IOError: RTMPTransportError(.connectionLost(text(error)))
+        case NIOSSLError.handshakeFailed(.sslError([.eofDuringHandshake])): closedWhileSecuring
+        default: RTMPTransportError(.tlsFailed("\(error)"))
+        }
     }
+
+    /// Says nothing about trust: a terminator of TLS does so while the relay behind it restarts.
+    static let closedWhileSecuring = RTMPTransportError(
+        .connectionLost("the server closed it during the TLS handshake; perhaps it speaks no TLS"))
 
     static func open(_ error: any Error) -> RTMPTransportError {
         RTMPTransportError(.connectionLost(text(error)))

@@ -93,7 +93,7 @@ public final class RTMPPlayerConnection: @unchecked Sendable {
     private func perform(_ actions: [PlayerSession.Action]) {
         for action in actions {
             switch action {
-            case .write(let bytes): channel.output += bytes
+            case .write(let bytes): channel.appendControl(bytes)
             case .playing: delegate?.playerStarted(self)
             case .message(let message): delegate?.player(self, received: message)
             case .streamEnded: delegate?.playerStreamEnded(self)

@@ -128,7 +128,7 @@ public final class RTMPPublisherConnection: @unchecked Sendable {
     private func perform(_ actions: [PublisherSession.Action]) {
         for action in actions {
             switch action {
-            case .write(let bytes): channel.output += bytes
+            case .write(let bytes): channel.appendControl(bytes)
             case .published: delegate?.publisherStarted(self)
             case .reconnectRequested(let tcURL): delegate?.publisher(self, wasAskedToReconnectTo: tcURL)
             case .roundTrip(let nanoseconds): channel.roundTripMeasured(nanoseconds)

@@ -44,6 +44,7 @@ public final class RTMPServerConnection: ChannelInboundHandler, @unchecked Senda
     private var context: ChannelHandlerContext?
     private var deadline: Scheduled<Void>?
     private var output: [UInt8] = []
+    private let answers: PendingAnswers
     private var isFlushing = false
     private var hasMessages = false
     public private(set) var bytesRead: UInt64 = 0
@@ -54,6 +55,7 @@ public final class RTMPServerConnection: ChannelInboundHandler, @unchecked Senda
         self.address = address
         self.port = port
         self.table = table
+        answers = PendingAnswers(writeHighWater: table.configuration.writeHighWater)
         session = ServerSession(
             configuration: table.configuration.session, random: SessionMaterial.handshakeRandom(),
             digests: SessionMaterial.digests)
@@ -146,7 +148,8 @@ public final class RTMPServerConnection: ChannelInboundHandler, @unchecked Senda
     private func sendOutput() {
         guard !output.isEmpty, let context else { return }
         bytesWritten += UInt64(output.count)
-        context.write(wrapOutboundOut(ByteBuffer(bytes: output)), promise: nil)
+        let promise = answers.wrote(output.count, on: context.eventLoop)
+        context.write(wrapOutboundOut(ByteBuffer(bytes: output)), promise: promise)
         output = []
     }
 
@@ -240,6 +243,7 @@ public final class RTMPServerConnection: ChannelInboundHandler, @unchecked Senda
     public func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let bytes = unwrapInboundIn(data)
         guard case .open = state else { return }
+        if let error = answers.fault { return finish(error) }
         begin()
         bytesRead += UInt64(bytes.readableBytes)
         perform(session.received(Array(bytes.readableBytesView)[...], at: MonotonicClock.now))

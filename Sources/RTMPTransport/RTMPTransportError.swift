@@ -18,7 +18,8 @@ public struct RTMPTransportError: Error, Equatable, Sendable {
         case timedOut(Phase)
         /// Certificate or key files cannot be used.
         case tlsConfiguration(String)
-        /// The server is not who it should be, or speaks no TLS ≥ 1.2. Never followed by plain TCP.
+        /// The server is not who it should be, or speaks no TLS ≥ 1.2. Never followed by plain TCP, and no more is one
+        /// that closes during the handshake, which is `connectionLost`.
         case tlsFailed(String)
         /// The server's public key is not the pinned one.
         case publicKeyMismatch
@@ -91,9 +92,10 @@ extension RTMPTransportError {
     public var retry: RetryClass {
         switch cause {
         case .session(let error): error.retry
-        // Trust and files do not mend themselves; an operator must act.
-        case .tlsConfiguration, .tlsFailed, .publicKeyMismatch: .authentication
-        case .unknownHost, .connectFailed, .timedOut, .connectionLost, .bindFailed, .tooManyConnections: .transient
+        // Files and a wrong pin do not mend themselves; an operator must act.
+        case .tlsConfiguration, .publicKeyMismatch: .authentication
+        // A box without a battery has no time of day before NTP, and every certificate is of the future then.
+        case .tlsFailed, .unknownHost, .connectFailed, .timedOut, .connectionLost, .bindFailed, .tooManyConnections: .transient
         }
     }
 }

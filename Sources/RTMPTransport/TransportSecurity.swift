@@ -1,6 +1,7 @@
 internal import Cryptography
 internal import NIOCore
 internal import NIOSSL
+internal import Synchronization
 
 /// How a client trusts an `rtmps://` server. Verification of chain and host name cannot be turned off, and nothing
 /// ever falls back to plain TCP.
@@ -17,19 +18,29 @@ public struct RTMPClientTLS: Equatable, Sendable {
 
     func makeHandler(serverName: String) throws(RTMPTransportError) -> NIOSSLClientHandler {
         do {
-            var configuration = TLSConfiguration.makeClientConfiguration()
-            configuration.minimumTLSVersion = .tlsv12
-            configuration.certificateVerification = .fullVerification
-            if let authorityFile {
-                configuration.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(authorityFile))
-            }
-            let context = try NIOSSLContext(configuration: configuration)
+            let context = try makeContext()
             // SNI carries names only (RFC 6066 §3); an address is verified against the certificate's addresses.
             let name = Self.isAddress(serverName) ? nil : serverName
             return try NIOSSLClientHandler(context: context, serverHostname: name)
         } catch {
             throw RTMPTransportError(.tlsConfiguration("\(error)"))
         }
+    }
+
+    private static let system = Mutex(SystemTrust())
+
+    /// A file of the operator's is small and is read each time: a new one counts at once.
+    func makeContext() throws -> NIOSSLContext {
+        guard let authorityFile else { return try Self.system.withLock { try $0.context(at: MonotonicClock.now) } }
+        return try Self.makeContext(trusting: .certificates(NIOSSLCertificate.fromPEMFile(authorityFile)))
+    }
+
+    fileprivate static func makeContext(trusting roots: NIOSSLTrustRoots) throws -> NIOSSLContext {
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        configuration.minimumTLSVersion = .tlsv12
+        configuration.certificateVerification = .fullVerification
+        configuration.trustRoots = roots
+        return try NIOSSLContext(configuration: configuration)
     }
 
     func accepts(_ certificate: NIOSSLCertificate?) -> Bool {
@@ -40,6 +51,23 @@ public struct RTMPClientTLS: Equatable, Sendable {
 
     private static func isAddress(_ host: String) -> Bool {
         (try? SocketAddress(ipAddress: host, port: 0)) != nil
+    }
+}
+
+/// The system's authorities, well over a hundred: parsed once an hour instead of at each reconnect. An updated set counts
+/// from then on.
+struct SystemTrust {
+    /// Nanoseconds.
+    static let lifetime: UInt64 = 3_600_000_000_000
+
+    private var kept: (context: NIOSSLContext, since: UInt64)?
+
+    mutating func context(at now: UInt64) throws -> NIOSSLContext {
+        // Another thread may have looked at its clock later and come first.
+        if let kept, now < kept.since || now - kept.since < Self.lifetime { return kept.context }
+        let context = try RTMPClientTLS.makeContext(trusting: .default)
+        kept = (context, now)
+        return context
     }
 }
 

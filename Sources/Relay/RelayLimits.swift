@@ -1,4 +1,5 @@
-/// How much one relay holds, and for how long. Times in nanoseconds of a monotonic clock.
+/// How much one relay holds, and for how long. Times in nanoseconds of a monotonic clock. Where bytes of waiting or kept
+/// messages are bounded, each message counts with 256 bytes more than its payload, which it costs in memory.
 public struct RelayLimits: Equatable, Sendable {
     /// Streams with a publisher or a waiting player.
     public var streams = 256
@@ -13,14 +14,17 @@ public struct RelayLimits: Equatable, Sendable {
     /// single stall costs nothing.
     public var slowSubscriberBudget: UInt64 = 500_000_000
     public var slowMemory: UInt64 = 10_000_000_000
-    /// The same in bytes.
+    /// The same in bytes, and in messages. Both hold a whole cached group and what comes while it is sent. At twice as
+    /// much a subscriber is given up.
     public var subscriberBytes = 12 << 20
+    public var subscriberMessages = 12 << 10
     /// A subscriber that took nothing for so long, or is so far behind, is closed.
     public var subscriberPatience: UInt64 = 10_000_000_000
 
-    /// What a late joiner is given at most, in bytes and in stream time. A longer group of pictures is not kept: who
+    /// What a late joiner is given at most, in bytes, in messages and in stream time. A longer group of pictures is not kept: who
     /// joins then waits for the next key frame.
     public var groupBytes = 8 << 20
+    public var groupMessages = 8 << 10
     public var groupDuration: UInt64 = 10_000_000_000
 
     /// How long subscribers wait for a lost publisher before they are told that the stream has ended.

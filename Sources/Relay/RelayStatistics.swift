@@ -12,7 +12,7 @@ public struct RelayStatistics: Equatable, Sendable, Codable {
         public var bytesReceived: Int
         public var videoFrames: Int
         public var audioFrames: Int
-        /// What is kept for late joiners.
+        /// What is kept for late joiners, each message with 256 bytes more than its payload.
         public var groupBytes: Int
         public var groupMessages: Int
         public var hasNTDFHeader: Bool
@@ -58,7 +58,7 @@ extension StreamHub {
                     bytesReceived: stream.counters.bytesReceived,
                     videoFrames: stream.counters.videoFrames,
                     audioFrames: stream.counters.audioFrames,
-                    groupBytes: stream.cache.groupBytes,
+                    groupBytes: stream.cache.groupCost,
                     groupMessages: stream.cache.group.count,
                     hasNTDFHeader: stream.cache.headers.ntdf != nil,
                     dropped: dropped,

@@ -42,7 +42,8 @@ struct StreamCache<Encoded: Sendable>: Sendable {
     private(set) var headersOfGroup = StreamHeaders()
     /// From the latest key frame on, in order; empty when there was none, or when the group grew beyond its bounds.
     private(set) var group: [RelayedMessage<Encoded>] = []
-    private(set) var groupBytes = 0
+    /// Of the group, `cost` summed up.
+    private(set) var groupCost = 0
     /// When the key frame came, and what time it was given.
     private var groupBegan: UInt64 = 0
     private(set) var groupTime: UInt32 = 0
@@ -59,10 +60,10 @@ struct StreamCache<Encoded: Sendable>: Sendable {
             headersOfGroup = headers
             group.removeAll(keepingCapacity: group.capacity <= 1024)
             group.append(message)
-            groupBytes = message.size
+            groupCost = message.cost
             groupBegan = now
             groupTime = time
-            if groupBytes > limits.groupBytes { forgetGroup() }
+            if groupCost > limits.groupBytes { forgetGroup() }
         } else {
             if now > groupBegan, now - groupBegan > limits.groupDuration { forgetGroup() }
             appendToGroup(message, limits: limits)
@@ -82,13 +83,15 @@ struct StreamCache<Encoded: Sendable>: Sendable {
 
     private mutating func appendToGroup(_ message: RelayedMessage<Encoded>, limits: RelayLimits) {
         guard !group.isEmpty else { return }
-        guard groupBytes + message.size <= limits.groupBytes else { return forgetGroup() }
+        guard groupCost + message.cost <= limits.groupBytes, group.count < limits.groupMessages else {
+            return forgetGroup()
+        }
         group.append(message)
-        groupBytes += message.size
+        groupCost += message.cost
     }
 
     private mutating func forgetGroup() {
         group = []
-        groupBytes = 0
+        groupCost = 0
     }
 }

@@ -4,6 +4,10 @@ struct RelayedMessage<Encoded: Sendable>: Sendable {
     /// Bytes of the RTMP message.
     let size: Int
     let encoded: Encoded
+
+    /// What it is charged with wherever bytes are bounded: chunk headers, the buffer's own fields and a place in the
+    /// queue cost well over a hundred bytes, however short the payload.
+    var cost: Int { size + 256 }
 }
 
 /// What a subscriber lost, exactly.
@@ -24,7 +28,7 @@ public struct DropCount: Equatable, Sendable, Codable {
     }
 }
 
-/// What waits for one subscriber, bounded in time and in bytes.
+/// What waits for one subscriber, bounded in time, in bytes and in messages.
 ///
 /// Duties: keep order; over budget, drop pictures, never headers or audio, and only whole runs that end before a key
 /// frame, so that a decoder never sees a picture whose reference is missing; count exactly what was dropped; say when
@@ -40,7 +44,8 @@ struct SubscriberQueue<Encoded: Sendable>: Sendable {
 
     private var entries: [Entry] = []
     private var head = 0
-    private(set) var bytes = 0
+    /// Of what waits, `cost` summed up.
+    private(set) var cost = 0
     private(set) var dropped = DropCount()
 
     /// Pictures are left out until a key frame comes.
@@ -51,6 +56,9 @@ struct SubscriberQueue<Encoded: Sendable>: Sendable {
     private var behindSince: UInt64?
     /// When pictures were last dropped.
     private var lastShed: UInt64?
+    /// Even headers and audio were left out, because they alone had filled the queue twice over: the subscriber can only
+    /// be closed.
+    private var isGivenUp = false
 
     init(awaitsKeyFrame: Bool = true) {
         self.awaitsKeyFrame = awaitsKeyFrame
@@ -62,6 +70,11 @@ struct SubscriberQueue<Encoded: Sendable>: Sendable {
     /// False when the message was dropped.
     @discardableResult
     mutating func enqueue(_ message: RelayedMessage<Encoded>, limits: RelayLimits, at now: UInt64) -> Bool {
+        guard !isGivenUp, message.kind.isVideoFrame || !isFull(limits) else {
+            isGivenUp = true
+            if message.kind.isVideoFrame { drop(message) }
+            return false
+        }
         if case .video(let isKeyFrame) = message.kind {
             if isKeyFrame, isSlow(limits, at: now), isPictureOlder(than: limits.slowSubscriberBudget, at: now) {
                 shed(keepingFrom: nil, at: now)
@@ -86,7 +99,7 @@ struct SubscriberQueue<Encoded: Sendable>: Sendable {
         guard head < entries.count else { return nil }
         let entry = entries[head]
         head += 1
-        bytes -= entry.message.size
+        cost -= entry.message.cost
         if head == entries.count {
             entries.removeAll(keepingCapacity: entries.capacity <= 256)
             head = 0
@@ -103,8 +116,9 @@ struct SubscriberQueue<Encoded: Sendable>: Sendable {
 
     /// The subscriber took nothing for too long, is too far behind, or its audio and headers alone fill the budget.
     func isHopeless(_ limits: RelayLimits, at now: UInt64) -> Bool {
+        if isGivenUp || isFull(limits) { return true }
         guard let behindSince else { return false }
-        return now &- behindSince > limits.subscriberPatience && now > behindSince || bytes > limits.subscriberBytes * 2
+        return now > behindSince && now - behindSince > limits.subscriberPatience
     }
 
     /// The stream has a new publisher: its first picture must be a key frame for everyone.
@@ -115,7 +129,7 @@ struct SubscriberQueue<Encoded: Sendable>: Sendable {
 
     private mutating func append(_ message: RelayedMessage<Encoded>, at now: UInt64) {
         entries.append(Entry(message: message, queued: now))
-        bytes += message.size
+        cost += message.cost
         if behindSince == nil { behindSince = now }
     }
 
@@ -125,7 +139,15 @@ struct SubscriberQueue<Encoded: Sendable>: Sendable {
     }
 
     private func isOverBudget(_ limits: RelayLimits, at now: UInt64) -> Bool {
-        bytes > limits.subscriberBytes || isPictureOlder(than: limits.subscriberBudget, at: now)
+        isOverSize(limits) || isPictureOlder(than: limits.subscriberBudget, at: now)
+    }
+
+    private func isOverSize(_ limits: RelayLimits) -> Bool {
+        cost > limits.subscriberBytes || count > limits.subscriberMessages
+    }
+
+    private func isFull(_ limits: RelayLimits) -> Bool {
+        cost > limits.subscriberBytes * 2 || count > limits.subscriberMessages * 2
     }
 
     private func isPictureOlder(than age: UInt64, at now: UInt64) -> Bool {
@@ -136,7 +158,7 @@ struct SubscriberQueue<Encoded: Sendable>: Sendable {
     }
 
     private func isBehind(_ limits: RelayLimits, at now: UInt64) -> Bool {
-        if bytes > limits.subscriberBytes { return true }
+        if isOverSize(limits) { return true }
         guard head < entries.count else { return false }
         let queued = entries[head].queued
         return now > queued && now - queued > limits.subscriberBudget
@@ -148,8 +170,9 @@ struct SubscriberQueue<Encoded: Sendable>: Sendable {
         guard let newest = waiting.lastIndex(where: { $0.message.kind.isKeyFrame }),
             newest != waiting.firstIndex(where: { $0.message.kind.isVideoFrame })
         else { return nil }
-        let kept = waiting[newest...].reduce(0) { $0 + $1.message.size }
-        return kept > limits.subscriberBytes ? nil : newest
+        let kept = waiting[newest...]
+        let cost = kept.reduce(0) { $0 + $1.message.cost }
+        return cost > limits.subscriberBytes || kept.count > limits.subscriberMessages ? nil : newest
     }
 
     /// Drops the pictures before `resume`; when that is nil, all of them, and everything up to the next key frame.
@@ -163,7 +186,7 @@ struct SubscriberQueue<Encoded: Sendable>: Sendable {
             if entry.message.kind.isVideoFrame, index < resume ?? .max {
                 dropped.frames += 1
                 dropped.bytes += entry.message.size
-                bytes -= entry.message.size
+                cost -= entry.message.cost
             } else {
                 kept.append(entry)
             }

@@ -67,22 +67,29 @@ public struct RelayFindings: Codable, Equatable, Sendable {
     private mutating func conclude(frames: Int) {
         if framesExact == 0 {
             verdict = .cannotCarry
-            reason = frames == 0
+            reason =
+                frames == 0
                 ? "no frame came back: the relay drops what it cannot parse, or plays nothing. Use another relay"
                 : "the relay changes frames: it parses pictures, and sealed ones are not for parsing. Use another relay"
         } else if framesForeign > 0 {
             verdict = .cannotCarry
             reason = "\(framesForeign) frames came back changed, out of order or twice. Use another relay"
+        } else if framesExact * 10 < framesSent * 9 {
+            verdict = .cannotCarry
+            reason =
+                "\(framesSent - framesExact) of \(framesSent) frames did not come back. Try again; if it stays so, use another relay"
         } else if keepsMetadata {
             verdict = .carriesEverything
             reason = "metadata and frames come back as they were sent. Nothing needs to be set"
         } else if passesHeaderFrame {
             verdict = .dropsMetadata
-            reason = "the relay rebuilds the metadata and loses ntdf_header; the header frame passes. "
+            reason =
+                "the relay rebuilds the metadata and loses ntdf_header; the header frame passes. "
                 + "Set --relay-profile drops-metadata"
         } else {
             verdict = .cannotCarry
-            reason = "neither form of the NanoTDF header comes through: no viewer could ask for the key. Use another relay"
+            reason =
+                "neither form of the NanoTDF header comes through: no viewer could ask for the key. Use another relay"
         }
     }
 

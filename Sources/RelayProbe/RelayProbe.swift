@@ -61,7 +61,8 @@ public struct RelayProbe: Sendable {
         findings.judge(sent: stream, early: await early.messages(), late: await late.messages())
         if let ended = await sender.endReason() {
             findings.verdict = .cannotCarry
-            findings.reason = "the relay disconnected the publisher (\(ended.why)): it parses pictures, and sealed ones "
+            findings.reason =
+                "the relay disconnected the publisher (\(ended.why)): it parses pictures, and sealed ones "
                 + "are not for parsing. Use another relay"
         }
         return findings

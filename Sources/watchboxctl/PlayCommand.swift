@@ -1,6 +1,7 @@
 import ArgumentParser
 import Console
 import FoundationEssentials
+import Glibc
 import Player
 import RTMP
 import RTMPTransport
@@ -75,9 +76,12 @@ struct PlayCommand: AsyncParsableCommand {
     func validate() throws {
         guard (url == nil) != (urlFile == nil) else { throw ValidationError("Name a URL, or a file with --url-file.") }
         if let url, url.contains("@") || url.contains("?") {
-            throw ValidationError("This URL holds a secret, and others can read command lines. Put it into a file: --url-file.")
+            throw ValidationError(
+                "This URL holds a secret, and others can read command lines. Put it into a file: --url-file.")
         }
-        if let duration, !(duration > 0 && duration < 1e7) { throw ValidationError("--duration is a number of seconds.") }
+        if let duration, !(duration > 0 && duration < 1e7) {
+            throw ValidationError("--duration is a number of seconds.")
+        }
         if keyless, output != nil || snapshot != nil || frameLog != nil {
             throw ValidationError("--keyless opens nothing: it goes with --record only.")
         }
@@ -118,11 +122,18 @@ struct PlayCommand: AsyncParsableCommand {
         }
         ticker.cancel()
         progress.clear()
+        if signals.isSignalled, !Self.hasRoom(output == "-" ? STDERR_FILENO : STDOUT_FILENO) { return }
         if json {
             lines(JSONLine.text(FinalLine(statistics: statistics)))
         } else if output == nil, snapshot == nil {
             for line in Self.table(statistics) { lines(line) }
         }
+    }
+
+    /// Whoever was told to end does not wait for a reader that has stopped reading.
+    private static func hasRoom(_ descriptor: CInt) -> Bool {
+        var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        return poll(&wait, 1, 500) != 0
     }
 
     private func settings() throws -> ViewerConfiguration {
@@ -147,7 +158,9 @@ struct PlayCommand: AsyncParsableCommand {
     private func sinks() throws(ViewerError) -> sending [any MediaSink] {
         var sinks: [any MediaSink] = []
         if let output { sinks.append(MovieSink(output == "-" ? .standardOutput : .file(path: output))) }
-        if let snapshot { sinks.append(SnapshotSink(path: snapshot, takesFirst: output == nil && duration == nil && !untilEnd)) }
+        if let snapshot {
+            sinks.append(SnapshotSink(path: snapshot, takesFirst: output == nil && duration == nil && !untilEnd))
+        }
         if let frameLog { sinks.append(try FrameLogSink(path: frameLog)) }
         return sinks
     }
@@ -176,7 +189,10 @@ struct PlayCommand: AsyncParsableCommand {
 
     private static func table(_ statistics: ViewerStatistics) -> [String] {
         [
-            ("pictures", "\(statistics.video.units) (\(statistics.video.keyFrames) key frames, \(statistics.video.bytes) bytes)"),
+            (
+                "pictures",
+                "\(statistics.video.units) (\(statistics.video.keyFrames) key frames, \(statistics.video.bytes) bytes)"
+            ),
             ("audio frames", "\(statistics.audio.units) (\(statistics.audio.bytes) bytes)"),
             ("opened", "\(statistics.opened)"),
             ("without key", "\(statistics.noKey)"),
@@ -194,7 +210,7 @@ struct PlayCommand: AsyncParsableCommand {
             switch error {
             case .denied: .notPermitted
             case .relay: .remoteUnreachable
-            case .clearStream, .output: .failed
+            case .clearStream, .output, .formatChanged: .failed
             }
         return CommandFailure(what: error.what, why: error.why, next: error.next, status: status)
     }

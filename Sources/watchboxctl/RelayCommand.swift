@@ -36,7 +36,8 @@ struct RelayTestCommand: AsyncParsableCommand {
     func validate() throws {
         guard (url == nil) != (urlFile == nil) else { throw ValidationError("Name a URL, or a file with --url-file.") }
         if let url, url.contains("@") || url.contains("?") {
-            throw ValidationError("This URL holds a secret, and others can read command lines. Put it into a file: --url-file.")
+            throw ValidationError(
+                "This URL holds a secret, and others can read command lines. Put it into a file: --url-file.")
         }
     }
 

@@ -152,7 +152,8 @@ struct CameraCommand: AsyncParsableCommand {
                 let configuration = try CameraConfiguration.decode(try Data(contentsOf: URL(filePath: config)))
                 guard configuration.id == id else {
                     throw CommandFailure(
-                        what: "the camera does not run", why: "\(config) is for the camera \(configuration.id), not \(id)",
+                        what: "the camera does not run",
+                        why: "\(config) is for the camera \(configuration.id), not \(id)",
                         next: "name the right file", status: .invalidConfiguration)
                 }
                 return configuration

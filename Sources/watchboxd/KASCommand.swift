@@ -34,7 +34,10 @@ struct KASCommand: AsyncParsableCommand {
     @Option(help: "Salt of the session wrap for clients without a setting of their own: L1L, empty or TDF.")
     var sessionSalt: String?
 
-    @Flag(help: "Give keys for headers that no publisher has registered, too: anyone who can reach the relay can then swap a policy.")
+    @Flag(
+        help:
+            "Give keys for headers that no publisher has registered, too: anyone who can reach the relay can then swap a policy."
+    )
     var acceptUnregisteredHeaders = false
 
     @Flag(help: "Print events as JSON lines on standard output.")

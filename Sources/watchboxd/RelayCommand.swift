@@ -23,7 +23,10 @@ struct RelayCommand: AsyncParsableCommand {
     @Option(help: "PEM file: private key of the certificate.")
     var tlsKey: String?
 
-    @Option(help: "File with a line `app/stream = key` for each who may publish; `*` stands for every stream. Without it, anybody may.")
+    @Option(
+        help:
+            "File with a line `app/stream = key` for each who may publish; `*` stands for every stream. Without it, anybody may."
+    )
     var publishKeys: String?
 
     @Option(help: "Seconds that players wait for a publisher that was lost.")

@@ -1,4 +1,5 @@
 import AMF0
+import TestSupport
 import Testing
 import Wire
 

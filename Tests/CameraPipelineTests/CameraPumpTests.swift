@@ -62,9 +62,9 @@ import Testing
     @Test func `a new key of the KAS forgets what was prepared and asks for a key frame`() async {
         let pump = pump()
         await pump.offer(crypto.collection())
-        #expect(await pump.preparedCount == 1)
+        #expect(await pump.stock(madeBefore: 0).ready == 1)
         await pump.replaceCollections()
-        #expect(await pump.preparedCount == 0)
+        #expect(await pump.stock(madeBefore: 0).ready == 0)
         #expect(source.keyFrameRequests == 1)
     }
 }

@@ -3,6 +3,7 @@ import Logging
 import Media
 import RTMP
 import RTMPTransport
+import TestSupport
 import Testing
 
 @testable import CameraPipeline
@@ -21,14 +22,14 @@ func configuration(
 
 func service(
     _ configuration: CameraConfiguration, _ source: ScriptedSource, _ authority: TestAuthority,
-    supply: (inout CollectionSupply.Settings) -> Void = { _ in }
+    backoff: ReconnectBackoff.Configuration = .init(), supply: (inout CollectionSupply.Settings) -> Void = { _ in }
 ) throws -> CameraService {
-    var settings = CollectionSupply.Settings(stream: configuration.stream, policy: configuration.policy)
+    var settings = CollectionSupply.Settings(configuration)
     settings.retry = .milliseconds(5)...(.milliseconds(20))
     supply(&settings)
     return try CameraService(
         configuration: configuration, source: source, authority: authority, clear: nil, supply: settings,
-        logger: quiet, eventLoop: RTMPEventLoop.shared)
+        backoff: backoff, logger: quiet, eventLoop: RTMPEventLoop.shared)
 }
 
 /// Some hundred pictures with sound between them, in groups of 25, sizes from 1 byte to some hundred kilobytes.

@@ -1,5 +1,6 @@
 import CameraPipeline
 import Media
+import TestSupport
 import Testing
 
 private func drained(_ queue: inout FrameQueue) -> [MediaEvent] {

@@ -12,6 +12,8 @@ final class LoopbackRelay: RTMPServerDelegate {
         /// Takes so many messages and closes.
         case closeAfter(Int)
         case silent
+        /// Accepts, and asks at once for a connection to this `tcUrl`.
+        case redirect(String)
     }
 
     struct Stream: Sendable {
@@ -35,11 +37,11 @@ final class LoopbackRelay: RTMPServerDelegate {
     }
 
     static func start(
-        _ conducts: [Conduct] = [.accept], port: Int = 0
+        _ conducts: [Conduct] = [.accept], port: Int = 0, tls: RTMPServerTLS? = nil
     ) async throws -> (relay: LoopbackRelay, server: RTMPServer) {
         let relay = LoopbackRelay(conducts)
         let server = try await RTMPServer.bind(
-            RTMPServerConfiguration(host: "127.0.0.1", port: port), delegate: relay)
+            RTMPServerConfiguration(host: "127.0.0.1", port: port, tls: tls), delegate: relay)
         return (relay, server)
     }
 
@@ -72,7 +74,7 @@ final class LoopbackRelay: RTMPServerDelegate {
         change { state in
             conduct = state.conducts.count > 1 ? state.conducts.removeFirst() : state.conducts[0]
             switch conduct {
-            case .accept, .closeAfter:
+            case .accept, .closeAfter, .redirect:
                 state.indexes[connection.id] = state.streams.count
                 state.streams.append(Stream(request: request))
                 if case .closeAfter(let count) = conduct { state.limits[connection.id] = count }
@@ -82,10 +84,26 @@ final class LoopbackRelay: RTMPServerDelegate {
         }
         switch conduct {
         case .accept, .closeAfter: connection.acceptPublish()
+        case .redirect(let tcURL):
+            connection.acceptPublish()
+            var request: [UInt8] = []
+            ChunkWriter.append(
+                .commandAMF0, timestamp: 0, streamID: 0, chunkStreamID: 3, chunkSize: connection.chunkSize,
+                payload: Self.reconnectRequest(tcURL)[...], to: &request)
+            connection.write(ByteBuffer(bytes: request))
+            connection.flush()
         case .rejectBadName:
             connection.rejectPublish(code: "NetStream.Publish.BadName", description: "already publishing")
         case .silent: break
         }
+    }
+
+    /// `onStatus`, 0, null, { code, tcUrl } in AMF0.
+    private static func reconnectRequest(_ tcURL: String) -> [UInt8] {
+        func text(_ text: String) -> [UInt8] { [0, UInt8(text.utf8.count)] + text.utf8 }
+        let code = text("code") + [2] + text("NetConnection.Connect.ReconnectRequest")
+        let target = text("tcUrl") + [2] + text(tcURL)
+        return [2] + text("onStatus") + [0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 3] + code + target + [0, 0, 9]
     }
 
     func connection(_ connection: RTMPServerConnection, received message: RTMPMessage) {

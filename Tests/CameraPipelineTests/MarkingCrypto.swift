@@ -118,14 +118,14 @@ final class MarkingCrypto: NanoTDFCrypto {
 
 extension MarkingCrypto {
     /// A fresh collection, as the driver would make it.
-    func collection(lastCounter: UInt32 = 0) -> PreparedCollection {
+    func collection(lastCounter: UInt32 = 0, madeAt: UInt64 = 0) -> PreparedCollection {
         let recipient = KASRecipient(
             locator: try! ResourceLocator(url: "https://kas.example.net/kas"),
             publicKey: [2] + [UInt8](repeating: 7, count: 32))
         let policy = Array(#"{"uuid":"u","body":{"dataAttributes":[],"dissem":[]}}"#.utf8)
         let sealer = try! CollectionSealer(
             recipient: recipient, policy: policy, crypto: self, lastCounter: lastCounter)
-        return PreparedCollection(unchecked: sealer)
+        return PreparedCollection(unchecked: sealer, madeAt: madeAt)
     }
 }
 

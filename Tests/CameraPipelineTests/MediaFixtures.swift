@@ -1,20 +1,5 @@
 import Media
 
-/// A generator whose whole course follows from its seed (SplitMix64), so that a failing case can be named by it.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-}
-
 func videoUnit(_ milliseconds: Int64, key: Bool = false, size: Int = 100, byte: UInt8 = 0x61) -> AccessUnit {
     let time = MediaTime(milliseconds: milliseconds)
     return AccessUnit(

@@ -1,6 +1,7 @@
 import FLV
 import Media
 import NanoTDF
+import TestSupport
 import Testing
 
 @testable import CameraPipeline
@@ -269,6 +270,34 @@ private struct Stage {
         #expect(stage.sealer.counters.video.dropped == 1)
         #expect(stage.sealer.counters.audio.refused == 1)
         #expect(stage.auditor.faults == [])
+    }
+
+    @Test func `by default items are as long as viewers take, and a longer key frame is asked for again`() throws {
+        var stage = Stage()
+        let longest = (4 << 20) - 22 - 5
+        guard case .send = stage.sealer.seal(video(0, key: true, size: longest), at: 0) else {
+            Issue.record("a viewer would have taken it")
+            return
+        }
+        let item = try #require(stage.sealer.entry.last).payload
+        #expect(try ContainerItem.parse(item[...], tagByteCount: 16).ciphertext.count == longest)
+        #expect(
+            stage.sealer.seal(video(40, key: true, size: longest + 1), at: 0)
+                == .dropped(.tooLong, requestKeyFrame: true))
+        #expect(stage.sealer.seal(video(80), at: 0) == .dropped(.awaitingKeyFrame, requestKeyFrame: false))
+        // The next one is too long again: asked for at a bounded rate, or every picture would become one.
+        for (time, asks) in [(Int64(120), false), (2040, true)] {
+            #expect(
+                stage.sealer.seal(video(time, key: true, size: longest + 1), at: 0)
+                    == .dropped(.tooLong, requestKeyFrame: asks))
+        }
+        guard case .send = stage.sealer.seal(video(2080, key: true), at: 0) else {
+            Issue.record("it does not recover")
+            return
+        }
+        #expect(stage.sealer.counters.video.refused == 3)
+        #expect(stage.sealer.counters.video.sealed == 2)
+        #expect(stage.sealer.counters.keyFrameRequests == 2)
     }
 
     @Test func `when sealing fails nothing of the entry goes out, and the next one announces again`() {

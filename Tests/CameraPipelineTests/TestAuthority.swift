@@ -15,6 +15,7 @@ final class TestAuthority: CollectionAuthority {
         var isAway: Bool
         var refusesHeaders = false
         var headers: Set<[UInt8]> = []
+        var lifetimes: Set<Duration> = []
         var asked = 0
     }
     private let state: Mutex<State>
@@ -26,6 +27,7 @@ final class TestAuthority: CollectionAuthority {
     }
 
     var asked: Int { state.withLock { $0.asked } }
+    var lifetimes: Set<Duration> { state.withLock { $0.lifetimes } }
     var registered: Set<[UInt8]> { state.withLock { $0.headers } }
 
     func setAway(_ isAway: Bool) { state.withLock { $0.isAway = isAway } }
@@ -50,6 +52,7 @@ final class TestAuthority: CollectionAuthority {
         try state.withLock { state in
             if state.isAway || state.refusesHeaders { throw Away() }
             state.headers.insert(headerHash)
+            state.lifetimes.insert(lifetime)
         }
     }
 

@@ -95,7 +95,7 @@ import Wire
             let made = try CollectionSealer(
                 recipient: recipient, policy: Hexadecimal.decode(collection.policy_hex), crypto: crypto)
             #expect(Hexadecimal.encode(made.headerBytes) == collection.header_hex)
-            sealer.offer(PreparedCollection(made))
+            sealer.offer(PreparedCollection(made, madeAt: 0))
         }
         sealer.begin()
         let record = try Hexadecimal.decode(vector.messages[2].payload_hex.dropFirst(10))

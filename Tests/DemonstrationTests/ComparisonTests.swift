@@ -10,7 +10,9 @@ struct ComparisonTests {
         return try FrameRecord.read(file)
     }
 
-    private func line(iv: Int, dts: Int = 0, sha256: String = "aa", collection: String = "c1", instant: Int = 9) -> String {
+    private func line(iv: Int, dts: Int = 0, sha256: String = "aa", collection: String = "c1", instant: Int = 9)
+        -> String
+    {
         """
         {"track":"video","dts":\(dts),"key":true,"bytes":3,"sha256":"\(sha256)","instant":\(instant),\
         "captured":4,"iv":\(iv),"collection":"\(collection)"}

@@ -41,7 +41,8 @@ extension EndToEndTests {
                 let probe = try stage.startForeign(
                     "ffprobe", installed("ffprobe")!,
                     [
-                        "-v", "error", "-count_frames", "-show_entries", "stream=codec_name,nb_read_frames", "-of", "csv",
+                        "-v", "error", "-count_frames", "-show_entries", "stream=codec_name,nb_read_frames", "-of",
+                        "csv",
                         received,
                     ])
                 #expect(await probe.ended(within: .seconds(30)) == 0)

@@ -1,6 +1,7 @@
 import Console
 import Demonstration
 import Foundation
+import TestSupport
 import Testing
 
 extension EndToEndTests {
@@ -9,7 +10,9 @@ extension EndToEndTests {
         private static let kills = 50
 
         @Test(arguments: [UInt64(1)])
-        func `fifty kills leave no reused IV, no clear byte, and a publisher that is back when its relay is`(seed: UInt64)
+        func `fifty kills leave no reused IV, no clear byte, and a publisher that is back when its relay is`(
+            seed: UInt64
+        )
             async throws
         {
             try await TestStage.run { stage in
@@ -25,6 +28,10 @@ extension EndToEndTests {
                         stage.file("camera.jsonl").path,
                     ] + kas.publishing)
                 try await stage.wait(for: camera, state: "publishing")
+                // Stays at the relay through all of it, without a key.
+                let copy = stage.file("relay-copy.flv")
+                let onlooker = try stage.start(
+                    "onlooker", "watchboxctl", ["play", url, "--keyless", "--record", copy.path, "--json"])
                 var viewers = 0
                 var viewer = try Self.viewer(stage, url, kas, &viewers)
                 try await stage.wait(for: viewer, state: "playing")
@@ -56,9 +63,12 @@ extension EndToEndTests {
                     ((try? FrameRecord.read(log)) ?? []).count >= 20
                 }
                 await viewer.stop()
+                await onlooker.stop()
                 await camera.stop()
                 let sealed = try FrameRecord.read(stage.file("camera.jsonl"))
                 #expect(Comparison(camera: sealed, viewer: []).reusedPairs == 0)
+                let seen = try RelayCopy(copy).view(camera: sealed)
+                #expect(seen.clearFrames == 0 && seen.frames > 100, "\(seen.frames) frames: \(seen.verdict)")
                 var opened = 0
                 for number in 1...viewers {
                     let file = stage.file("viewer-\(number).jsonl")
@@ -93,20 +103,5 @@ extension EndToEndTests {
             program.lines.lazy.compactMap { try? JSONDecoder().decode(ReadyEvent.self, from: Data($0.utf8)) }.first?
                 .instant
         }
-    }
-}
-
-/// SplitMix64: the same numbers for the same seed on every machine.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
     }
 }

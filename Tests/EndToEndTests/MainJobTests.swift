@@ -5,7 +5,8 @@ import Testing
 
 extension EndToEndTests {
     @Suite struct MainJob {
-        @Test func `every access unit of the test pattern arrives bit-exact, over key rotations, and the relay sees nothing`()
+        @Test
+        func `every access unit of the test pattern arrives bit-exact, over key rotations, and the relay sees nothing`()
             async throws
         {
             try await TestStage.run { stage in
@@ -48,7 +49,8 @@ extension EndToEndTests {
                 let url = "rtmp://127.0.0.1:\(port)/live/film"
                 let viewer = try stage.start(
                     "viewer", "watchboxctl",
-                    ["play", url, "--until-end", "--json", "--frame-log", stage.file("viewer.jsonl").path] + kas.viewing)
+                    ["play", url, "--until-end", "--json", "--frame-log", stage.file("viewer.jsonl").path] + kas.viewing
+                )
                 try await stage.wait(for: viewer, state: "waitingForStream")
                 let camera = try stage.start(
                     "camera", "watchboxd",

@@ -89,7 +89,8 @@ extension EndToEndTests {
             try stage.start(
                 "camera", "watchboxd",
                 [
-                    "camera", "door", "--size", "160x90", "--rate", "15", "--bitrate", "60000", "--gop", "0.5", "--relay",
+                    "camera", "door", "--size", "160x90", "--rate", "15", "--bitrate", "60000", "--gop", "0.5",
+                    "--relay",
                     "rtmp://127.0.0.1:\(port)/live/door", "--json", "--frame-log", stage.file("camera.jsonl").path,
                 ] + options + kas.publishing)
         }

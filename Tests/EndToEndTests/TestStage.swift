@@ -63,14 +63,15 @@ final class TestStage {
         return served
     }
 
-    func relay(port: Int = 0) async throws -> (program: ChildProgram, port: Int) {
-        try await serve("relay", ["relay", "--listen", "127.0.0.1:\(port)", "--grace", "1"])
+    /// - Parameter options: more of them, such as those of TLS.
+    func relay(port: Int = 0, options: [String] = []) async throws -> (program: ChildProgram, port: Int) {
+        try await serve("relay", ["relay", "--listen", "127.0.0.1:\(port)", "--grace", "1"] + options)
     }
 
     /// A KAS with tokens for a publisher and a viewer of `stream`.
-    func keyAccess(stream: String) async throws -> KeyAccess {
+    func keyAccess(stream: String, options: [String] = []) async throws -> KeyAccess {
         let state = file("kas").path
-        let served = try await serve("kas", ["kas", "--state", state, "--listen", "127.0.0.1:0"])
+        let served = try await serve("kas", ["kas", "--state", state, "--listen", "127.0.0.1:0"] + options)
         return KeyAccess(
             program: served.program, port: served.port, state: state,
             publishToken: try await stage.token(
@@ -123,6 +124,7 @@ final class TestStage {
     struct StateLine: Decodable {
         var event: String
         var state: String
+        var reason: String?
         var instant: UInt64?
 
         init?(_ line: String) {

@@ -1,4 +1,5 @@
 import FLV
+import TestSupport
 import Testing
 import Wire
 

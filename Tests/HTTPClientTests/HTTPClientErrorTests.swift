@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import HTTPClient
@@ -189,7 +190,7 @@ struct HTTPClientErrorTests {
 
     @Test(arguments: UInt64(0)..<32)
     func `random answers never trap`(seed: UInt64) async {
-        var generator = Seeded(seed)
+        var generator = SeededGenerator(seed: seed)
         var reply = StandInServer.answer(200, "{\"public_key\":\"x\"}", headers: ["ETag: \"1\""])
         for _ in 0..<8 {
             reply[Int.random(in: 0..<reply.count, using: &generator)] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
@@ -199,20 +200,5 @@ struct HTTPClientErrorTests {
         defer { server.stop() }
         let error = await failure(HTTPRequest(url: server.url, totalTimeout: .seconds(5)))
         #expect(error?.description != "")
-    }
-}
-
-/// SplitMix64: the seed is the test's argument, so that a failure names it.
-struct Seeded: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(_ seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
     }
 }

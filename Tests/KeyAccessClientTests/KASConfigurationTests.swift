@@ -3,6 +3,7 @@ import Glibc
 import HTTPClient
 import KeyAccess
 import NanoTDF
+import TestSupport
 import Testing
 
 @testable import KeyAccessClient
@@ -117,7 +118,7 @@ struct RetryDelayTests {
 
     @Test(arguments: UInt64(0)..<16)
     func `never more than the limit, never less than half of the first`(seed: UInt64) {
-        var generator = Seeded(seed)
+        var generator = SeededGenerator(seed: seed)
         var delay = RetryDelay()
         for _ in 0..<200 {
             let value = delay.next(after: .soon, random: generator.next())!

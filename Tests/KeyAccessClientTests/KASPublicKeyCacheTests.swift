@@ -2,6 +2,7 @@ import Cryptography
 import Foundation
 import HTTPClient
 import NanoTDF
+import TestSupport
 import Testing
 
 @testable import KeyAccessClient
@@ -204,7 +205,7 @@ struct KASPublicKeyCacheTests {
         let network = Network()
         network.answer.value = .success(try kas.publicKeyAnswer())
         _ = try await network.cache(file: file).recipient()
-        var generator = Seeded(seed)
+        var generator = SeededGenerator(seed: seed)
         var bytes = try Data(contentsOf: URL(filePath: file))
         if seed.isMultiple(of: 2) {
             bytes = bytes.prefix(Int.random(in: 0..<bytes.count, using: &generator))

@@ -2,6 +2,7 @@ import Cryptography
 import HTTPClient
 import KeyAccess
 import NanoTDF
+import TestSupport
 import Testing
 import Wire
 
@@ -176,7 +177,7 @@ struct KASRewrapClientTests {
         let sealer = try kas.sealer()
         let transport = ScriptedTransport { request in
             guard var response = try? kas.rewrap(request.body) else { return .failure(.cancelled) }
-            var generator = Seeded(seed)
+            var generator = SeededGenerator(seed: seed)
             for _ in 0..<8 {
                 let index = Int.random(in: 0..<response.body.count, using: &generator)
                 response.body[index] ^= 1 << UInt8.random(in: 0..<8, using: &generator)

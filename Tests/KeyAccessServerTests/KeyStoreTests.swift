@@ -110,10 +110,30 @@ private func setMode(_ path: String, _ mode: Int) throws {
             #expect(
                 try KeyStore(directory: path, overlapSeconds: 100, now: 110).ring.p256.map(\.kid) == ["e3", "e2", "e1"])
             #expect(try KeyStore(directory: path, overlapSeconds: 100, now: 111).ring.p256.map(\.kid) == ["e3", "e2"])
+            try store.refresh(now: 111)
+            #expect(store.ring.p256.map(\.kid) == ["e3", "e2"])
             #expect(!FileManager.default.fileExists(atPath: path + "/e1.pem"))
             try store.refresh(now: 500)
             #expect(store.ring.p256.map(\.kid) == ["e3"])
             #expect(store.ring.rsa.map(\.kid) == ["r1"])
+        }
+    }
+
+    @Test func `a tool with a shorter overlap deletes nothing that the service needs`() throws {
+        try temporary { path in
+            let day: Int64 = 86_400
+            let service = try KeyStore(directory: path, overlapSeconds: 100 * day, now: 0)
+            try service.rollOver(.p256, now: 0)
+            let tool = try KeyStore(directory: path, now: 31 * day)
+            #expect(tool.descriptions.map(\.kid).contains("e1"))
+            try tool.rollOver(.issuer, now: 31 * day)
+            try service.refresh(now: 31 * day)
+            #expect(service.ring.p256.map(\.kid) == ["e2", "e1"])
+            #expect(FileManager.default.fileExists(atPath: path + "/e1.pem"))
+            try service.refresh(now: 100 * day + 1)
+            #expect(service.ring.p256.map(\.kid) == ["e2"])
+            #expect(!FileManager.default.fileExists(atPath: path + "/e1.pem"))
+            #expect(!service.descriptions.map(\.kid).contains("e1"))
         }
     }
 

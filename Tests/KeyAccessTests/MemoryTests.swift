@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import KeyAccess
@@ -42,7 +43,7 @@ private func token(_ number: Int) -> ReplayMemory.Fingerprint {
 
     @Test(arguments: UInt64(0)..<8)
     func `the memory agrees with a plain set`(seed: UInt64) {
-        var generator = SplitMix(seed: seed)
+        var generator = SeededGenerator(seed: seed)
         var memory = ReplayMemory()
         var expiries: [Int: Int64] = [:]
         var now: Int64 = 0

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import KeyAccess
@@ -95,7 +96,7 @@ import Testing
 
     @Test(arguments: UInt64(0)..<64)
     func `mutation never traps`(seed: UInt64) {
-        var generator = SplitMix(seed: seed)
+        var generator = SeededGenerator(seed: seed)
         for original in [Self.response.protobuf(), Self.publicKeyRequest] {
             for _ in 0..<32 {
                 var bytes = original
@@ -108,20 +109,5 @@ import Testing
                 _ = try? PublicKeyResponse(protobuf: bytes)
             }
         }
-    }
-}
-
-/// Seeded, so that a failure can be repeated.
-struct SplitMix: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
     }
 }

@@ -2,6 +2,7 @@ import FLV
 import Foundation
 import Media
 import MediaFile
+import TestSupport
 import Testing
 
 @Suite struct HostileFileTests {

@@ -1,6 +1,7 @@
 import Foundation
 import Media
 import MediaFile
+import TestSupport
 import Testing
 
 @Suite struct MediaWriterTests {
@@ -198,6 +199,12 @@ import Testing
         audio.audioSpecificConfig = [0x11, 0x88]
         #expect(throws: MediaWriterError.formatChanged("the sound")) { try writer.write(.audioFormat(audio)) }
         try writer.finish()
+    }
+
+    @Test func `a film is its owner's only`() throws {
+        let path = try Recording.pattern(pictures: 2, hasSound: false).write(.mp4, "mine.mp4").path
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
     }
 
     @Test func `without a unit no file is made`() throws {

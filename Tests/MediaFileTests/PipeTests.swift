@@ -1,6 +1,7 @@
 import Foundation
 import Media
 import MediaFile
+import Synchronization
 import Testing
 
 @Suite struct PipeTests {
@@ -42,6 +43,44 @@ import Testing
         #expect(summary.bytes == 0)
     }
 
+    @Test(.timeLimit(.minutes(1)), arguments: [MediaWriter.Container.mpegTS, .fragmentedMP4])
+    func `a reader that does not read is given up on request, without error`(container: MediaWriter.Container) throws {
+        let recording = try Recording.pattern(pictures: 250)
+        let pipe = Pipe()
+        let writer = MediaWriter(
+            container, to: .descriptor(pipe.fileHandleForWriting.fileDescriptor), tracks: [.video, .audio])
+        let request = Thread { [abandonment = writer.abandonment] in abandonment.request() }
+        request.start()
+        for event in recording.events { try writer.write(event) }
+        try writer.finish()
+        #expect(writer.isReaderGone)
+        let flags = fcntl(pipe.fileHandleForWriting.fileDescriptor, F_GETFL)
+        #expect(flags & O_NONBLOCK == 0, "the descriptor is shared with others")
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a reader that reads gets everything, although it may be given up`() throws {
+        let recording = try Recording.pattern(pictures: 100)
+        let pipe = Pipe()
+        let writer = MediaWriter(
+            .mpegTS, to: .descriptor(pipe.fileHandleForWriting.fileDescriptor), tracks: [.video, .audio])
+        writer.abandonment.request()
+        let count = Counter()
+        let done = DispatchSemaphore(value: 0)
+        let reader = Thread { [reading = pipe.fileHandleForReading] in
+            count.value.store(reading.readDataToEndOfFile().count, ordering: .relaxed)
+            done.signal()
+        }
+        reader.start()
+        for event in recording.events { try writer.write(event) }
+        let summary = try writer.finish()
+        try pipe.fileHandleForWriting.close()
+        done.wait()
+        #expect(!writer.isReaderGone)
+        #expect(summary.videoUnits == 100)
+        #expect(count.value.load(ordering: .relaxed) == summary.bytes)
+    }
+
     @Test func `plain MP4 into a pipe is refused, with what to choose instead`() throws {
         let recording = try Recording.pattern(pictures: 2)
         let pipe = Pipe()
@@ -51,4 +90,8 @@ import Testing
             for event in recording.events { try writer.write(event) }
         }
     }
+}
+
+private final class Counter: Sendable {
+    let value = Atomic(0)
 }

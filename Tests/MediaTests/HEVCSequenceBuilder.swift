@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import Media
 
 /// Writes HEVC parameter sets with random choices of every optional field (ITU-T H.265 §7.3.2), for the tests.

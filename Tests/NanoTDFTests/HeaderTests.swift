@@ -1,4 +1,5 @@
 import NanoTDF
+import TestSupport
 import Testing
 import Wire
 

@@ -2,6 +2,7 @@ import Cryptography
 import FLV
 import Media
 import NanoTDF
+import TestSupport
 import Testing
 
 @testable import Player
@@ -126,6 +127,33 @@ struct ViewerSessionTests {
         #expect(actions.provenances.isEmpty)
     }
 
+    @Test func `an empty frame tells nothing about a stream`() throws {
+        let collection = try SealedStream.Collection()
+        let empty = VideoTagHeader(codec: .h264, isKeyFrame: true, kind: .codedFrame(compositionTime: 0)).encoded()
+        let silence = AudioTagHeader(kind: .rawFrame).encoded()
+        var session = session()
+        let messages = [
+            SealedStream.Message(type: FLVTag.video, timestamp: 0, body: empty),
+            SealedStream.Message(type: FLVTag.audio, timestamp: 0, body: silence),
+        ]
+        #expect(give(&session, SealedStream.formats + messages) == [])
+        _ = give(&session, [try collection.headerFrame()])
+        _ = session.keyArrived(collection.key, forHeader: collection.hash, at: 1)
+        #expect(give(&session, [try collection.video(0, key: true)]).units.count == 1)
+    }
+
+    @Test func `a format of more than 64 KiB is refused, and counted`() throws {
+        let collection = try SealedStream.Collection()
+        var session = session()
+        var messages = SealedStream.formats
+        messages[0].body += [UInt8](repeating: 0, count: 64 << 10)
+        _ = give(&session, SealedStream.formats + messages + [try collection.headerFrame()])
+        _ = session.keyArrived(collection.key, forHeader: collection.hash, at: 1)
+        let actions = give(&session, [try collection.video(0, key: true)])
+        #expect(actions.formats.filter { if case .videoFormat = $0 { true } else { false } }.count == 1)
+        #expect(statistics(session).unreadable == 1)
+    }
+
     @Test func `a clear frame within a sealed stream is never shown, even where clear streams may be`() throws {
         let collection = try SealedStream.Collection()
         var session = session(allowsClear: true)
@@ -177,7 +205,7 @@ struct ViewerSessionTests {
 
     @Test(arguments: UInt64(0)..<64)
     func `a relay's random bytes and flipped bits never trap and never become a frame`(seed: UInt64) throws {
-        var generator = Seeded(seed)
+        var generator = SeededGenerator(seed: seed)
         let collection = try SealedStream.Collection()
         var session = session()
         session.streamStarted()

@@ -1,4 +1,5 @@
 import RTMP
+import TestSupport
 import Testing
 
 /// Chunk streams of ffmpeg 5.1.9, rtmpdump 2.4 and nginx-rtmp 1.2.2, recorded on loopback.

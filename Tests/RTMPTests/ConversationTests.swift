@@ -1,4 +1,5 @@
 import RTMP
+import TestSupport
 import Testing
 
 /// Our publisher, our server and our player, connected by arrays.

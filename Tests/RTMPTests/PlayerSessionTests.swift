@@ -1,5 +1,6 @@
 import AMF0
 import RTMP
+import TestSupport
 import Testing
 
 private struct Dialogue {

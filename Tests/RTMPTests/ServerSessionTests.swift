@@ -1,5 +1,6 @@
 import AMF0
 import RTMP
+import TestSupport
 import Testing
 
 /// A server in a dialogue with a client played by hand.
@@ -399,6 +400,19 @@ struct ServerSessionTests {
         let media = dialogue.peer.media(.video, 0, body(60_000))
         let said = dialogue.hears(media).said
         #expect(said == ["acknowledgement(\(dialogue.session.bytesReceived))"])
+    }
+
+    @Test func `of the pings in one read the last is answered, before and after authentication`() {
+        var stranger = Dialogue()
+        stranger.shakeHands()
+        var publisher = Dialogue()
+        publisher.publish()
+        for var dialogue in [stranger, publisher] {
+            var bytes: [UInt8] = []
+            for value in UInt32(1)...1000 { bytes += dialogue.peer.control(.userControl(.pingRequest(value))) }
+            #expect(dialogue.hears(bytes).said == ["userControl(RTMP.UserControlEvent.pingResponse(1000))"])
+            #expect(dialogue.hears(dialogue.peer.control(.acknowledgement(1))).said.isEmpty)
+        }
     }
 
     @Test func `large messages are read from publishers only`() {

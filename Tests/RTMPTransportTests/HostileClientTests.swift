@@ -1,5 +1,7 @@
 import NIOCore
+import NIOPosix
 import RTMP
+import TestSupport
 import Testing
 
 @testable import RTMPTransport
@@ -93,6 +95,53 @@ import Testing
         try await events.started()
         await publisher.stop()
         await server.close()
+    }
+
+    @Test func `a client that makes the server answer and reads nothing is closed`() async throws {
+        let server = try await TestServer.start { $0.session.mostCommands = .max }
+        let peer = try await RawPeer.connect(port: server.port, reading: false)
+        var writer = ChunkWriter()
+        var bytes = Self.handshake
+        // Far more than a megabyte of answers.
+        for _ in 0..<60_000 { writer.append(RTMPCommand("releaseStream", transactionID: 2), streamID: 0, to: &bytes) }
+        peer.send(bytes)
+        let event = try await server.log.next { if case .closed = $0 { true } else { false } }
+        guard case .closed(let error) = event, case .session(.answersUnread(let waiting))? = error?.cause else {
+            Issue.record("\(event)")
+            return
+        }
+        #expect(waiting > 1 << 20 && waiting < 2 << 20)
+        await peer.close()
+        await server.close()
+    }
+
+    @Test func `a server that makes a client answer and reads nothing is left`() async throws {
+        // Each bandwidth differs from the one before it, and wants a window in answer.
+        let flood = (1...100_000).flatMap { Self.message(6, [0, UInt8($0 & 1), 1, 1, 2]) }
+        let listener = try await ServerBootstrap(group: Timers.loop)
+            .serverChannelOption(.socketOption(.so_rcvbuf), value: 4096)
+            .childChannelOption(.autoRead, value: false)
+            .childChannelInitializer { channel in
+                channel.eventLoop.execute {
+                    channel.writeAndFlush(ByteBuffer(bytes: Self.handshake + flood), promise: nil)
+                }
+                return channel.eventLoop.makeSucceededVoidFuture()
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        let port = UInt16(listener.localAddress?.port ?? 0)
+        let url = RTMPURL(scheme: .rtmp, host: "127.0.0.1", port: port, app: "live", streamName: "cam")
+        let publishing = PublisherLog()
+        let watching = PlayerLog()
+        _ = RTMPPublisherConnection.connect(url: url, delegate: publishing)
+        _ = RTMPPlayerConnection.connect(url: url, delegate: watching)
+        for error in [try await publishing.closed(), try await watching.closed()] {
+            guard case .session(.answersUnread) = error.cause else {
+                Issue.record("\(error)")
+                continue
+            }
+            #expect(error.retry == .transient)
+        }
+        try await listener.close().get()
     }
 
     @Test func `connections per address are limited, and room comes back`() async throws {

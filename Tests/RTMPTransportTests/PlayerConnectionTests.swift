@@ -1,4 +1,5 @@
 import RTMP
+import TestSupport
 import Testing
 
 @testable import RTMPTransport

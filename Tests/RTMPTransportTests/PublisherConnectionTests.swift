@@ -1,6 +1,7 @@
 import NIOCore
 import NIOPosix
 import RTMP
+import TestSupport
 import Testing
 
 @testable import RTMPTransport

@@ -1,4 +1,5 @@
 import RTMP
+import TestSupport
 import Testing
 
 @testable import RTMPTransport
@@ -76,12 +77,38 @@ import Testing
         let server = try await TestServer.start()
         let events = PublisherLog()
         _ = RTMPPublisherConnection.connect(url: server.url(scheme: .rtmps), tls: Self.trusting, delegate: events)
-        guard case .tlsFailed = try await events.closed().cause else {
+        // It closes, as a terminator of TLS does while the relay behind it restarts: to be tried again soon.
+        let error = try await events.closed()
+        guard case .connectionLost = error.cause else {
             Issue.record("\(events.log.all)")
             return
         }
+        #expect(error.retry == .transient)
         #expect(!server.log.all.contains { if case .publish = $0 { true } else { false } })
         await server.close()
+    }
+
+    @Test(arguments: [
+        (RTMPTransportError.Cause.tlsConfiguration("r"), RetryClass.authentication),
+        (.tlsFailed("r"), .transient), (.publicKeyMismatch, .authentication),
+        (.unknownHost("h"), .transient), (.connectFailed("r"), .transient), (.timedOut(.connect), .transient),
+        (.timedOut(.tls), .transient), (.connectionLost("r"), .transient), (.session(.badName), .badName),
+        (.session(.stopped), .never), (.session(.authenticationFailed(code: "c")), .authentication),
+    ])
+    func `what an operator must mend is tried again slowly, what mends itself soon`(
+        cause: RTMPTransportError.Cause, retry: RetryClass
+    ) {
+        #expect(RTMPTransportError(cause).retry == retry)
+    }
+
+    @Test func `the system's authorities are parsed once an hour, a file of the operator's each time`() throws {
+        var system = SystemTrust()
+        let first = try system.context(at: 5)
+        #expect(try system.context(at: SystemTrust.lifetime) === first)
+        #expect(try system.context(at: 0) === first)
+        #expect(try system.context(at: SystemTrust.lifetime + 5) !== first)
+        #expect(try RTMPClientTLS().makeContext() === RTMPClientTLS(publicKeyPin: [1]).makeContext())
+        #expect(try Self.trusting.makeContext() !== Self.trusting.makeContext())
     }
 
     @Test func `files that cannot be used are named as the reason, at both ends`() async throws {

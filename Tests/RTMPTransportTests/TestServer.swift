@@ -3,6 +3,7 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 import RTMP
+import TestSupport
 
 @testable import RTMPTransport
 
@@ -184,9 +185,15 @@ final class RawPeer: ChannelInboundHandler, @unchecked Sendable {
     let log = EventLog<Event>()
     private var channel: (any Channel)?
 
-    static func connect(port: Int) async throws -> RawPeer {
+    static func connect(port: Int, reading: Bool = true) async throws -> RawPeer {
         let peer = RawPeer()
-        peer.channel = try await ClientBootstrap(group: Timers.loop)
+        var bootstrap = ClientBootstrap(group: Timers.loop)
+        if !reading {
+            bootstrap = bootstrap.channelOption(.autoRead, value: false)
+                .channelOption(.socketOption(.so_rcvbuf), value: 4096)
+        }
+        peer.channel =
+            try await bootstrap
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(peer) }
             }

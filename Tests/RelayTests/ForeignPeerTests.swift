@@ -2,6 +2,7 @@ import FLV
 import Foundation
 import RTMP
 import RTMPTransport
+import TestSupport
 import Testing
 
 @testable import Relay
@@ -108,7 +109,7 @@ import Testing
             $0.limits.grace = 200_000_000
         } _: { relay in
             let (publisher, _) = try await relay.publish("sealed")
-            var generator = SplitMix(seed: 7)
+            var generator = SeededGenerator(seed: 7)
             func item(_ prefix: [UInt8], _ size: Int) -> [UInt8] {
                 prefix + (0..<size).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
             }

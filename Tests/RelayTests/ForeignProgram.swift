@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import NIOCore
+import TestSupport
 
 /// A program of this machine that speaks RTMP and is not ours.
 final class ForeignProgram: @unchecked Sendable {

@@ -2,6 +2,7 @@ import Logging
 import NIOCore
 import RTMP
 import RTMPTransport
+import TestSupport
 import Testing
 
 @testable import Relay

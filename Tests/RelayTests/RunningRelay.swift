@@ -4,6 +4,7 @@ import NIOConcurrencyHelpers
 import NIOCore
 import RTMP
 import RTMPTransport
+import TestSupport
 
 @testable import Relay
 
@@ -32,6 +33,10 @@ func withRelay<Result: Sendable>(
 }
 
 struct RunningRelay: Sendable {
+    struct StillOtherwise: Error {
+        let statistics: RelayStatistics
+    }
+
     let service: RelayService
     let port: Int
 
@@ -62,7 +67,7 @@ struct RunningRelay: Sendable {
             if condition(await service.statistics()) { return }
             try await Timers.loop.scheduleTask(in: .milliseconds(10)) {}.futureResult.get()
         }
-        throw EventLog<RelayStatistics>.TimedOut(seen: [await service.statistics()])
+        throw StillOtherwise(statistics: await service.statistics())
     }
 }
 

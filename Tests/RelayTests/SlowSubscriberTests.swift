@@ -1,4 +1,5 @@
 import RTMP
+import TestSupport
 import Testing
 
 @testable import Relay
@@ -70,12 +71,49 @@ import Testing
     }
 
     @Test func `the budget counts bytes as well`() {
-        var hub = streaming { $0.subscriberBytes = 1000 }
+        var hub = streaming { $0.subscriberBytes = 1000 + 3 * 256 }
         for tag in 1...4 { hub.video(Body.inter(UInt8(tag), size: 395)) }
         hub.video(Body.key(9))
         #expect(hub.drain(7).map(\.payload) == [Body.key(9)])
         #expect(hub.dropped(7).frames == 4)
         #expect(hub.dropped(7).bytes == 1600)
+    }
+
+    @Test func `the shortest pictures count with what they cost in memory`() {
+        var hub = streaming { $0.subscriberBytes = 10 * (6 + 256) }
+        for _ in 1...11 { hub.video(Body.inter()) }
+        #expect(hub.dropped(7).frames == 0)
+        hub.video(Body.inter())
+        #expect(hub.dropped(7).frames == 12)
+        #expect(hub.dropped(7).bytes == 12 * 6)
+    }
+
+    @Test func `the budget counts messages as well`() {
+        var hub = streaming { $0.subscriberMessages = 10 }
+        for _ in 1...11 { hub.video(Body.inter()) }
+        #expect(hub.dropped(7).frames == 0)
+        hub.video(Body.key(9))
+        #expect(hub.dropped(7).frames == 11)
+        #expect(hub.drain(7).map(\.payload) == [Body.key(9)])
+    }
+
+    @Test(arguments: [true, false])
+    func `audio and headers that fill the queue twice over end the subscriber, and no more of them is kept`(
+        byCount: Bool
+    ) {
+        var hub = streaming {
+            if byCount { $0.subscriberMessages = 10 } else { $0.subscriberBytes = 10 * (3 + 256) }
+        }
+        for _ in 1...20 { hub.audio(Body.audio()) }
+        #expect(hub.timePassed(at: 0).isEmpty)
+        for _ in 1...1000 {
+            hub.audio(Body.audio())
+            hub.video(Body.videoHeader)
+        }
+        #expect(hub.statistics(at: 0).streams[0].queuedMessages == 21)
+        // What it would get now has a hole, however much it takes before the next look.
+        _ = hub.drain(7)
+        #expect(hub.timePassed(at: 0) == [.close(7, .tooSlow)])
     }
 
     @Test func `headers and audio are never dropped`() {
@@ -119,8 +157,8 @@ import Testing
 
     @Test(arguments: 1...32 as ClosedRange<UInt64>)
     func `whatever the pace, no picture comes without its key frame and every loss is counted`(seed: UInt64) {
-        var random = SplitMix(seed: seed)
-        var hub = TestHub.make { $0.subscriberBytes = 4000 }
+        var random = SeededGenerator(seed: seed)
+        var hub = TestHub.make { $0.subscriberBytes = 10_000 }
         _ = hub.publish(1)
         _ = hub.play(7)
         var now: UInt64 = 0
@@ -128,15 +166,15 @@ import Testing
         var tag: UInt8 = 0
         var taken: [Sent] = []
         for frame in 0..<2000 {
-            now += .milliseconds(random.next(below: 80))
-            let isKey = frame == 0 || random.next(below: 20) == 0
+            now += .milliseconds(.random(in: 0..<80, using: &random))
+            let isKey = frame == 0 || Int.random(in: 0..<20, using: &random) == 0
             // The tag counts frames within a group, so that a hole shows.
-            let body = isKey ? Body.key(0) : Body.inter(tag, size: 1 + Int(random.next(below: 300)))
+            let body = isKey ? Body.key(0) : Body.inter(tag, size: Int.random(in: 1...300, using: &random))
             tag = isKey ? 1 : tag &+ 1
             hub.video(body, UInt32(now / 1_000_000), at: now)
             sent += 1
-            if random.next(below: 3) == 0 { hub.audio(Body.audio(), UInt32(now / 1_000_000), at: now) }
-            let room = random.next(below: frame / 200 % 2 == 0 ? 6 : 2)
+            if Int.random(in: 0..<3, using: &random) == 0 { hub.audio(Body.audio(), UInt32(now / 1_000_000), at: now) }
+            let room = Int.random(in: 0..<(frame / 200 % 2 == 0 ? 6 : 2), using: &random)
             for _ in 0..<room { if let next = hub.dequeue(for: 7) { taken.append(next) } }
         }
         taken += hub.drain(7)
@@ -150,21 +188,4 @@ import Testing
         #expect(pictures.count + hub.dropped(7).frames == sent)
         #expect(zip(pictures, pictures.dropFirst()).allSatisfy { $0.time <= $1.time })
     }
-}
-
-/// A small generator whose seed names the case.
-struct SplitMix {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-
-    mutating func next(below bound: UInt64) -> UInt64 { next() % bound }
 }

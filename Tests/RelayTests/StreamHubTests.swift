@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test func `a group beyond its bounds is not kept, and the joiner waits for a key frame`() {
-        var hub = TestHub.make { $0.groupBytes = 100 }
+        var hub = TestHub.make { $0.groupBytes = 100 + 2 * 256 }
         _ = hub.publish(1)
         hub.video(Body.key(1, size: 60))
         hub.video(Body.inter(2, size: 60), 40)
@@ -117,6 +117,31 @@ import Testing
         hub.video(Body.key(5), 160)
         #expect(hub.drain(7).map(\.payload) == [Body.key(5)])
         #expect(hub.statistics(at: 0).framesDropped == 0)
+    }
+
+    @Test(arguments: [true, false])
+    func `a group of the shortest messages is bounded by number and by what they cost`(byCount: Bool) {
+        var hub = TestHub.make {
+            if byCount { $0.groupMessages = 10 } else { $0.groupBytes = 10 * (6 + 256) }
+        }
+        _ = hub.publish(1)
+        hub.video(Body.key())
+        for _ in 1...9 { hub.video(Body.inter()) }
+        #expect(hub.statistics(at: 0).streams[0].groupMessages == 10)
+        hub.video(Body.inter())
+        #expect(hub.statistics(at: 0).streams[0].groupMessages == 0)
+    }
+
+    @Test func `a joiner gets the largest group whole`() {
+        var hub = TestHub.make()
+        let largest = RelayLimits().groupMessages
+        _ = hub.publish(1)
+        hub.video(Body.ntdfHeader())
+        hub.video(Body.key())
+        for _ in 2...largest { hub.video(Body.inter()) }
+        _ = hub.play(7)
+        #expect(hub.drain(7).count == 1 + largest)
+        #expect(hub.dropped(7).frames == 0)
     }
 
     @Test func `a group that lasts too long is not kept`() {

@@ -2,6 +2,7 @@ import AMF0
 import NIOCore
 import NIOPosix
 import RTMP
+import TestSupport
 
 /// Asks for a stream, and never reads a byte of it.
 final class StuckPlayer: Sendable {

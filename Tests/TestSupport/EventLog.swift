@@ -1,12 +1,12 @@
-import NIOConcurrencyHelpers
-import NIOCore
-import NIOPosix
+internal import NIOConcurrencyHelpers
+package import NIOCore
+internal import NIOPosix
 
 /// What happened, in order, and a way to wait for it with a deadline.
-final class EventLog<Event: Sendable>: Sendable {
-    struct TimedOut: Error, CustomStringConvertible {
-        let seen: [Event]
-        var description: String { "nothing of the kind came in time; seen: \(seen)" }
+package final class EventLog<Event: Sendable>: Sendable {
+    package struct TimedOut: Error, CustomStringConvertible {
+        package let seen: [Event]
+        package var description: String { "nothing of the kind came in time; seen: \(seen)" }
     }
 
     private struct State {
@@ -21,9 +21,11 @@ final class EventLog<Event: Sendable>: Sendable {
         let promise: EventLoopPromise<Event>
     }
 
+    package init() {}
+
     private let state = NIOLockedValueBox(State())
 
-    func add(_ event: Event) {
+    package func add(_ event: Event) {
         let served = state.withLockedValue { state -> [Waiter] in
             state.events.append(event)
             let served = state.waiters.filter { $0.wants(event) }
@@ -34,12 +36,12 @@ final class EventLog<Event: Sendable>: Sendable {
         for waiter in served { waiter.promise.succeed(event) }
     }
 
-    var all: [Event] { state.withLockedValue { $0.events } }
+    package var all: [Event] { state.withLockedValue { $0.events } }
 
     /// The first event of the kind after the one that was returned last.
     @discardableResult
-    func next(
-        within deadline: TimeAmount = .seconds(10), _ wants: @escaping @Sendable (Event) -> Bool
+    package func next(
+        within deadline: TimeAmount = .seconds(30), _ wants: @escaping @Sendable (Event) -> Bool
     ) async throws -> Event {
         let loop = Timers.loop
         let promise = loop.makePromise(of: Event.self)
@@ -61,12 +63,12 @@ final class EventLog<Event: Sendable>: Sendable {
 }
 
 /// The clock of the tests' deadlines, apart from the loops that the tests hold up.
-enum Timers {
-    static let loop: any EventLoop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
+package enum Timers {
+    package static let loop: any EventLoop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
 }
 
 /// How long `body` took.
-func elapsed(_ body: () async throws -> Void) async rethrows -> Duration {
+package func elapsed(_ body: () async throws -> Void) async rethrows -> Duration {
     let clock = ContinuousClock()
     let begin = clock.now
     try await body()

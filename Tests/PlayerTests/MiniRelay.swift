@@ -1,0 +1,60 @@
+import NIOCore
+import RTMP
+import RTMPTransport
+
+@testable import Player
+
+/// The least that a relay must be: every player gets the same messages, and perhaps the stream's end.
+final class MiniRelay: RTMPServerDelegate {
+    private let messages: [SealedStream.Message]
+    private let ends: Bool
+
+    private init(_ messages: [SealedStream.Message], ends: Bool) {
+        self.messages = messages
+        self.ends = ends
+    }
+
+    /// Runs `body` with a configuration for a viewer of the stream `messages`.
+    static func serving<Result>(
+        _ messages: [SealedStream.Message], ends: Bool = false, to mode: ViewerConfiguration.Mode,
+        _ body: (ViewerConfiguration) async throws -> Result
+    ) async throws -> Result {
+        let server = try await RTMPServer.bind(
+            RTMPServerConfiguration(port: 0), delegate: MiniRelay(messages, ends: ends))
+        let url = RTMPURL(
+            scheme: .rtmp, host: "127.0.0.1", port: UInt16(server.port), app: "live", streamName: "door")
+        do {
+            let result = try await body(ViewerConfiguration(url: url, mode: mode, untilStreamEnds: ends))
+            await server.close()
+            return result
+        } catch {
+            await server.close()
+            throw error
+        }
+    }
+
+    func connection(_ connection: RTMPServerConnection, playRequested request: PlayRequest) {
+        connection.acceptPlay()
+        for message in messages {
+            let type = MessageType(rawValue: message.type)
+            var chunks: [UInt8] = []
+            ChunkWriter.append(
+                type, timestamp: message.timestamp, streamID: connection.streamID,
+                chunkStreamID: type.mediaChunkStreamID, chunkSize: connection.chunkSize, payload: message.body[...],
+                to: &chunks)
+            connection.write(ByteBuffer(bytes: chunks))
+        }
+        connection.flush()
+        if ends { connection.announceEnd() }
+    }
+
+    func connection(_ connection: RTMPServerConnection, publishRequested request: PublishRequest) {
+        connection.rejectPublish(code: "NetStream.Publish.BadName", description: "players only")
+    }
+
+    func connection(_ connection: RTMPServerConnection, received message: RTMPMessage) {}
+    func connectionReadCompleted(_ connection: RTMPServerConnection) {}
+    func connectionBecameWritable(_ connection: RTMPServerConnection) {}
+    func connectionFinished(_ connection: RTMPServerConnection) {}
+    func connectionClosed(_ connection: RTMPServerConnection, error: RTMPTransportError?) {}
+}

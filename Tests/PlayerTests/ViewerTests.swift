@@ -1,0 +1,144 @@
+import Foundation
+import Logging
+import Media
+import NanoTDF
+import RTMP
+import RTMPTransport
+import TestSupport
+import Testing
+
+@testable import Player
+
+@Suite(.timeLimit(.minutes(1)))
+struct ViewerTests {
+    private static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    /// Gives the key when it is told to; without one, never.
+    private struct LateKey: KeyProvider {
+        let log: EventLog<CollectionKey>
+
+        func key(forHeader header: [UInt8]) async throws(KeyRefusal) -> CollectionKey {
+            do {
+                return try await log.next { _ in true }
+            } catch {
+                throw KeyRefusal(.unavailable, reason: "no key in this test")
+            }
+        }
+    }
+
+    private func sealed(_ collection: SealedStream.Collection) throws -> [SealedStream.Message] {
+        [try collection.headerFrame()] + SealedStream.formats
+            + [try collection.video(0, key: true), try collection.video(40)]
+    }
+
+    private static func clear(bytes: Int = 5) -> [SealedStream.Message] {
+        var message = SealedStream.clearVideo(0, key: true)
+        message.body.removeLast(9)
+        message.body += withUnsafeBytes(of: UInt32(bytes).bigEndian) { Array($0) } + [0x65]
+        message.body += [UInt8](repeating: 0x55, count: bytes - 1)
+        return SealedStream.formats + [message]
+    }
+
+    @Test func `a stream that ends before its key came ends the viewer, when the hold is over`() async throws {
+        let messages = try sealed(try SealedStream.Collection())
+        let statistics = try await MiniRelay.serving(messages, ends: true, to: .sealed(LateKey(log: EventLog()))) {
+            var configuration = $0
+            configuration.hold.duration = 100_000_000
+            return try await Viewer(configuration: configuration, sinks: [], logger: Self.logger).run()
+        }
+        #expect(statistics.state == .ended)
+        #expect(statistics.opened == 0)
+    }
+
+    @Test func `a key that comes after the stream's end still opens what waited`() async throws {
+        let collection = try SealedStream.Collection()
+        let messages = try sealed(collection)
+        let log = EventLog<CollectionKey>()
+        let states = EventLog<ViewerStatistics.State>()
+        let statistics = try await MiniRelay.serving(messages, ends: true, to: .sealed(LateKey(log: log))) {
+            let viewer = try Viewer(
+                configuration: $0, sinks: [], logger: Self.logger, onState: { states.add($0.state) })
+            async let end = viewer.run()
+            try await states.next { $0 == .waitingForKey }
+            log.add(collection.key)
+            return try await end
+        }
+        #expect(statistics.opened == 2)
+        #expect(statistics.noKey == 0)
+    }
+
+    @Test func `without keys a time limit counts from the first message`() async throws {
+        let messages = try sealed(try SealedStream.Collection())
+        let statistics = try await MiniRelay.serving(messages, to: .keyless) {
+            var configuration = $0
+            configuration.duration = 1
+            return try await Viewer(configuration: configuration, sinks: [], logger: Self.logger).run()
+        }
+        #expect(statistics.state == .ended)
+        #expect(statistics.relayedBytes > 0)
+    }
+
+    @Test func `an output that nobody reads does not hold up the end`() async throws {
+        let pipe = Pipe()
+        let states = EventLog<ViewerStatistics.State>()
+        let statistics = try await MiniRelay.serving(Self.clear(bytes: 400_000), to: .clear) {
+            let viewer = try Viewer(
+                configuration: $0, sinks: [MovieSink(.descriptor(pipe.fileHandleForWriting.fileDescriptor))],
+                logger: Self.logger, onState: { states.add($0.state) })
+            async let end = viewer.run()
+            try await states.next { $0 == .playing }
+            viewer.stop()
+            return try await end
+        }
+        #expect(statistics.video.units == 1)
+        #expect(statistics.outputDropped == 0)
+    }
+
+    @Test func `whoever is told the state may block, and the stream goes on`() async throws {
+        let gate = DispatchSemaphore(value: 0)
+        let log = EventLog<MediaEvent>()
+        let statistics = try await MiniRelay.serving(Self.clear(), to: .clear) {
+            let viewer = try Viewer(
+                configuration: $0, sinks: [LoggingSink(log)], logger: Self.logger, onState: { _ in gate.wait() })
+            async let end = viewer.run()
+            try await log.next { if case .accessUnit = $0 { true } else { false } }
+            viewer.stop()
+            return try await end
+        }
+        for _ in 0..<100 { gate.signal() }
+        #expect(statistics.state == .ended)
+    }
+
+    @Test func `a recording that cannot be made is an error`() {
+        let url = RTMPURL(scheme: .rtmp, host: "127.0.0.1", port: 1, app: "live", streamName: "door")
+        let configuration = ViewerConfiguration(url: url, mode: .keyless, recordingPath: "/no/such/folder/a.flv")
+        #expect(throws: ViewerError.output("/no/such/folder/a.flv: No such file or directory")) {
+            _ = try Viewer(configuration: configuration, sinks: [], logger: Self.logger)
+        }
+    }
+
+    @Test func `authorities that cannot be read end the viewer`() async throws {
+        let url = RTMPURL(scheme: .rtmps, host: "127.0.0.1", port: 1, app: "live", streamName: "door")
+        let configuration = ViewerConfiguration(
+            url: url, tls: RTMPClientTLS(authorityFile: "/no/such/file.pem"), mode: .clear)
+        let viewer = try Viewer(configuration: configuration, sinks: [], logger: Self.logger)
+        let error = await #expect(throws: ViewerError.self) { try await viewer.run() }
+        guard case .relay(let reason)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(reason.contains("TLS cannot be set up"))
+    }
+}
+
+/// Tells what came.
+final class LoggingSink: MediaSink {
+    private let log: EventLog<MediaEvent>
+
+    init(_ log: EventLog<MediaEvent>) {
+        self.log = log
+    }
+
+    func consume(_ event: MediaEvent, _ provenance: ViewerSession.Provenance?) throws(ViewerError) { log.add(event) }
+    func finish() throws(ViewerError) {}
+}
