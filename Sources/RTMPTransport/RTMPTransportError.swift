@@ -95,7 +95,8 @@ extension RTMPTransportError {
         // Files and a wrong pin do not mend themselves; an operator must act.
         case .tlsConfiguration, .publicKeyMismatch: .authentication
         // A box without a battery has no time of day before NTP, and every certificate is of the future then.
-        case .tlsFailed, .unknownHost, .connectFailed, .timedOut, .connectionLost, .bindFailed, .tooManyConnections: .transient
+        case .tlsFailed, .unknownHost, .connectFailed, .timedOut, .connectionLost, .bindFailed, .tooManyConnections:
+            .transient
         }
     }
 }
