@@ -123,6 +123,9 @@ public final class CameraService: Service {
 
     // MARK: - Work
 
+    /// Nanoseconds of streaming after which a redirect is followed without a pause.
+    private static let shortestStay: UInt64 = 2_000_000_000
+
     private func operate() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             if let authority {
@@ -191,7 +194,9 @@ public final class CameraService: Service {
             case .redirected(let tcURL):
                 // Elsewhere only as long as that works.
                 target = tcURL.flatMap { url.redirected(to: $0) }
-                retry = .immediately
+                // A relay that sends everybody away at once must not be asked in a tight loop.
+                let lasted = now > monitor.current.publishedAt ? now - monitor.current.publishedAt : 0
+                retry = lasted >= Self.shortestStay ? .immediately : .transient
                 monitor.enter(.waitingToReconnect, reason: "the relay asks for another connection")
             case .closed(let error):
                 target = nil

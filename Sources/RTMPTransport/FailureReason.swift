@@ -22,7 +22,22 @@ enum FailureReason {
         switch error {
         case is IOError: RTMPTransportError(.connectionLost(text(error)))
         case NIOSSLError.handshakeFailed(.sslError([.eofDuringHandshake])): closedWhileSecuring
-        default: RTMPTransportError(.tlsFailed("\(error)"))
+        default: RTMPTransportError(.tlsFailed(distrust(error)))
+        }
+    }
+
+    /// BoringSSL's own words name source files; of them only the code in capitals is kept.
+    private static func distrust(_ error: any Error) -> String {
+        if let error = error as? NIOSSLExtraError, error == .failedToValidateHostname {
+            return "its certificate is for another host"
+        }
+        let words = "\(error)".split { !($0.isASCII && ($0.isUppercase || $0 == "_")) }
+        let codes = words.filter { $0.count > 7 && $0.contains("_") }
+        return switch codes.first {
+        case "CERTIFICATE_VERIFY_FAILED":
+            "its certificate is not of an authority that is trusted here, or not valid now"
+        case let code?: "the TLS handshake failed (\(code))"
+        case nil: "the TLS handshake failed"
         }
     }
 

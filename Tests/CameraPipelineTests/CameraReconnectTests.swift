@@ -46,17 +46,14 @@ import Testing
         await second.close()
     }
 
-    @Test func `a relay that cannot be trusted is asked again slowly, and the state says why`() async throws {
+    @Test func `a relay that cannot be trusted gets nothing, is asked again, and the state says why`() async throws {
         let tests = #filePath.split(separator: "/").dropLast(2).map { "/" + $0 }.joined()
         let files = "\(tests)/RTMPTransportTests/Fixtures/localhost"
         let (relay, server) = try await LoopbackRelay.start(
             tls: RTMPServerTLS(certificateFile: files + ".pem", privateKeyFile: files + "-key.pem"))
-        // Soon and slowly have changed places: a test waits for what comes.
         var backoff = ReconnectBackoff.Configuration()
-        backoff.first = 3_600_000_000_000
-        backoff.longest = backoff.first
-        backoff.youngLongest = backoff.first
-        backoff.authentication = 1_000_000
+        backoff.first = 1_000_000
+        backoff.longest = 1_000_000
         let camera = try service(
             configuration(port: server.port) { $0.relay.url = "rtmps://127.0.0.1:\(server.port)/live" }, .camera(),
             try TestAuthority(), backoff: backoff)

@@ -145,10 +145,10 @@ extension EndToEndTests {
             return try String(contentsOf: file, encoding: .utf8)
         }
 
-        /// Lines of a list: stream, decode time, presentation time, duration, size, hash.
+        /// Lines of a list: stream, decode time, presentation time, duration, size, hash, then what is beside the packet.
         private static func hashes(_ list: String, stream: Int) -> [String] {
             list.split(separator: "\n").filter { $0.hasPrefix("\(stream),") }
-                .map { $0.split(separator: ",").suffix(2).joined(separator: ",") }
+                .map { $0.split(separator: ",").dropFirst(4).prefix(2).joined(separator: ",") }
         }
 
         private static func count(_ list: String, stream: Int) -> Int { hashes(list, stream: stream).count }
