@@ -32,13 +32,12 @@ enum FailureReason {
             return "its certificate is for another host"
         }
         let words = "\(error)".split { !($0.isASCII && ($0.isUppercase || $0 == "_")) }
-        let codes = words.filter { $0.count > 7 && $0.contains("_") }
-        return switch codes.first {
-        case "CERTIFICATE_VERIFY_FAILED":
-            "its certificate is not of an authority that is trusted here, or not valid now"
-        case let code?: "the TLS handshake failed (\(code))"
-        case nil: "the TLS handshake failed"
+        if words.contains("CERTIFICATE_VERIFY_FAILED") {
+            return "its certificate is not of an authority that is trusted here, or not valid now"
         }
+        // OPENSSL_ is what is left of OPENSSL_internal, which stands before every code.
+        let code = words.last { $0.count > 7 && $0.contains("_") && $0 != "OPENSSL_" }
+        return "the TLS handshake failed" + (code.map { " (\($0))" } ?? "")
     }
 
     /// Says nothing about trust: a terminator of TLS does so while the relay behind it restarts.
