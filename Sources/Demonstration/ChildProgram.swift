@@ -67,7 +67,7 @@ package final class ChildProgram: @unchecked Sendable {
     package func stop() async {
         guard process.isRunning else { return }
         process.terminate()
-        if await ended(within: .seconds(5)) == nil { kill(process.processIdentifier, SIGKILL) }
+        if await ended(within: .seconds(30)) == nil { kill(process.processIdentifier, SIGKILL) }
         _ = await ended(within: .seconds(5))
     }
 

@@ -29,7 +29,7 @@ package struct Stage: Sendable {
 
     @discardableResult
     package func expect<Value>(
-        _ what: String, from program: ChildProgram, within limit: Duration = .seconds(20),
+        _ what: String, from program: ChildProgram, within limit: Duration = .seconds(120),
         where match: (String) -> Value?
     ) async throws -> Value {
         guard let value = await program.line(within: limit, where: match) else {
@@ -48,7 +48,7 @@ package struct Stage: Sendable {
             "token-\(subject)", "watchboxctl",
             ["kas", "token", "--state", state, "--subject", subject, "--scope", scope, "--stream", stream])
         let token = try await expect("a token", from: program) { $0.isEmpty ? nil : $0 }
-        _ = await program.ended(within: .seconds(5))
+        _ = await program.ended(within: .seconds(60))
         guard
             FileManager.default.createFile(
                 atPath: file.path, contents: Data(token.utf8), attributes: [.posixPermissions: 0o600])

@@ -1,6 +1,7 @@
 internal import CAVCodec
 internal import Media
 internal import VideoCodec
+internal import Wire
 
 /// One track of a container: libavformat's packets in, formats and access units out.
 protocol ContainerTrack: AnyObject {
@@ -89,4 +90,15 @@ extension UnsafePointer<AVCodecParameters> {
     }
 
     var codecName: String { String(cString: wb_avcodec_get_name(pointee.codec_id)) }
+}
+
+extension TrackFailure {
+    /// The bytes end before what they announce.
+    var isTruncation: Bool {
+        guard case .damaged(let reason) = self else { return false }
+        return switch reason {
+        case .wire(.truncated), .truncatedBits: true
+        default: false
+        }
+    }
 }

@@ -140,7 +140,7 @@ public struct PlayerSession: Sendable {
         case .waiting, .playing:
             if let error = liveness.verdict(at: now) { return close(error) }
             var output: [UInt8] = []
-            ping(at: now, output: &output)
+            writePing(liveness.duePing(at: now), output: &output)
             return actions(writing: output, at: now)
         }
     }
@@ -179,6 +179,8 @@ public struct PlayerSession: Sendable {
             guard state == .connecting else { return }
             enter(.creatingStream, at: now, within: configuration.commandDeadline)
             link.write(RTMPCommand("createStream", transactionID: Transaction.createStream), to: &output)
+            // Answered before the play is: without an answer nothing would tell a frozen relay from a silent camera.
+            writePing(liveness.nextPing(at: now), output: &output)
         case .command(let command): handle(command, at: now, output: &output, results: &results)
         case .media(let message):
             started(at: now, output: &output, results: &results)
@@ -242,7 +244,7 @@ public struct PlayerSession: Sendable {
     private mutating func began(_ streamID: UInt32, at now: UInt64, output: inout [UInt8]) {
         guard case .startingPlay(let ours) = state, ours == streamID else { return }
         state = .waiting(streamID: ours)
-        ping(at: now, output: &output)  // learns early whether this relay answers
+        writePing(liveness.nextPing(at: now), output: &output)
     }
 
     private mutating func started(at now: UInt64, output: inout [UInt8], results: inout [Action]) {
@@ -261,8 +263,8 @@ public struct PlayerSession: Sendable {
         results.append(.streamEnded)
     }
 
-    private mutating func ping(at now: UInt64, output: inout [UInt8]) {
-        guard let value = liveness.duePing(at: now) else { return }
+    private mutating func writePing(_ value: UInt32?, output: inout [UInt8]) {
+        guard let value else { return }
         link.write(.userControl(.pingRequest(value)), to: &output)
     }
 

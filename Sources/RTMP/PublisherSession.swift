@@ -6,7 +6,9 @@ internal import AMF0
 /// 1. handshake, `connect` (with Adobe authentication and `fourCcList` where they are wanted), `releaseStream`,
 ///    `FCPublish`, `createStream`, `publish`; each step within its deadline, answers matched by transaction id;
 /// 2. reading all the time: acknowledgements per window, pongs; nothing that we send waits for the peer's;
-/// 3. pings of its own and the verdict that a relay is dead (`RelayLiveness`);
+/// 3. pings of its own and the verdict that a relay is dead (`RelayLiveness`). The first one goes out behind
+///    `createStream`: a relay that keeps order has answered it before it says `NetStream.Publish.Start`, so that there
+///    is no frame of which we do not know how to notice that nobody reads it;
 /// 4. an orderly end from every state.
 ///
 /// The odd case is a peer's FIN while publishing: Twitch half-closes on purpose, so publishing goes on until a write
@@ -152,7 +154,7 @@ public struct PublisherSession: Sendable {
         case .publishing:
             if let error = liveness.verdict(at: now) { return close(error) }
             var output: [UInt8] = []
-            ping(at: now, output: &output)
+            writePing(liveness.duePing(at: now), output: &output)
             return actions(writing: output, at: now)
         }
     }
@@ -234,7 +236,7 @@ public struct PublisherSession: Sendable {
         case .connected:
             guard state == .connecting else { return }
             enter(.creatingStream, at: now, within: configuration.commandDeadline)
-            announceStream(output: &output)
+            announceStream(at: now, output: &output)
         case .command(let command): handle(command, at: now, output: &output, results: &results)
         case .pingAnswered(let value):
             if let time = liveness.pingAnswered(value, at: now) { results.append(.roundTrip(nanoseconds: time)) }
@@ -277,7 +279,8 @@ public struct PublisherSession: Sendable {
             guard case .startingPublish(let streamID) = state else { return }
             state = .publishing(streamID: streamID)
             results.append(.published)
-            ping(at: now, output: &output)  // learns early whether this relay answers, and how fast
+            // A relay that freezes from here on owes an answer already; one that has answered none is asked again.
+            writePing(liveness.nextPing(at: now), output: &output)
         case "NetConnection.Connect.ReconnectRequest":
             results.append(.reconnectRequested(tcURL: status.statusTCURL))
         case "NetConnection.Connect.Failed", "NetConnection.Connect.InvalidApp", "NetConnection.Connect.AppShutdown",
@@ -290,12 +293,13 @@ public struct PublisherSession: Sendable {
         }
     }
 
-    private mutating func announceStream(output: inout [UInt8]) {
+    private mutating func announceStream(at now: UInt64, output: inout [UInt8]) {
         let name = AMF0Value.string(url.streamName)
         link.write(
             RTMPCommand("releaseStream", transactionID: Transaction.releaseStream, arguments: [name]), to: &output)
         link.write(RTMPCommand("FCPublish", transactionID: Transaction.fcPublish, arguments: [name]), to: &output)
         link.write(RTMPCommand("createStream", transactionID: Transaction.createStream), to: &output)
+        writePing(liveness.nextPing(at: now), output: &output)
     }
 
     private mutating func unpublish(_ streamID: UInt32?, output: inout [UInt8]) {
@@ -307,8 +311,8 @@ public struct PublisherSession: Sendable {
         link.write(delete, to: &output)
     }
 
-    private mutating func ping(at now: UInt64, output: inout [UInt8]) {
-        guard let value = liveness.duePing(at: now) else { return }
+    private mutating func writePing(_ value: UInt32?, output: inout [UInt8]) {
+        guard let value else { return }
         link.write(.userControl(.pingRequest(value)), to: &output)
     }
 

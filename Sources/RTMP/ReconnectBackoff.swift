@@ -1,6 +1,6 @@
 /// When to connect again. A pure decision: time and chance are arguments.
 ///
-/// Exponential with jitter, 0.5 s to 30 s. While an outage is young, and after streams that were up for less than the
+/// Exponential with jitter, 0.5 s to 4 s: after however long an outage, a stream is back within 5 s of its relay. While an outage is young, and after streams that were up for less than the
 /// 30 s that count as good, the delay stays small: a relay that restarts finds its publishers back within 2 s, and one
 /// that is gone for long, or flaps, is not stormed.
 public struct ReconnectBackoff: Sendable {
@@ -8,7 +8,7 @@ public struct ReconnectBackoff: Sendable {
         /// Nanoseconds before the first retry (the jitter takes away up to half).
         public var first: UInt64 = 500_000_000
         /// Nanoseconds; the delay is never longer.
-        public var longest: UInt64 = 30_000_000_000
+        public var longest: UInt64 = 4_000_000_000
         /// Nanoseconds that an outage counts as young for; its delays are at most `youngLongest`.
         public var youngOutage: UInt64 = 20_000_000_000
         public var youngLongest: UInt64 = 1_500_000_000

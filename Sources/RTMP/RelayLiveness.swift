@@ -82,11 +82,16 @@ struct RelayLiveness: Sendable {
         outstanding = []
     }
 
-    /// The value of a ping that is to be sent now.
+    /// The value of a ping that is to be sent now; nil while the last one is young enough.
     mutating func duePing(at now: UInt64) -> UInt32? {
-        guard !isHalfClosed else { return nil }
         let interval = mediaFlowed ? rules.pingInterval : rules.idlePingInterval
         if let lastPing, now.elapsed(since: lastPing) < interval { return nil }
+        return nextPing(at: now)
+    }
+
+    /// The value of a ping that is to be sent now, however young the last one is; nil after the peer's FIN.
+    mutating func nextPing(at now: UInt64) -> UInt32? {
+        guard !isHalfClosed else { return nil }
         lastPing = now
         mediaFlowed = false
         counter &+= 1

@@ -45,17 +45,18 @@ public final class RTMPServer: @unchecked Sendable {
         port = listener.localAddress?.port ?? 0
     }
 
-    /// - Parameter delegate: is told of everything on `eventLoop`; held until the server is closed.
+    /// - Parameters:
+    ///   - socket: one that listens already, and is the server's from now on; nil: binds to the configuration's address.
+    ///   - delegate: is told of everything on `eventLoop`; held until the server is closed.
     public static func bind(
-        _ configuration: RTMPServerConfiguration, on eventLoop: any EventLoop = RTMPEventLoop.shared,
-        delegate: any RTMPServerDelegate
+        _ configuration: RTMPServerConfiguration, socket: ListeningSocket? = nil,
+        on eventLoop: any EventLoop = RTMPEventLoop.shared, delegate: any RTMPServerDelegate
     ) async throws(RTMPTransportError) -> RTMPServer {
         let tls = try configuration.tls.map { (tls) throws(RTMPTransportError) in try tls.makeContext() }
         let table = ConnectionTable(configuration: configuration, eventLoop: eventLoop, delegate: delegate)
         let highWater = configuration.writeHighWater
         let bootstrap = ServerBootstrap(group: eventLoop)
-            .serverChannelOption(.backlog, value: 1024)
-            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .serverChannelOption(.backlog, value: ListeningSocket.backlog)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelOption(SocketOptions.noDelay, value: 1)
             .childChannelOption(SocketOptions.notSentLowWater, value: SocketOptions.notSentLowWaterBytes)
@@ -74,9 +75,12 @@ public final class RTMPServer: @unchecked Sendable {
                 }
             }
         do {
-            let listener = try await bootstrap.bind(host: configuration.host, port: configuration.port).get()
+            let socket = try socket ?? ListeningSocket.open(host: configuration.host, port: configuration.port)
+            let listener = try await bootstrap.withBoundSocket(socket.descriptor).get()
             try await eventLoop.submit { table.start() }.get()
             return RTMPServer(eventLoop: eventLoop, listener: listener, connections: table)
+        } catch let error as RTMPTransportError {
+            throw error
         } catch {
             throw RTMPTransportError(.bindFailed(FailureReason.text(error)))
         }

@@ -1,7 +1,7 @@
 public import Logging
 internal import NIOCore
 internal import RTMP
-internal import RTMPTransport
+public import RTMPTransport
 public import ServiceLifecycle
 
 /// The relay as a service: listens, relays, and on shutdown tells everybody and closes.
@@ -13,13 +13,17 @@ public final class RelayService: Service {
     private let core: RelayCore
     private let onRunning: @Sendable (Int) -> Void
     private let server = ServerSession.Configuration()
+    private let socket: ListeningSocket?
 
-    /// - Parameter onRunning: told the port once connections are accepted.
+    /// - Parameters:
+    ///   - socket: one that listens already at the configuration's address; nil: makes its own.
+    ///   - onRunning: told the port once connections are accepted.
     public init(
-        configuration: RelayConfiguration, logger: Logger,
+        configuration: RelayConfiguration, socket: ListeningSocket? = nil, logger: Logger,
         onRunning: @escaping @Sendable (_ port: Int) -> Void = { _ in }
     ) {
         self.configuration = configuration
+        self.socket = socket
         self.logger = logger
         self.onRunning = onRunning
         core = RelayCore(configuration: configuration, chunkSize: server.chunkSize, logger: logger)
@@ -34,7 +38,7 @@ public final class RelayService: Service {
         listening.session = server
         let core = self.core
         let loop = RTMPEventLoop.shared
-        let running = try await RTMPServer.bind(listening, on: loop, delegate: core)
+        let running = try await RTMPServer.bind(listening, socket: socket, on: loop, delegate: core)
         try? await loop.submit { core.start(on: loop) }.get()
         logger.info(
             "relay listens",

@@ -50,7 +50,7 @@ public struct RelayProbe: Sendable {
         let late = ProbeReceiver(loop: loop)
         let latePlayer = RTMPPlayerConnection.connect(url: url, tls: tls, on: loop, delegate: late)
         try? await sender.allSent(within: Self.patience)
-        try? await early.received(frames: stream.frames.count, within: .seconds(2))
+        try? await early.received(frames: stream.frames.count, within: Self.patience)
         progress(.comparing)
         let round = try? await loop.submit { publisher.metrics.pingRoundTrip }.get()
         findings.roundTripMilliseconds = (round ?? nil).map { Double($0) / 1_000_000 }

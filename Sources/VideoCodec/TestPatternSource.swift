@@ -10,6 +10,8 @@ public struct TestPatternConfiguration: Equatable, Sendable {
     public var pictureLimit: Int?
     /// Ends after this many seconds of the stream's time.
     public var durationLimit: Double?
+    /// Delivers nothing more after so many seconds of the stream's time, and does not end either: as a driver that hangs.
+    public var stallsAfter: Double?
     /// Each unit when it is due; otherwise as fast as the encoder goes.
     public var isRealTime = true
 
@@ -77,11 +79,16 @@ public final class TestPatternSource: MediaSource {
         // The first sound is coded before the clock starts, so that it is on time.
         _ = try sound?.peek()
         let epoch = SourceClock.now
+        let stall = configuration.stallsAfter.map { MediaTime(seconds: $0) + pictures.start }
         let end = configuration.durationLimit.map { MediaTime(seconds: $0) + pictures.start }
         while !clock.isStopped {
             let time = pictures.nextTime
             let isLastPictureDone = configuration.pictureLimit.map { pictures.number >= $0 } ?? false
             if isLastPictureDone || end.map({ time >= $0 }) ?? false { break }
+            if let stall, time >= stall {
+                while clock.wait(until: SourceClock.now &+ 3_600_000_000_000) {}
+                return
+            }
             if let unit = try sound?.peek(), unit.decodeTime <= time {
                 guard waitUntilDue(unit.decodeTime, since: epoch) else { return }
                 if let unit = sound?.take(instant: SourceClock.now) { deliver(.accessUnit(unit)) }

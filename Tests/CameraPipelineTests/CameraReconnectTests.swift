@@ -1,3 +1,4 @@
+import CameraModel
 import RTMP
 import RTMPTransport
 import Testing

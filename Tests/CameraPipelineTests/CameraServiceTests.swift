@@ -1,3 +1,5 @@
+import CameraModel
+import Dispatch
 import FoundationEssentials
 import KeyAccessClient
 import Media
@@ -86,9 +88,22 @@ import Testing
         let (relay, server) = try await LoopbackRelay.start([.closeAfter(400), .accept])
         let authority = try TestAuthority()
         let units = clip(pictures: 600, seed: 3)
-        let camera = try service(
-            configuration(port: server.port, unthrottled: true), ScriptedSource(file: units), authority)
+        // The end of the file waits until the camera knows: kernels take megabytes for a relay that is gone, and a file
+        // that is all with them needs no second connection.
+        let noticed = DispatchSemaphore(value: 0)
+        let source = ScriptedSource { _, deliver in
+            for event in formats + units.dropLast(300).map({ .accessUnit($0) }) { deliver(event) }
+            _ = noticed.wait(timeout: .now() + .seconds(50))
+            for unit in units.suffix(300) { deliver(.accessUnit(unit)) }
+            return nil
+        }
+        let camera = try service(configuration(port: server.port, unthrottled: true), source, authority)
+        let watching = Task {
+            _ = await waitFor(.waitingToReconnect, of: camera)
+            noticed.signal()
+        }
         try await camera.run()
+        await watching.value
         await relay.wait { $0.count == 2 && $0[1].isFinished }
         let second = audit(relay.streams[1], authority)
         #expect(second.faults == [])

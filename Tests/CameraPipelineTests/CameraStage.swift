@@ -1,3 +1,4 @@
+import CameraModel
 import KeyAccessClient
 import Logging
 import Media

@@ -1,3 +1,4 @@
+import CameraModel
 import Media
 import Synchronization
 import Testing

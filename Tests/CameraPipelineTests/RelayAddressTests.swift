@@ -1,3 +1,4 @@
+import CameraModel
 import FoundationEssentials
 import KeyAccessClient
 import RTMP

@@ -8,7 +8,7 @@ import Testing
             .deletingLastPathComponent()
         let folder = root.appending(path: "Sources/CameraPipeline")
         let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-        #expect(files.count > 20)
+        #expect(files.count > 15)
         let naming = try files.filter {
             try String(contentsOf: $0, encoding: .utf8).contains("RTMPPublisherConnection")
         }

@@ -14,7 +14,7 @@ extension EndToEndTests {
                         "camera", "door", "--clear-for-tests", "--relay", "rtmp://127.0.0.1:1/live/door", "--size",
                         "160x90",
                     ])
-                #expect(await camera.ended(within: .seconds(20)) == ExitStatus.failed.rawValue)
+                #expect(await camera.ended(within: .seconds(120)) == ExitStatus.failed.rawValue)
             }
         }
 
@@ -36,8 +36,8 @@ extension EndToEndTests {
                         "camera", "door", "--clear-for-tests", "--size", "320x180", "--rate", "25", "--duration", "3",
                         "--relay", "rtmp://127.0.0.1:\(port)/live/door", "--json",
                     ])
-                #expect(await camera.ended(within: .seconds(60)) == 0, "\(stage.words(of: "camera"))")
-                #expect(await server.ended(within: .seconds(30)) == 0, "\(stage.words(of: "ffmpeg"))")
+                #expect(await camera.ended(within: .seconds(120)) == 0, "\(stage.words(of: "camera"))")
+                #expect(await server.ended(within: .seconds(120)) == 0, "\(stage.words(of: "ffmpeg"))")
                 let probe = try stage.startForeign(
                     "ffprobe", installed("ffprobe")!,
                     [
@@ -45,7 +45,7 @@ extension EndToEndTests {
                         "csv",
                         received,
                     ])
-                #expect(await probe.ended(within: .seconds(30)) == 0)
+                #expect(await probe.ended(within: .seconds(120)) == 0)
                 #expect(stage.words(of: "ffprobe").isEmpty, "a decoder complains: \(stage.words(of: "ffprobe"))")
                 let counts = probe.lines.reduce(into: [String: Int]()) { counts, line in
                     let fields = line.split(separator: ",").map(String.init)

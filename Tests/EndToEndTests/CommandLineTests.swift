@@ -13,7 +13,7 @@ extension EndToEndTests {
         func `help is given and is no error`(program: String, arguments: [String]) async throws {
             try await TestStage.run { stage in
                 let help = try stage.start("help", program, arguments)
-                #expect(await help.ended(within: .seconds(20)) == 0)
+                #expect(await help.ended(within: .seconds(120)) == 0)
                 #expect(help.lines.contains { $0.hasPrefix("USAGE:") })
             }
         }
@@ -37,7 +37,7 @@ extension EndToEndTests {
         {
             try await TestStage.run { stage in
                 let program = try stage.start("wrong", "watchboxd", arguments)
-                let status = await program.ended(within: .seconds(20))
+                let status = await program.ended(within: .seconds(120))
                 #expect(status == ExitStatus.usage.rawValue || status == ExitStatus.invalidConfiguration.rawValue)
                 let words = stage.words(of: "wrong")
                 #expect(words.lowercased().hasPrefix("error: "), "\(words)")
@@ -51,7 +51,7 @@ extension EndToEndTests {
                 let port = try FreePort.take()
                 let test = try stage.start(
                     "relay-test", "watchboxctl", ["relay", "test", "rtmp://127.0.0.1:\(port)/live"])
-                #expect(await test.ended(within: .seconds(30)) == ExitStatus.remoteUnreachable.rawValue)
+                #expect(await test.ended(within: .seconds(120)) == ExitStatus.remoteUnreachable.rawValue)
                 #expect(stage.words(of: "relay-test").contains("Next: "))
             }
         }
@@ -61,7 +61,7 @@ extension EndToEndTests {
                 let relay = try await stage.relay()
                 let test = try stage.start(
                     "relay-test", "watchboxctl", ["relay", "test", "rtmp://127.0.0.1:\(relay.port)/live", "--json"])
-                #expect(await test.ended(within: .seconds(30)) == 0, "\(stage.words(of: "relay-test"))")
+                #expect(await test.ended(within: .seconds(120)) == 0, "\(stage.words(of: "relay-test"))")
                 let findings = test.lines.last ?? ""
                 for fact in [
                     "\"verdict\":\"carries-everything\"", "\"lateJoinerHasHeader\":true",

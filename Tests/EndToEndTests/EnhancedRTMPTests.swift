@@ -41,9 +41,9 @@ extension EndToEndTests {
                 }
                 let publisher = try Self.run(
                     stage, "publisher", ["-re", "-i", film.path, "-map", "0", "-c", "copy", "-f", "flv", url])
-                #expect(await publisher.ended(within: .seconds(60)) == 0, "\(stage.words(of: "publisher"))")
-                #expect(await player.ended(within: .seconds(30)) == 0, "\(stage.words(of: "player"))")
-                #expect(await recorder.ended(within: .seconds(30)) == 0, "\(stage.words(of: "recorder"))")
+                #expect(await publisher.ended(within: .seconds(120)) == 0, "\(stage.words(of: "publisher"))")
+                #expect(await player.ended(within: .seconds(120)) == 0, "\(stage.words(of: "player"))")
+                #expect(await recorder.ended(within: .seconds(120)) == 0, "\(stage.words(of: "recorder"))")
                 #expect(stage.words(of: "player").isEmpty, "\(stage.words(of: "player"))")
 
                 // Decoder configurations, and of each packet its times, its size and its bytes.
@@ -89,8 +89,8 @@ extension EndToEndTests {
                         "WATCHBOX_ALLOW_CLEAR=tests-only", TestStage.products.appending(path: "watchboxd").path,
                         "camera", "door", "--clear-for-tests", "--source", film.path, "--relay", url, "--json",
                     ])
-                #expect(await camera.ended(within: .seconds(60)) == 0, "\(stage.words(of: "camera"))")
-                #expect(await player.ended(within: .seconds(30)) == 0, "\(stage.words(of: "player"))")
+                #expect(await camera.ended(within: .seconds(120)) == 0, "\(stage.words(of: "camera"))")
+                #expect(await player.ended(within: .seconds(120)) == 0, "\(stage.words(of: "player"))")
                 #expect(stage.words(of: "player").isEmpty, "\(stage.words(of: "player"))")
                 let sent = try await Self.packets(stage, film)
                 let played = try String(contentsOf: stage.file("played.packets"), encoding: .utf8)
@@ -117,7 +117,7 @@ extension EndToEndTests {
                     "-f", "lavfi", "-i", "testsrc2=size=320x180:rate=25", "-f", "lavfi", "-i", "sine=440:r=48000", "-t",
                     "3", "-pix_fmt", "yuv420p",
                 ] + codec.encoder + ["-preset", "ultrafast", "-bf", "2", "-c:a", "aac", film.path])
-            try #require(await maker.ended(within: .seconds(60)) == 0, "\(stage.words(of: "maker"))")
+            try #require(await maker.ended(within: .seconds(120)) == 0, "\(stage.words(of: "maker"))")
             return film
         }
 
@@ -140,7 +140,7 @@ extension EndToEndTests {
         private static func list(_ stage: TestStage, _ film: URL, _ options: [String]) async throws -> String {
             let file = stage.file("list")
             let lister = try run(stage, "lister", ["-i", film.path] + options + [file.path])
-            try #require(await lister.ended(within: .seconds(30)) == 0, "\(stage.words(of: "lister"))")
+            try #require(await lister.ended(within: .seconds(120)) == 0, "\(stage.words(of: "lister"))")
             #expect(stage.words(of: "lister").isEmpty, "\(film.lastPathComponent): \(stage.words(of: "lister"))")
             return try String(contentsOf: file, encoding: .utf8)
         }

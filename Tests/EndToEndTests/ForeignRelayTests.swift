@@ -30,7 +30,7 @@ extension EndToEndTests {
                         "--rotate-seconds", "1.5", "--relay-profile", profile, "--relay", url, "--json", "--frame-log",
                         stage.file("camera.jsonl").path,
                     ] + kas.publishing)
-                #expect(await camera.ended(within: .seconds(60)) == 0, "\(stage.words(of: "camera"))")
+                #expect(await camera.ended(within: .seconds(120)) == 0, "\(stage.words(of: "camera"))")
                 let sealed = try FrameRecord.read(stage.file("camera.jsonl"))
                 try await stage.wait("rtmpdump's file to be complete") {
                     let attributes = try? FileManager.default.attributesOfItem(atPath: stored.path)
@@ -59,7 +59,7 @@ extension EndToEndTests {
                 let test = try stage.start(
                     "relay-test", "watchboxctl",
                     ["relay", "test", "rtmp://127.0.0.1:\(port)/\(application)", "--json"])
-                #expect(await test.ended(within: .seconds(40)) == 0, "\(stage.words(of: "relay-test"))")
+                #expect(await test.ended(within: .seconds(120)) == 0, "\(stage.words(of: "relay-test"))")
                 let line = test.lines.last ?? ""
                 #expect(line.contains("\"verdict\":\"\(verdict)\""), "\(line)")
             }

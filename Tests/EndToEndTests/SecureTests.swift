@@ -27,8 +27,8 @@ extension EndToEndTests {
                         "camera", "door", "--relay", url, "--duration", "3", "--rotate-seconds", "1", "--frame-log",
                         stage.file("camera.jsonl").path,
                     ] + Self.pattern + Self.keys(kas, host, kas.publishToken) + trust)
-                #expect(await camera.ended(within: .seconds(60)) == 0, "\(stage.words(of: "camera"))")
-                #expect(await viewer.ended(within: .seconds(30)) == 0, "\(stage.words(of: "viewer"))")
+                #expect(await camera.ended(within: .seconds(120)) == 0, "\(stage.words(of: "camera"))")
+                #expect(await viewer.ended(within: .seconds(120)) == 0, "\(stage.words(of: "viewer"))")
                 let sealed = try FrameRecord.read(stage.file("camera.jsonl"))
                 let comparison = Comparison(camera: sealed, viewer: try FrameRecord.read(stage.file("viewer.jsonl")))
                 #expect(comparison.isExact, "\(comparison)")
@@ -158,7 +158,7 @@ extension EndToEndTests {
 
             private func openssl(_ arguments: [String]) async throws {
                 let program = try stage.startForeign("openssl", try #require(installed("openssl")), arguments)
-                try #require(await program.ended(within: .seconds(20)) == 0, "\(stage.words(of: "openssl"))")
+                try #require(await program.ended(within: .seconds(120)) == 0, "\(stage.words(of: "openssl"))")
             }
         }
     }

@@ -95,7 +95,7 @@ final class TestStage {
     /// Waits until the program reports this state; the reports before `skipping` lines are not looked at.
     @discardableResult
     func wait(
-        for program: ChildProgram, state: String, skipping: Int = 0, within limit: Duration = .seconds(30)
+        for program: ChildProgram, state: String, skipping: Int = 0, within limit: Duration = .seconds(120)
     ) async throws -> StateLine {
         let deadline = ContinuousClock.now + limit
         while true {
@@ -111,7 +111,7 @@ final class TestStage {
     }
 
     /// Waits for `condition`; a test that needs it fails by time limit, not by this.
-    func wait(within limit: Duration = .seconds(30), _ what: String, until condition: () throws -> Bool) async throws {
+    func wait(within limit: Duration = .seconds(120), _ what: String, until condition: () throws -> Bool) async throws {
         let deadline = ContinuousClock.now + limit
         while try !condition() {
             guard ContinuousClock.now < deadline else {

@@ -29,10 +29,11 @@ struct KeyRequestTests {
 /// A stand-in KAS that does everything but its work.
 @Suite(.timeLimit(.minutes(1)))
 struct KASKeyProviderTests {
-    private func refusal(_ server: StandInServer) async throws -> KeyRefusal? {
+    /// - Parameter timeout: short only for a server that never answers: a busy machine may be slow to.
+    private func refusal(_ server: StandInServer, timeout: Duration = .seconds(50)) async throws -> KeyRefusal? {
         let header = try SealedStream.Collection().sealer.headerBytes
         let provider = KASKeyProvider(
-            KASConfiguration(url: server.url, token: .value("viewer-secret"), timeout: .milliseconds(200)))
+            KASConfiguration(url: server.url, token: .value("viewer-secret"), timeout: timeout))
         do throws(KeyRefusal) {
             _ = try await provider.key(forHeader: header)
             return nil
@@ -50,7 +51,8 @@ struct KASKeyProviderTests {
         for reply in replies {
             let server = StandInServer { _ in reply }
             defer { server.stop() }
-            let refusal = try #require(try await refusal(server))
+            let timeout: Duration = if case .silence = reply { .milliseconds(200) } else { .seconds(50) }
+            let refusal = try #require(try await refusal(server, timeout: timeout))
             #expect(refusal.kind == .unavailable)
             #expect(!refusal.reason.contains("viewer-secret"))
         }

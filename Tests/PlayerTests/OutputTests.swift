@@ -1,6 +1,6 @@
+import ChannelTestSupport
 import Foundation
 import Media
-import TestSupport
 import Testing
 
 @testable import Player

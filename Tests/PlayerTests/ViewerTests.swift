@@ -1,10 +1,10 @@
+import ChannelTestSupport
 import Foundation
 import Logging
 import Media
 import NanoTDF
 import RTMP
 import RTMPTransport
-import TestSupport
 import Testing
 
 @testable import Player

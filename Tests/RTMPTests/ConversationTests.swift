@@ -33,7 +33,9 @@ struct ConversationTests {
             for action in actions {
                 switch action {
                 case .write(let bytes): toServer += bytes
-                case .published: published = true
+                case .published:
+                    published = true
+                    #expect(publisher.relayAnswersPings, "our relay answers the first ping before it says so")
                 case .reconnectRequested, .roundTrip: break
                 case .closed(let error): Issue.record("publisher: \(error)")
                 }

@@ -48,7 +48,7 @@ private struct Dialogue {
     }
 }
 
-private let ping = "userControl(RTMP.UserControlEvent.pingRequest(1))"
+private func ping(_ value: Int) -> String { "userControl(RTMP.UserControlEvent.pingRequest(\(value)))" }
 
 struct PlayerSessionTests {
     @Test func `the order of a player`() throws {
@@ -58,7 +58,7 @@ struct PlayerSessionTests {
             dialogue.hears(plainHandshake).said
                 == ["setChunkSize(4096)", "windowAcknowledgementSize(2500000)", "connect 1"])
         let success = dialogue.peer.status("NetConnection.Connect.Success", name: "_result", 1)
-        #expect(dialogue.hears(success).said == ["createStream 2"])
+        #expect(dialogue.hears(success).said == ["createStream 2", ping(1)])
         #expect(
             dialogue.hears(dialogue.peer.command("_result", 2, .number(7))).said
                 == [
@@ -66,7 +66,7 @@ struct PlayerSessionTests {
                     "userControl(RTMP.UserControlEvent.setBufferLength(7, milliseconds: 100))",
                 ])
         #expect(dialogue.session.status == .connecting(.play))
-        #expect(dialogue.hears(dialogue.peer.control(.userControl(.streamBegin(7)))).said == [ping])
+        #expect(dialogue.hears(dialogue.peer.control(.userControl(.streamBegin(7)))).said == [ping(2)])
         #expect(dialogue.session.status == .waiting)
         #expect(dialogue.hears(dialogue.peer.status("NetStream.Play.Reset", stream: 7)).rest.isEmpty)
         #expect(dialogue.hears(dialogue.peer.status("NetStream.Play.Start", stream: 7)).rest == [.playing])
@@ -109,7 +109,7 @@ struct PlayerSessionTests {
         var dialogue = try Dialogue()
         dialogue.advance(to: .play)
         let (said, rest) = dialogue.hears(dialogue.peer.media(.audio, 0, [0xAF, 0], stream: 7))
-        #expect(said == [ping])
+        #expect(said == [ping(2)])
         #expect(rest.first == .playing)
         #expect(rest.count == 2)
     }
@@ -184,10 +184,21 @@ struct PlayerSessionTests {
         var dialogue = try Dialogue()
         dialogue.advance(to: .streaming)
         #expect(
-            dialogue.hears(dialogue.peer.control(.userControl(.pingResponse(1))), at: 1).rest
+            dialogue.hears(dialogue.peer.control(.userControl(.pingResponse(2))), at: 1).rest
                 == [.roundTrip(nanoseconds: 1)])
         #expect(dialogue.split(dialogue.session.timePassed(at: 10 * second)).said.count == 1)
         #expect(dialogue.session.timePassed(at: 18 * second) == [.closed(.pingUnanswered(nanoseconds: 8 * second))])
+    }
+
+    @Test func `a relay that freezes as soon as it has said Play Start is noticed`() throws {
+        var dialogue = try Dialogue()
+        dialogue.advance(to: .play)
+        let answer = dialogue.peer.control(.userControl(.pingResponse(1)))
+        #expect(dialogue.hears(answer, at: 1).rest == [.roundTrip(nanoseconds: 1)])
+        let start = dialogue.peer.status("NetStream.Play.Start", stream: 7)
+        #expect(dialogue.hears(start, at: second).rest == [.playing])
+        #expect(dialogue.split(dialogue.session.timePassed(at: 9 * second - 1)).rest.isEmpty)
+        #expect(dialogue.session.timePassed(at: 9 * second) == [.closed(.pingUnanswered(nanoseconds: 8 * second))])
     }
 
     @Test(arguments: [

@@ -62,6 +62,8 @@ private struct Dialogue {
 
 private let unpublish = "FCUnpublish 6 cam1?key=k"
 
+private func ping(_ value: Int) -> String { "userControl(RTMP.UserControlEvent.pingRequest(\(value)))" }
+
 struct PublisherSessionTests {
     @Test func `the order of a publisher`() throws {
         var dialogue = try Dialogue()
@@ -76,11 +78,11 @@ struct PublisherSessionTests {
         let success = dialogue.peer.status("NetConnection.Connect.Success", name: "_result", 1)
         #expect(
             dialogue.hears(success).said
-                == ["releaseStream 2 cam1?key=k", "FCPublish 3 cam1?key=k", "createStream 4"])
+                == ["releaseStream 2 cam1?key=k", "FCPublish 3 cam1?key=k", "createStream 4", ping(1)])
         #expect(
             dialogue.hears(dialogue.peer.command("_result", 4, .number(7))).said == ["publish 5 cam1?key=k live @7"])
         let (said, rest) = dialogue.hears(dialogue.peer.status("NetStream.Publish.Start", stream: 7))
-        #expect(said == ["userControl(RTMP.UserControlEvent.pingRequest(1))"])
+        #expect(said == [ping(2)])
         #expect(rest == [.published])
         #expect(dialogue.session.status == .publishing)
         #expect(dialogue.split(dialogue.session.stop(at: 0)) == ([unpublish, "deleteStream 7 7"], [.closed(.stopped)]))
@@ -127,8 +129,8 @@ struct PublisherSessionTests {
             #expect(
                 said == [
                     "setChunkSize(4096)", "connect 1", "windowAcknowledgementSize(5000000)",
-                    "releaseStream 2 cam1", "FCPublish 3 cam1", "createStream 4", "publish 5 cam1 live @1",
-                    "userControl(RTMP.UserControlEvent.pingRequest(1))",
+                    "releaseStream 2 cam1", "FCPublish 3 cam1", "createStream 4", ping(1), "publish 5 cam1 live @1",
+                    ping(2),
                 ], "cut at \(cut)")
             #expect(rest == [.published, .closed(.endedByPeer(code: "NetStream.Unpublish.Success"))])
         }
@@ -141,8 +143,9 @@ struct PublisherSessionTests {
             _ = dialogue.session.connected(at: 0)
             var actions = dialogue.session.received(relay[..<cut], at: 0)
             actions += dialogue.session.received(relay[cut...], at: 0)
-            // Its last three pongs answer pings that this session had no time to send.
-            #expect(dialogue.split(actions).rest == [.published, .roundTrip(nanoseconds: 0)], "cut at \(cut)")
+            // Its last two pongs answer pings that this session had no time to send.
+            let round = PublisherSession.Action.roundTrip(nanoseconds: 0)
+            #expect(dialogue.split(actions).rest == [.published, round, round], "cut at \(cut)")
         }
     }
 
@@ -509,7 +512,7 @@ struct PublisherSessionTests {
         var dialogue = try Dialogue()
         dialogue.advance(to: .streaming)
         #expect(!dialogue.session.relayAnswersPings)
-        let first = dialogue.hears(dialogue.peer.control(.userControl(.pingResponse(1))), at: 6_000_000)
+        let first = dialogue.hears(dialogue.peer.control(.userControl(.pingResponse(2))), at: 6_000_000)
         #expect(first.rest == [.roundTrip(nanoseconds: 6_000_000)])
         #expect(dialogue.session.relayAnswersPings)
         var output: [UInt8] = []
@@ -530,7 +533,7 @@ struct PublisherSessionTests {
         // Its kernel still acknowledges for a while, then stops: SIGSTOP.
         var dialogue = try Dialogue()
         dialogue.advance(to: .streaming)
-        _ = dialogue.hears(dialogue.peer.control(.userControl(.pingResponse(1))), at: 1)
+        _ = dialogue.hears(dialogue.peer.control(.userControl(.pingResponse(2))), at: 1)
         var output: [UInt8] = []
         var died: UInt64?
         let frozen = 20 * second + 7 + UInt64(phase) * 7 * second / 32
@@ -547,6 +550,61 @@ struct PublisherSessionTests {
         }
         let noticed = try #require(died)
         #expect(noticed > frozen && noticed - frozen <= 5 * second)
+    }
+
+    /// The driver's looks fall anywhere between its two last ones; TCP goes on taking every byte, as the kernel of a
+    /// stopped process does for 7.5 s at 60 kbit/s: only the pings can tell.
+    @Test(arguments: UInt64(0)..<10, [true, false])
+    func `a relay that freezes as soon as it has said Publish Start is noticed by its pings within 5 s`(
+        phase: UInt64, mediaFlows: Bool
+    ) throws {
+        let look = second / 4
+        let frozen = 100 * second
+        var dialogue = try Dialogue()
+        dialogue.advance(to: .createStream, at: frozen)
+        #expect(!dialogue.session.relayAnswersPings)
+        let answers =
+            dialogue.peer.command("_result", 4, .number(7)) + dialogue.peer.control(.userControl(.pingResponse(1)))
+        #expect(dialogue.hears(answers, at: frozen).rest == [.roundTrip(nanoseconds: 0)])
+        #expect(dialogue.session.relayAnswersPings, "known before the first frame")
+        let start = dialogue.peer.status("NetStream.Publish.Start", stream: 7)
+        #expect(dialogue.hears(start, at: frozen).rest == [.published])
+
+        var written: UInt64 = 1000  // so much for the handshake and the commands
+        var verdict: (error: RTMPSessionError, at: UInt64)?
+        for tick in UInt64(0)..<40 where verdict == nil {
+            let now = frozen + phase * look / 10 + tick * look
+            var output: [UInt8] = []
+            if mediaFlows {
+                dialogue.session.encode(.video, timestamp: 0, payload: body(500)[...], into: &output)
+                written += UInt64(output.count)
+                dialogue.session.bytesWritten(at: now)
+            }
+            dialogue.session.transportObserved(acknowledged: written, written: written, at: now)
+            dialogue.session.bytesAcknowledged(outstanding: false, at: now)
+            for action in dialogue.session.timePassed(at: now) {
+                switch action {
+                case .write(let bytes): written += UInt64(bytes.count)
+                case .closed(let error): verdict = (error, now)
+                case .published, .reconnectRequested, .roundTrip: Issue.record("\(action)")
+                }
+            }
+        }
+        let noticed = try #require(verdict)
+        #expect(noticed.error == .pingUnanswered(nanoseconds: noticed.at - frozen))
+        #expect(noticed.at - frozen <= 5 * second)
+    }
+
+    @Test func `a relay that answers no early ping is asked again`() throws {
+        var dialogue = try Dialogue()
+        dialogue.advance(to: .publish)
+        let (said, rest) = dialogue.hears(dialogue.peer.status("NetStream.Publish.Start", stream: 7), at: 3 * second)
+        #expect(said == [ping(2)])
+        #expect(rest == [.published])
+        // The second answer speaks for the first ping as well.
+        let answer = dialogue.peer.control(.userControl(.pingResponse(2)))
+        #expect(dialogue.hears(answer, at: 4 * second).rest == [.roundTrip(nanoseconds: second)])
+        #expect(dialogue.split(dialogue.session.timePassed(at: 12 * second)).rest.isEmpty)
     }
 
     @Test func `a relay that never answers pings lives as long as TCP moves`() throws {

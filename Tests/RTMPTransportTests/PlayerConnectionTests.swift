@@ -1,3 +1,4 @@
+import ChannelTestSupport
 import RTMP
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+import ChannelTestSupport
 import RTMP
 import TestSupport
 import Testing
@@ -27,8 +28,7 @@ import Testing
         try await server.log.next {
             $0 == .message(RTMPMessage(type: .video, timestamp: 1, streamID: 1, payload: payload))
         }
-        let time = await elapsed { await publisher.stop() }
-        #expect(time <= .seconds(1))
+        await publisher.stop()  // how long that may take: StopTests
         try await server.log.next { $0 == .finished }
         await server.close()
     }

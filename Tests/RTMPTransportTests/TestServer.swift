@@ -1,9 +1,9 @@
+import ChannelTestSupport
 import Foundation
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 import RTMP
-import TestSupport
 
 @testable import RTMPTransport
 
@@ -127,7 +127,7 @@ final class PublisherLog: RTMPPublisherDelegate {
 
     func started() async throws { try await log.next { $0 == .started } }
 
-    func closed(within deadline: TimeAmount = .seconds(10)) async throws -> RTMPTransportError {
+    func closed(within deadline: TimeAmount = .seconds(60)) async throws -> RTMPTransportError {
         let event = try await log.next(within: deadline) { if case .closed = $0 { true } else { false } }
         guard case .closed(let error) = event else { preconditionFailure("the filter above") }
         return error
@@ -155,7 +155,7 @@ final class PlayerLog: RTMPPlayerDelegate {
         return message
     }
 
-    func closed(within deadline: TimeAmount = .seconds(10)) async throws -> RTMPTransportError {
+    func closed(within deadline: TimeAmount = .seconds(60)) async throws -> RTMPTransportError {
         let event = try await log.next(within: deadline) { if case .closed = $0 { true } else { false } }
         guard case .closed(let error) = event else { preconditionFailure("the filter above") }
         return error

@@ -1,7 +1,7 @@
+import ChannelTestSupport
 import Foundation
 import Glibc
 import NIOCore
-import TestSupport
 
 /// A program of this machine that speaks RTMP and is not ours.
 final class ForeignProgram: @unchecked Sendable {
@@ -42,7 +42,7 @@ final class ForeignProgram: @unchecked Sendable {
     /// As a power cut would. SIGTERM is no use: the child inherits the signal mask of a worker thread, which blocks it.
     func kill() async throws {
         if process.isRunning { Glibc.kill(process.processIdentifier, SIGKILL) }
-        _ = try await ended.next(within: .seconds(10)) { _ in true }
+        _ = try await ended.next(within: .seconds(60)) { _ in true }
     }
 
     var output: String { (try? String(contentsOf: errors, encoding: .utf8)) ?? "" }

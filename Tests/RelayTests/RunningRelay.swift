@@ -1,10 +1,10 @@
+import ChannelTestSupport
 import Foundation
 import Logging
 import NIOConcurrencyHelpers
 import NIOCore
 import RTMP
 import RTMPTransport
-import TestSupport
 
 @testable import Relay
 
@@ -62,7 +62,7 @@ struct RunningRelay: Sendable {
 
     /// Asks the relay until it is so.
     func wait(_ condition: (RelayStatistics) -> Bool) async throws {
-        let end = ContinuousClock.now + .seconds(15)
+        let end = ContinuousClock.now + .seconds(60)
         while ContinuousClock.now < end {
             if condition(await service.statistics()) { return }
             try await Timers.loop.scheduleTask(in: .milliseconds(10)) {}.futureResult.get()

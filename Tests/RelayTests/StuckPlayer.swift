@@ -1,8 +1,8 @@
 import AMF0
+import ChannelTestSupport
 import NIOCore
 import NIOPosix
 import RTMP
-import TestSupport
 
 /// Asks for a stream, and never reads a byte of it.
 final class StuckPlayer: Sendable {

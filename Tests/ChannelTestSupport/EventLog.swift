@@ -66,11 +66,3 @@ package final class EventLog<Event: Sendable>: Sendable {
 package enum Timers {
     package static let loop: any EventLoop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
 }
-
-/// How long `body` took.
-package func elapsed(_ body: () async throws -> Void) async rethrows -> Duration {
-    let clock = ContinuousClock()
-    let begin = clock.now
-    try await body()
-    return clock.now - begin
-}
