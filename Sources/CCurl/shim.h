@@ -36,6 +36,11 @@ static inline void watchbox_curl_easy_cleanup(CURL *handle) {
     WATCHBOX_CURL(curl_easy_cleanup)(handle);
 }
 
+/// Goes on with a transfer that its write callback has paused.
+static inline CURLcode watchbox_curl_easy_resume(CURL *handle) {
+    return WATCHBOX_CURL(curl_easy_pause)(handle, CURLPAUSE_CONT);
+}
+
 static inline CURLcode watchbox_curl_set_long(CURL *handle, CURLoption option, long value) {
     return (WATCHBOX_CURL(curl_easy_setopt))(handle, option, value);
 }

@@ -1,3 +1,4 @@
+internal import CameraModel
 internal import Media
 internal import MediaFile
 internal import NanoTDF
@@ -17,6 +18,7 @@ extension CameraConfiguration {
             var configuration = TestPatternConfiguration(video: video)
             if !pattern.audio { configuration.audio = nil }
             configuration.durationLimit = duration
+            configuration.stallsAfter = pattern.stallsAfter
             return TestPatternSource(configuration)
         case .file(let file):
             return MediaFileSource(

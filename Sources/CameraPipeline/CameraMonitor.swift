@@ -1,3 +1,5 @@
+internal import CameraModel
+internal import ErrorCatalog
 internal import Logging
 internal import Synchronization
 
@@ -7,10 +9,12 @@ final class CameraMonitor: Sendable {
     struct Facts: Sendable {
         var state = CameraStatistics.State.starting
         var reason: String?
+        var code: ErrorCode?
         var connections: UInt64 = 0
         /// CLOCK_MONOTONIC in nanoseconds when the relay last accepted the stream.
         var publishedAt: UInt64 = 0
         var reconnects: UInt64 = 0
+        var attempts: UInt64 = 0
         var headersRegistered: UInt64 = 0
         var headersUnregistered: UInt64 = 0
         var registrationFailed = false
@@ -29,14 +33,20 @@ final class CameraMonitor: Sendable {
 
     var current: Facts { facts.withLock { $0 } }
 
-    func enter(_ state: CameraStatistics.State, reason: String? = nil) {
+    func enter(_ state: CameraStatistics.State, reason: String? = nil, code: ErrorCode? = nil) {
         let changed = facts.withLock { facts in
             let changed = facts.state != state || facts.reason != reason
+            // The same answer again is a step as well: the wait gets on.
+            facts.attempts += 1
             facts.state = state
             facts.reason = reason
+            facts.code = code
             return changed
         }
         guard changed else { return }
+        var logger = logger
+        logger[metadataKey: "event"] = "\(state.rawValue)"
+        if let code { logger[metadataKey: "code"] = "\(code)" }
         let text = reason.map { "\(state.rawValue): \($0)" } ?? state.rawValue
         switch state {
         case .failed: logger.error("\(text)")
@@ -56,7 +66,10 @@ final class CameraMonitor: Sendable {
     }
 
     func reconnecting() {
-        facts.withLock { $0.reconnects += 1 }
+        facts.withLock { facts in
+            facts.reconnects += 1
+            facts.attempts += 1
+        }
     }
 
     /// - Parameter waiting: headers that are not registered yet.

@@ -1,3 +1,4 @@
+internal import CameraModel
 internal import Media
 internal import NIOCore
 internal import NanoTDF
@@ -126,6 +127,15 @@ final class CameraPump: @unchecked Sendable {
         }.get()
     }
 
+    /// A new collection from the next key frame on, which is asked for.
+    func rotate() {
+        eventLoop.execute {
+            self.sealer.forceRotation()
+            self.forcedKeyFrames += 1
+            self.runner.source.requestKeyFrame()
+        }
+    }
+
     /// For a viewer that has just come, or an operator.
     func requestKeyFrame() {
         eventLoop.execute {
@@ -218,6 +228,9 @@ final class CameraPump: @unchecked Sendable {
         let queue = channel.snapshot
         let sealed = sealer.counters
         statistics.video.delivered = queue.counters.videoOffered
+        statistics.video.lastCaptured = queue.counters.videoCaptured
+        statistics.video.equalLengths = queue.counters.equalVideoLengths
+        statistics.audio.lastCaptured = queue.counters.audioCaptured
         statistics.video.sealed = sealed.video.sealed
         statistics.video.dropped = queue.counters.videoDropped + queue.counters.videoFlushed + sealed.video.dropped
         statistics.video.refused = sealed.video.refused

@@ -1,4 +1,6 @@
+public import CameraModel
 internal import Cryptography
+internal import ErrorCatalog
 public import Logging
 public import Media
 public import NIOCore
@@ -97,7 +99,7 @@ public final class CameraService: Service {
             monitor.enter(.stopped)
             monitor.finish()
         } catch {
-            monitor.enter(.failed, reason: "\(error)")
+            monitor.enter(.failed, reason: "\(error)", code: error is MediaSourceError ? .sourceUnreadable : .noFrames)
             monitor.finish()
             throw error
         }
@@ -109,8 +111,10 @@ public final class CameraService: Service {
         var statistics = CameraStatistics(camera: configuration.id, stream: configuration.stream)
         statistics.state = facts.state
         statistics.reason = facts.reason
+        statistics.code = facts.code
         statistics.connections = facts.connections
         statistics.reconnects = facts.reconnects
+        statistics.attempts = facts.attempts
         statistics.headersRegistered = facts.headersRegistered
         statistics.headersUnregistered = facts.headersUnregistered
         return await pump.fill(statistics)
@@ -119,6 +123,11 @@ public final class CameraService: Service {
     /// As soon as the source can make one.
     public func requestKeyFrame() {
         pump.requestKeyFrame()
+    }
+
+    /// A new key from the next key frame on, which is asked for.
+    public func rotateKey() {
+        pump.rotate()
     }
 
     // MARK: - Work
@@ -155,7 +164,7 @@ public final class CameraService: Service {
                 switch report {
                 case .collection(let collection): await pump.offer(collection)
                 case .keyChanged: await pump.replaceCollections()
-                case .noKey(let reason): monitor.enter(.waitingForKey, reason: reason)
+                case .noKey(let reason): monitor.enter(.waitingForKey, reason: reason, code: .noKey)
                 case .registered(let waiting): monitor.headerRegistered(waiting: waiting)
                 case .notRegistered(let reason, let waiting):
                     monitor.headerNotRegistered(waiting: waiting, reason: reason)
@@ -201,7 +210,7 @@ public final class CameraService: Service {
             case .closed(let error):
                 target = nil
                 retry = error.retry
-                monitor.enter(.waitingToReconnect, reason: "\(error)")
+                monitor.enter(.waitingToReconnect, reason: "\(error)", code: error.code)
             }
             await pump.leave()
             guard let delay = backoff.delay(after: retry, at: now, random: UInt64.random(in: .min ... .max)) else {

@@ -1,3 +1,4 @@
+internal import CameraModel
 internal import Cryptography
 internal import Logging
 internal import NanoTDF

@@ -57,6 +57,13 @@ public struct FrameQueue: Sendable {
         public var audioFlushed: UInt64 = 0
         public var keyFrameRequests: UInt64 = 0
 
+        /// CLOCK_MONOTONIC in nanoseconds of the newest units.
+        public var videoCaptured: UInt64?
+        public var audioCaptured: UInt64?
+        /// Newest pictures between key frames that have `videoLength` bytes each, after the first of them.
+        public var equalVideoLengths: UInt64?
+        public var videoLength: Int?
+
         public init() {}
     }
 
@@ -171,6 +178,13 @@ public struct FrameQueue: Sendable {
 
     private mutating func offerVideo(_ unit: AccessUnit, _ event: MediaEvent) -> Action {
         counters.videoOffered += 1
+        counters.videoCaptured = unit.captureInstant
+        if !unit.isKeyFrame {
+            if let length = counters.videoLength {
+                counters.equalVideoLengths = unit.data.count == length ? (counters.equalVideoLengths ?? 0) + 1 : 0
+            }
+            counters.videoLength = unit.data.count
+        }
         guard isOpen || discipline == .backPressured else {
             counters.videoFlushed += 1
             return .none
@@ -192,6 +206,7 @@ public struct FrameQueue: Sendable {
 
     private mutating func offerAudio(_ unit: AccessUnit, _ event: MediaEvent) -> Action {
         counters.audioOffered += 1
+        counters.audioCaptured = unit.captureInstant
         guard isOpen || discipline == .backPressured else {
             counters.audioFlushed += 1
             return .none

@@ -1,3 +1,4 @@
+internal import CameraModel
 internal import FoundationEssentials
 internal import RTMP
 

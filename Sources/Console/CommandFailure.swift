@@ -8,7 +8,7 @@ public struct CommandFailure: Error, Sendable, Encodable, CustomStringConvertibl
     public init(what: String, why: String, next: String, status: ExitStatus = .failed) {
         self.what = what
         self.why = why
-        self.next = next
+        self.next = NextStep.words(next)
         self.status = status
     }
 
@@ -16,6 +16,14 @@ public struct CommandFailure: Error, Sendable, Encodable, CustomStringConvertibl
 
     private enum CodingKeys: String, CodingKey {
         case what, why, next, status
+    }
+}
+
+/// One step, as it stands after a label.
+public enum NextStep {
+    /// Without the imperative of the error catalog: `Next: systemctl …`, not `Next: Run: systemctl …`.
+    public static func words(_ step: String) -> String {
+        step.hasPrefix("Run: ") || step.hasPrefix("run: ") ? String(step.dropFirst(5)) : step
     }
 }
 

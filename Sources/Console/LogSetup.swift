@@ -1,10 +1,17 @@
+internal import ErrorCatalog
 public import Logging
+internal import Systemd
 
-/// Logs on standard error, one line each: level, message, fields.
+/// Where log lines go: to the journal, with fields, when systemd started the process; else to standard error, one line
+/// each: level, message, fields.
 public enum LogSetup {
     /// - Parameter verbose: also what only a developer reads.
     public static func logger(label: String, verbose: Bool) -> Logger {
-        var logger = Logger(label: label) { StandardErrorLogHandler(label: $0) }
+        var logger = Logger(label: label) { label in
+            guard JournalLogHandler.isAvailable else { return StandardErrorLogHandler(label: label) }
+            return JournalLogHandler(
+                label: label, identifier: label, messageID: { code in ErrorCode(code)?.entry?.messageID })
+        }
         logger.logLevel = verbose ? .debug : .info
         return logger
     }

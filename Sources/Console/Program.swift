@@ -1,9 +1,14 @@
 public import ArgumentParser
 internal import Glibc
+internal import Synchronization
 
 /// Runs a command and turns what it throws into the sentence and the exit status that a person, or a script, expects.
 public enum Program {
-    public static func run<Command: AsyncParsableCommand>(_ type: Command.Type) async -> Never {
+    /// - Parameter outputIsResult: the command is for what it prints; it fails when that cannot be written.
+    public static func run<Command: AsyncParsableCommand>(
+        _ type: Command.Type, outputIsResult: Bool = false
+    ) async -> Never {
+        isOutputTheResult.store(outputIsResult, ordering: .relaxed)
         // A reader that went away is an error of one write, not the end of the process.
         signal(SIGPIPE, SIG_IGN)
         do {

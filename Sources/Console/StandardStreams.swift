@@ -1,11 +1,22 @@
 internal import FoundationEssentials
 internal import Glibc
+internal import Synchronization
 
 /// What a program has to say: results only.
 public enum StandardOutput {
     /// Writes the text and a line feed, at once.
     public static func writeLine(_ text: String) {
         writeAll(text + "\n", to: STDOUT_FILENO)
+    }
+
+    /// Writes the text as it is, at once.
+    public static func write(_ text: String) {
+        writeAll(text, to: STDOUT_FILENO)
+    }
+
+    /// Takes everything off a terminal; elsewhere an empty line stands between one screen and the next.
+    public static func clear() {
+        writeAll(isatty(STDOUT_FILENO) == 1 ? "\u{1B}[H\u{1B}[2J" : "\n", to: STDOUT_FILENO)
     }
 
     /// Writes the value as one line of JSON with sorted keys, at once.
@@ -36,17 +47,32 @@ public enum StandardError {
     }
 }
 
-/// Writes all of it, whatever `write` takes at a time; gives up when the other end is gone.
+/// What a command prints is what it is for; a daemon goes on without a reader.
+let isOutputTheResult = Atomic(false)
+
+/// Writes all of it, whatever `write` takes at a time. A command whose output cannot be written says so and ends; a reader
+/// that went away (`| head`) ends it silently, as a shell expects.
 private func writeAll(_ text: String, to descriptor: CInt) {
     var bytes = Array(text.utf8)[...]
     while !bytes.isEmpty {
         let written = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
         if written > 0 {
             bytes = bytes.dropFirst(written)
-        } else if written < 0, errno == EINTR || errno == EAGAIN {
             continue
-        } else {
-            return
+        }
+        let reason = errno
+        switch reason {
+        case EINTR: continue
+        case EAGAIN:
+            var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            poll(&waiting, 1, 1000)
+        default:
+            // With nobody to hear it there is nothing to say on standard error either.
+            guard descriptor == STDOUT_FILENO, isOutputTheResult.load(ordering: .relaxed) else { return }
+            if reason != EPIPE {
+                writeAll("error: standard output: \(String(cString: strerror(reason)))\n", to: STDERR_FILENO)
+            }
+            _exit(reason == EPIPE ? 128 + SIGPIPE : ExitStatus.failed.rawValue)
         }
     }
 }

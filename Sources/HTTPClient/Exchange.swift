@@ -14,10 +14,13 @@ final class Exchange: Sendable {
     }
 
     let request: HTTPRequest
+    /// Where the body goes piece by piece; nil when the caller waits for all of it.
+    let stream: BodyStream?
     private let state = Mutex<State>(.idle)
 
-    init(_ request: HTTPRequest) {
+    init(_ request: HTTPRequest, stream: BodyStream? = nil) {
         self.request = request
+        self.stream = stream
     }
 
     func wait(_ continuation: CheckedContinuation<Outcome, Never>) {
@@ -48,6 +51,8 @@ final class Exchange: Sendable {
             }
         }
         waiting?.resume(returning: outcome)
+        // The first outcome counts there as well.
+        stream?.end(outcome)
     }
 
     /// Nobody wants the result any more.

@@ -57,6 +57,21 @@ public final class HTTPClient: Sendable {
         return try outcome.get()
     }
 
+    /// The body of an answer with a status of 2xx, piece by piece as it comes, without an end if the server sends none.
+    ///
+    /// The request begins at once. What is not read yet is bounded; after that the server waits. Whoever stops reading
+    /// (cancels the task, or lets go of the stream) ends the request.
+    ///
+    /// - Throws: from the stream: `HTTPStatusError` for another status, `HTTPClientError` for everything else, also when
+    ///   the server is silent for longer than the request's `totalTimeout`.
+    public func stream(_ request: HTTPRequest) -> AsyncThrowingStream<[UInt8], any Error> {
+        let body = BodyStream()
+        let exchange = Exchange(request, stream: body)
+        let reader = BodyReader(self, worker, exchange, body)
+        worker.submit(exchange)
+        return AsyncThrowingStream { try await reader.next() }
+    }
+
     /// Whether the thread lives, for tests and for status.
     var isRunning: Bool { worker.isRunning }
 }

@@ -4,6 +4,7 @@ public struct HTTPRequest: Sendable {
         case get = "GET"
         case post = "POST"
         case put = "PUT"
+        case patch = "PATCH"
         case delete = "DELETE"
     }
 
@@ -19,14 +20,20 @@ public struct HTTPRequest: Sendable {
     /// Name look-up, TCP and TLS handshake together.
     public var connectTimeout: Duration
 
-    /// From `send` to the last byte of the answer.
+    /// From `send` to the last byte of the answer; with `stream`, the longest silence of the server instead, in whole
+    /// seconds.
     public var totalTimeout: Duration
 
     /// Longest body that is accepted, in bytes; a longer one ends the request when it is announced or when it comes.
+    /// With `stream`, of an answer that refuses.
     public var maximumResponseBytes: Int
 
     /// Connects to this socket instead of to the URL's host.
     public var unixSocketPath: String?
+
+    /// May use a connection that is there already, and leave its own to others. False where the same path is not always
+    /// the same server.
+    public var sharesConnection = true
 
     public init(
         method: Method = .get, url: String, headers: [HTTPHeader] = [], body: [UInt8] = [],

@@ -5,6 +5,15 @@ final class Transfer {
     /// Status lines and header lines together, in bytes.
     private static let maximumHeaderBytes = 64 * 1024
 
+    /// What became of bytes that libcurl offered.
+    private enum Reception {
+        case taken
+        /// Ends the transfer.
+        case refused
+        /// They come again when the transfer goes on.
+        case paused
+    }
+
     let exchange: Exchange
     let handle: OpaquePointer
     private let url: TargetURL
@@ -49,14 +58,25 @@ final class Transfer {
             isFine = watchbox_curl_set_string(raw, CURLOPT_CAPATH, nil) == CURLE_OK && isFine
         }
         if let path = request.unixSocketPath { isFine = set(CURLOPT_UNIX_SOCKET_PATH, path) && isFine }
+        if !request.sharesConnection {
+            isFine = set(CURLOPT_FRESH_CONNECT, 1) && isFine
+            isFine = set(CURLOPT_FORBID_REUSE, 1) && isFine
+        }
         // A proxy from the environment is for the world outside, not for this machine.
         if request.unixSocketPath != nil || TargetURL.isLoopback(url.host) {
             isFine = set(CURLOPT_NOPROXY, "*") && isFine
         }
         isFine = set(CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(request.connectTimeout)) && isFine
-        isFine = set(CURLOPT_TIMEOUT_MS, Self.milliseconds(request.totalTimeout)) && isFine
-        let limit = curl_off_t(clamping: request.maximumResponseBytes)
-        isFine = watchbox_curl_set_offset(raw, CURLOPT_MAXFILESIZE_LARGE, max(limit, 1)) == CURLE_OK && isFine
+        if exchange.stream == nil {
+            isFine = set(CURLOPT_TIMEOUT_MS, Self.milliseconds(request.totalTimeout)) && isFine
+            let limit = curl_off_t(clamping: request.maximumResponseBytes)
+            isFine = watchbox_curl_set_offset(raw, CURLOPT_MAXFILESIZE_LARGE, max(limit, 1)) == CURLE_OK && isFine
+        } else {
+            // Slower than a byte a second for so long is silence; a paused transfer is not counted as slow.
+            isFine = set(CURLOPT_LOW_SPEED_LIMIT, 1) && isFine
+            let seconds = (Self.milliseconds(request.totalTimeout) + 999) / 1000
+            isFine = set(CURLOPT_LOW_SPEED_TIME, seconds) && isFine
+        }
         isFine = setUpBody(request) && isFine
         isFine = setUpHeaders(request) && isFine
         return setUpSinks() && isFine
@@ -64,7 +84,7 @@ final class Transfer {
 
     private func setUpBody(_ request: HTTPRequest) -> Bool {
         var isFine = true
-        if !request.body.isEmpty || request.method == .post || request.method == .put {
+        if !request.body.isEmpty || [.post, .put, .patch].contains(request.method) {
             isFine = set(CURLOPT_POST, 1)
             let size = curl_off_t(request.body.count)
             isFine = watchbox_curl_set_offset(raw, CURLOPT_POSTFIELDSIZE_LARGE, size) == CURLE_OK && isFine
@@ -108,31 +128,48 @@ final class Transfer {
         return watchbox_curl_set_sink(raw, CURLOPT_HEADERFUNCTION, onHeader) == CURLE_OK && isFine
     }
 
-    /// A return value other than the size ends the transfer with CURLE_WRITE_ERROR.
+    /// A return value other than the size ends the transfer with CURLE_WRITE_ERROR, or pauses it.
     private static func received(
         _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?,
-        _ take: (Transfer, UnsafeRawBufferPointer) -> Bool
+        _ take: (Transfer, UnsafeRawBufferPointer) -> Reception
     ) -> Int {
         let (length, overflow) = size.multipliedReportingOverflow(by: count)
         guard let bytes, let context, !overflow, length > 0 else { return 0 }
         let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-        return take(transfer, UnsafeRawBufferPointer(start: bytes, count: length)) ? length : 0
+        return switch take(transfer, UnsafeRawBufferPointer(start: bytes, count: length)) {
+        case .taken: length
+        case .refused: 0
+        case .paused: Int(CURL_WRITEFUNC_PAUSE)
+        }
     }
 
-    private func bodyArrived(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    private func bodyArrived(_ bytes: UnsafeRawBufferPointer) -> Reception {
+        if let stream = exchange.stream, BodyStream.isSuccess(status) { return stream.offer(bytes) ? .taken : .paused }
         guard bytes.count <= max(exchange.request.maximumResponseBytes, 0) - body.count else {
             isTooLarge = true
-            return false
+            return .refused
         }
         body.append(contentsOf: bytes)
-        return true
+        return .taken
     }
 
-    private func headerArrived(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    /// The reader has room again; may call `bodyArrived` before it returns.
+    func resume() {
+        guard let stream = exchange.stream, stream.takeResumption() else { return }
+        _ = watchbox_curl_easy_resume(raw)
+    }
+
+    private var status: Int {
+        var status = 0
+        watchbox_curl_get_long(raw, CURLINFO_RESPONSE_CODE, &status)
+        return status
+    }
+
+    private func headerArrived(_ bytes: UnsafeRawBufferPointer) -> Reception {
         headerBytes += bytes.count
         guard headerBytes <= Self.maximumHeaderBytes else {
             isTooLarge = true
-            return false
+            return .refused
         }
         let line = String(decoding: bytes, as: UTF8.self)
         if line.hasPrefix("HTTP/") {  // a new status line: what came before was an interim answer
@@ -143,13 +180,12 @@ final class Transfer {
             let end = value.lastIndex { !blank($0) }.map { value.index(after: $0) } ?? value.startIndex
             headers.append(HTTPHeader(String(line[..<colon]), String(value[..<end])))
         }
-        return true
+        return .taken
     }
 
     /// After the transfer ended with this result.
     func outcome(_ code: CURLcode) -> Exchange.Outcome {
-        var status = 0
-        watchbox_curl_get_long(raw, CURLINFO_RESPONSE_CODE, &status)
+        let status = status
         if code == CURLE_OK, (100...999).contains(status) {
             return .success(HTTPResponse(status: status, headers: headers, body: body))
         }

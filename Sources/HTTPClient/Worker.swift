@@ -11,6 +11,8 @@ final class Worker: Sendable {
         var count = 0
         /// Somebody cancelled: the thread looks through its transfers.
         var cancelled = false
+        /// A reader has room again: the thread looks for its paused transfer.
+        var resumed = false
         var stopping = false
         var isRunning = false
         /// Set while the thread lives; `curl_multi_wakeup` is the one call that others may make on it, under the lock.
@@ -58,6 +60,10 @@ final class Worker: Sendable {
     func cancel(_ exchange: Exchange) {
         exchange.finish(.failure(.cancelled))
         wake { $0.cancelled = true }
+    }
+
+    func resume() {
+        wake { $0.resumed = true }
     }
 
     func stop() {
@@ -118,15 +124,17 @@ final class Worker: Sendable {
         let clock = ContinuousClock()
         var idleSince = clock.now
         while true {
-            let (arrived, cancelled, stopping) = state.withLock { state in
+            let (arrived, cancelled, resumed, stopping) = state.withLock { state in
                 defer {
                     state.arrived = []
                     state.cancelled = false
+                    state.resumed = false
                 }
-                return (state.arrived, state.cancelled, state.stopping)
+                return (state.arrived, state.cancelled, state.resumed, state.stopping)
             }
             for exchange in arrived { begin(exchange, on: multi, &transfers) }
             if cancelled || stopping { removeDecided(stopping, from: multi, &transfers) }
+            if resumed { for transfer in transfers.values { transfer.resume() } }
             var running: CInt = 0
             _ = watchbox_curl_multi_perform(multi, &running)
             finishDone(on: multi, &transfers)

@@ -1,8 +1,10 @@
 internal import Hummingbird
 internal import HummingbirdCore
 internal import HummingbirdTLS
+internal import KeyAccess
 public import Logging
 internal import NIOCore
+internal import NIOPosix
 internal import NIOSSL
 public import ServiceLifecycle
 
@@ -67,6 +69,15 @@ public final class KeyAccessService: Service {
                 try await group.next()
             } catch is CancellationError {}
         }
+    }
+
+    /// One line about the service, said only after a loop that serves requests and the key store have answered: for a
+    /// watchdog.
+    public func statusLine() async -> String {
+        try? await MultiThreadedEventLoopGroup.singleton.any().submit {}.get()
+        let answer = endpoints.answer(
+            ServiceRequest(method: .get, path: Route.publicKey, address: "watchdog"))
+        return answer.status == 200 ? "gives keys" : "has no public key to give (\(answer.status))"
     }
 
     private func server() throws -> HTTPServerBuilder {

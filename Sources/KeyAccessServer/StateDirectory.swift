@@ -37,7 +37,8 @@ extension StateDirectoryError: CustomStringConvertible {
     }
 }
 
-/// A directory with mode 0700 whose files have mode 0600, all owned by the user of this process.
+/// A directory with mode 0700 whose files have mode 0600, all owned by the user of this process. Root may use another
+/// user's, as the tools do with the one of a running service; what it writes there belongs to that user.
 ///
 /// Everything is opened relative to the directory's descriptor and without following links, so that what was checked
 /// is what is read.
@@ -45,6 +46,7 @@ final class StateDirectory: Sendable {
     let path: String
     /// Open for the lifetime of this object; used with the `…at` calls only.
     private let descriptor: Int32
+    private let owner: (user: uid_t, group: gid_t)
 
     /// Opens the directory, and makes it first if it isn't there.
     init(path: String) throws(StateDirectoryError) {
@@ -59,7 +61,8 @@ final class StateDirectory: Sendable {
         }
         descriptor = opened
         do {
-            try Self.check(opened, path: path, kind: S_IFDIR, wanted: 0o700)
+            let status = try Self.check(opened, path: path, kind: S_IFDIR, wanted: 0o700)
+            owner = (status.st_uid, status.st_gid)
         } catch {
             close(opened)
             throw error
@@ -100,6 +103,7 @@ final class StateDirectory: Sendable {
         guard file >= 0 else { throw .system(call: "open", path: full(temporary), code: errno) }
         do throws(StateDirectoryError) {
             defer { close(file) }
+            try giveToOwner(file, path: full(temporary))
             try Self.writeAll(file, bytes, path: full(temporary))
             guard fsync(file) == 0 else { throw .system(call: "fsync", path: full(name), code: errno) }
         } catch {
@@ -117,6 +121,7 @@ final class StateDirectory: Sendable {
         let file = openat(descriptor, name, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw .system(call: "open", path: full(name), code: errno) }
         defer { close(file) }
+        try giveToOwner(file, path: full(name))
         try Self.check(file, path: full(name), kind: S_IFREG, wanted: 0o600)
         try Self.writeAll(file, bytes, path: full(name))
     }
@@ -145,16 +150,25 @@ final class StateDirectory: Sendable {
 
     private func full(_ name: String) -> String { "\(path)/\(name)" }
 
+    private func giveToOwner(_ file: Int32, path: String) throws(StateDirectoryError) {
+        guard owner.user != geteuid() else { return }
+        guard fchown(file, owner.user, owner.group) == 0 else {
+            throw .system(call: "fchown", path: path, code: errno)
+        }
+    }
+
+    @discardableResult
     private static func check(
         _ descriptor: Int32, path: String, kind: UInt32, wanted: UInt32
-    ) throws(StateDirectoryError) {
+    ) throws(StateDirectoryError) -> stat {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw .system(call: "fstat", path: path, code: errno) }
         guard status.st_mode & S_IFMT == kind else { throw .wrongKind(path: path) }
-        guard status.st_uid == geteuid() else { throw .wrongOwner(path: path) }
+        guard status.st_uid == geteuid() || geteuid() == 0 else { throw .wrongOwner(path: path) }
         guard status.st_mode & 0o077 == 0 else {
             throw .permissionsTooWide(path: path, mode: status.st_mode & 0o7777, wanted: wanted)
         }
+        return status
     }
 
     private static func writeAll(_ file: Int32, _ bytes: [UInt8], path: String) throws(StateDirectoryError) {

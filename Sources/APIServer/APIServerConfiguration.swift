@@ -1,0 +1,63 @@
+/// Where an `APIServer` listens, whom it trusts, and what it bounds.
+public struct APIServerConfiguration: Sendable {
+    public enum Listener: Sendable {
+        /// A listening stream socket that systemd made; the server owns this descriptor from here on. What connected
+        /// before the server ran has waited.
+        case descriptor(CInt)
+        /// - Parameters:
+        ///   - mode: of the file, `0o660`.
+        ///   - group: that the file belongs to; nil for the process's own.
+        case unixSocket(path: String, mode: UInt32, group: String?)
+        /// For `GET /metrics` and nothing else; nobody is an administrator there. Port 0: one that the kernel chooses.
+        case tcp(host: String, port: Int)
+    }
+
+    public var listener: Listener
+    public var administrators: Administrators
+    /// At the same time. As many again are told so; more than that are closed unheard.
+    public var maximumConnections: Int
+    /// Over TCP, of one address.
+    public var maximumConnectionsPerHost: Int
+    /// Server-sent events at the same time: so that watchers leave room for commands.
+    public var maximumEventStreams: Int
+    public var maximumBodyBytes: Int
+    /// Request line and headers together.
+    public var maximumHeaderBytes: Int
+    public var maximumHeaders: Int
+    /// From the first byte of a request to the end of its headers.
+    public var headerTimeout: Duration
+    /// How long a connection may be silent between requests.
+    public var idleTimeout: Duration
+    /// For a request's body and its answer together. A handler that takes longer is cancelled, and the client told.
+    public var requestTimeout: Duration
+    /// How long a client may take to accept what waits for it; then it is dropped.
+    public var writeTimeout: Duration
+    /// Between two signs of life on a stream of events.
+    public var pingInterval: Duration
+    /// For open requests, after a shutdown was asked for.
+    public var shutdownGrace: Duration
+
+    public init(
+        listener: Listener, administrators: Administrators = Administrators(), maximumConnections: Int = 32,
+        maximumConnectionsPerHost: Int = 4, maximumEventStreams: Int = 16, maximumBodyBytes: Int = 1 << 20,
+        maximumHeaderBytes: Int = 16 << 10, maximumHeaders: Int = 100, headerTimeout: Duration = .seconds(10),
+        idleTimeout: Duration = .seconds(30), requestTimeout: Duration = .seconds(30),
+        writeTimeout: Duration = .seconds(30), pingInterval: Duration = .seconds(15),
+        shutdownGrace: Duration = .milliseconds(700)
+    ) {
+        self.listener = listener
+        self.administrators = administrators
+        self.maximumConnections = maximumConnections
+        self.maximumConnectionsPerHost = maximumConnectionsPerHost
+        self.maximumEventStreams = maximumEventStreams
+        self.maximumBodyBytes = maximumBodyBytes
+        self.maximumHeaderBytes = maximumHeaderBytes
+        self.maximumHeaders = maximumHeaders
+        self.headerTimeout = headerTimeout
+        self.idleTimeout = idleTimeout
+        self.requestTimeout = requestTimeout
+        self.writeTimeout = writeTimeout
+        self.pingInterval = pingInterval
+        self.shutdownGrace = shutdownGrace
+    }
+}

@@ -1,0 +1,97 @@
+extension BoxSettings {
+    /// JSON Schema (2020-12) of a configuration file, for editors and `config schema`.
+    public static let schema: String = {
+        var properties: [(String, JSONText)] = [
+            (
+                "version",
+                .object([
+                    ("const", .plain(String(KeyTable.version))), ("description", .string(KeyTable.versionSentence)),
+                ])
+            )
+        ]
+        for object in KeyTable.objects { properties.append((object.name, object.schema)) }
+        let document = JSONText.object([
+            ("$schema", .string("https://json-schema.org/draft/2020-12/schema")),
+            ("title", .string("WatchBox configuration")), ("type", .string("object")),
+            ("properties", .object(properties)), ("additionalProperties", .plain("false")),
+        ])
+        return document.text() + "\n"
+    }()
+}
+
+extension ObjectDefinition {
+    fileprivate var schema: JSONText {
+        var table: [(String, JSONText)] = [
+            ("type", .string("object")), ("description", .string(sentence)),
+            ("properties", .object(keys.map { ($0.name, $0.schema) })), ("additionalProperties", .plain("false")),
+        ]
+        let required = keys.filter(\.isRequired).map { JSONText.string($0.name) }
+        if !required.isEmpty { table.append(("required", .array(required))) }
+        if name == "relay" {
+            table.append(
+                ("anyOf", .array(["url", "secret"].map { .object([("required", .array([.string($0)]))]) })))
+        }
+        guard isNamed else { return .object(table) }
+        return .object([
+            ("type", .string("object")),
+            (
+                "propertyNames",
+                .object([("pattern", .string("^[a-z0-9](-?[a-z0-9])*$")), ("maxLength", .plain("24"))])
+            ),
+            ("additionalProperties", .object(table)),
+        ])
+    }
+}
+
+extension KeyDefinition {
+    fileprivate var schema: JSONText {
+        var fields = kind.schema
+        if let standard { fields.append(("default", JSONText(standard))) }
+        fields.append(("description", .string(sentence)))
+        return .object(fields)
+    }
+}
+
+extension KeyDefinition.Kind {
+    fileprivate var schema: [(String, JSONText)] {
+        func text(pattern: String, _ limit: Int) -> [(String, JSONText)] {
+            [("type", .string("string")), ("pattern", .string(pattern)), ("maxLength", .plain(String(limit)))]
+        }
+        return switch self {
+        case .text(let limit):
+            [("type", .string("string")), ("minLength", .plain("1")), ("maxLength", .plain(String(limit)))]
+        case .identifier: text(pattern: "^[a-z0-9](-?[a-z0-9])*$", 24)
+        case .secretName: text(pattern: "^[a-z0-9](-?[a-z0-9])*$", 32)
+        case .streamName: text(pattern: "^[A-Za-z0-9._-]+$", 128)
+        case .source: text(pattern: "^(test:$|file:/|v4l2:/|rtsps?://|onvif://)", 2048)
+        case .relayURL: text(pattern: "^[Rr][Tt][Mm][Pp][Ss]?://[^@?#]+$", 1024)
+        case .keyAccessURL: text(pattern: "^https?://[^@?#]+$", 1024)
+        case .listenAddress: text(pattern: "^.+:[0-9]{1,5}$", 300)
+        case .path: text(pattern: "^/", 1024)
+        case .size: text(pattern: "^[0-9]{2,4}x[0-9]{2,4}$", 9)
+        case .choice(let choices): [("enum", .array(choices.map(JSONText.string)))]
+        case .integer(let range):
+            [
+                ("type", .string("integer")), ("minimum", .plain(String(range.lowerBound))),
+                ("maximum", .plain(String(range.upperBound))),
+            ]
+        case .real(let range):
+            [
+                ("type", .string("number")), ("minimum", .plain(range.lowerBound.plain)),
+                ("maximum", .plain(range.upperBound.plain)),
+            ]
+        case .boolean: [("type", .string("boolean"))]
+        case .strings(let count, let limit):
+            [
+                ("type", .string("array")), ("maxItems", .plain(String(count))),
+                (
+                    "items",
+                    .object([
+                        ("type", .string("string")), ("minLength", .plain("1")),
+                        ("maxLength", .plain(String(limit))),
+                    ])
+                ),
+            ]
+        }
+    }
+}

@@ -1,0 +1,129 @@
+public import CameraModel
+
+/// The configuration of a box: files and store merged, checked, with defaults filled in. Names secrets, holds none.
+public struct BoxSettings: Sendable {
+    /// For people.
+    public var name: String
+    /// By name.
+    public var relays: [String: RelaySettings]
+    /// Nil: no key access server is set, so no camera can run.
+    public var kas: KeyAccessSettings?
+    /// By ID.
+    public var cameras: [String: CameraSettings]
+    public var health: HealthSettings
+    public var relayServer: RelayServerSettings
+    public var kasServer: KeyAccessServerSettings
+    /// Where each object is defined: `camera.front` → `conf.d/10-cams.toml:4`, or `store`. Objects that are nowhere
+    /// defined have their defaults and no entry. Two settings that differ only here are equal.
+    public var origins: [String: String]
+
+    /// A box without cameras, with all defaults.
+    public init() {
+        name = SettingDefaults.box.text("name") ?? ""
+        relays = [:]
+        cameras = [:]
+        health = HealthSettings(values: [:])
+        relayServer = RelayServerSettings(values: [:])
+        kasServer = KeyAccessServerSettings(values: [:])
+        origins = [:]
+    }
+}
+
+extension BoxSettings: Equatable {
+    public static func == (one: BoxSettings, other: BoxSettings) -> Bool {
+        one.name == other.name && one.relays == other.relays && one.kas == other.kas && one.cameras == other.cameras
+            && one.health == other.health && one.relayServer == other.relayServer && one.kasServer == other.kasServer
+    }
+}
+
+/// `relay.NAME`
+public struct RelaySettings: Equatable, Sendable {
+    /// `rtmp[s]://host/application`, without user, password and query; nil when only `secret` holds it.
+    public var url: String?
+    /// Certificates (PEM) that are trusted instead of the system's.
+    public var caFile: String?
+    public var profile: CameraConfiguration.RelayProfile
+    /// Name of the secret of scope `box` that holds the whole URL; it is used instead of `url`.
+    public var secret: String?
+
+    public init(
+        url: String? = nil, caFile: String? = nil, profile: CameraConfiguration.RelayProfile = .keepsMetadata,
+        secret: String? = nil
+    ) {
+        self.url = url
+        self.caFile = caFile
+        self.profile = profile
+        self.secret = secret
+    }
+}
+
+/// `kas`
+public struct KeyAccessSettings: Equatable, Sendable {
+    public var url: String
+    /// Certificates (PEM) that are trusted instead of the system's.
+    public var caFile: String?
+    /// Name of the secret of scope `box` that holds the access token.
+    public var secret: String?
+
+    public init(url: String, caFile: String? = nil, secret: String? = nil) {
+        self.url = url
+        self.caFile = caFile
+        self.secret = secret
+    }
+}
+
+/// `health`
+public struct HealthSettings: Equatable, Sendable {
+    /// The box may reboot itself.
+    public var reboot: Bool
+    /// `host:port` on which metrics are read over TCP; nil: nowhere.
+    public var metricsListen: String?
+
+    public init(reboot: Bool = true, metricsListen: String? = nil) {
+        self.reboot = reboot
+        self.metricsListen = metricsListen
+    }
+}
+
+/// `relay_server`
+public struct RelayServerSettings: Equatable, Sendable {
+    public var enabled: Bool
+    /// `host:port`
+    public var listen: String
+    /// File of the keys that publishers must know; nil: everybody may publish.
+    public var publishKeys: String?
+    /// Both or none.
+    public var tlsCertificate: String?
+    public var tlsKey: String?
+
+    public init(
+        enabled: Bool = false, listen: String = "0.0.0.0:1935", publishKeys: String? = nil,
+        tlsCertificate: String? = nil, tlsKey: String? = nil
+    ) {
+        self.enabled = enabled
+        self.listen = listen
+        self.publishKeys = publishKeys
+        self.tlsCertificate = tlsCertificate
+        self.tlsKey = tlsKey
+    }
+}
+
+/// `kas_server`
+public struct KeyAccessServerSettings: Equatable, Sendable {
+    public var enabled: Bool
+    /// `host:port`
+    public var listen: String
+    /// Both or none.
+    public var tlsCertificate: String?
+    public var tlsKey: String?
+
+    public init(
+        enabled: Bool = false, listen: String = "127.0.0.1:9443", tlsCertificate: String? = nil,
+        tlsKey: String? = nil
+    ) {
+        self.enabled = enabled
+        self.listen = listen
+        self.tlsCertificate = tlsCertificate
+        self.tlsKey = tlsKey
+    }
+}

@@ -1,0 +1,90 @@
+/// `camera.ID`
+public struct CameraSettings: Equatable, Sendable {
+    /// For people; nil: the ID. `displayName(_:)` has it filled in.
+    public var name: String?
+    /// `test:`, `file:/path`, or a source that this version cannot use yet.
+    public var source: String
+    /// Pixels.
+    public var width: Int
+    public var height: Int
+    /// Pictures per second.
+    public var rate: Int
+    /// Of the video, in bits per second.
+    public var bitrate: Int
+    /// Seconds between two key frames.
+    public var gop: Double
+    public var audio: Bool
+    /// The test pattern hangs after so many seconds; nil: never.
+    public var stallAfter: Double?
+    /// A file begins again at its end.
+    public var loop: Bool
+    /// Name of a relay, which need not be there yet.
+    public var relay: String
+    /// Nil: the ID. `streamName(_:)` has it filled in.
+    public var stream: String?
+    public var active: Bool
+    /// Position in lists.
+    public var grid: Int
+    /// Until a new key is used.
+    public var rotateSeconds: Double
+    /// Attribute URIs; a viewer must be granted every one.
+    public var attributes: [String]
+    /// Subjects; empty: every authenticated one.
+    public var viewers: [String]
+    /// At the camera.
+    public var user: String?
+    /// Name of the secret of scope `camera-ID` that holds the camera's password.
+    public var secret: String?
+
+    /// All defaults.
+    public init(source: String) {
+        self.init(values: ["source": .string(source)])
+    }
+
+    public func displayName(_ id: String) -> String { name ?? id }
+
+    public func streamName(_ id: String) -> String { stream ?? id }
+}
+
+extension CameraSettings: SettingsTable {
+    static let definition = KeyTable.camera
+
+    init(values given: [String: ConfigurationValue]) {
+        let values = given.merging(SettingDefaults.camera) { given, _ in given }
+        name = values.text("name")
+        source = values.text("source") ?? ""
+        let size = values.text("size").flatMap(PictureSize.init)
+        width = size?.width ?? 0
+        height = size?.height ?? 0
+        rate = values.whole("rate", default: 0)
+        bitrate = values.whole("bitrate", default: 0)
+        gop = values.number("gop", default: 0)
+        audio = values.flag("audio", default: true)
+        stallAfter = values["stall_after"].map { _ in values.number("stall_after", default: 0) }
+        loop = values.flag("loop", default: true)
+        relay = values.text("relay") ?? ""
+        stream = values.text("stream")
+        active = values.flag("active", default: true)
+        grid = values.whole("grid", default: 0)
+        rotateSeconds = values.number("rotate_seconds", default: 0)
+        attributes = values.list("attributes")
+        viewers = values.list("viewers")
+        user = values.text("user")
+        secret = values.text("secret")
+    }
+
+    var values: [String: ConfigurationValue] {
+        var values: [String: ConfigurationValue] = [
+            "source": .string(source), "size": .string("\(width)x\(height)"), "rate": .integer(Int64(rate)),
+            "bitrate": .integer(Int64(bitrate)), "gop": .real(gop), "audio": .boolean(audio), "loop": .boolean(loop),
+            "relay": .string(relay), "active": .boolean(active), "grid": .integer(Int64(grid)),
+            "rotate_seconds": .real(rotateSeconds), "attributes": .strings(attributes), "viewers": .strings(viewers),
+        ]
+        values["name"] = name.map(ConfigurationValue.string)
+        values["stall_after"] = stallAfter.map(ConfigurationValue.real)
+        values["stream"] = stream.map(ConfigurationValue.string)
+        values["user"] = user.map(ConfigurationValue.string)
+        values["secret"] = secret.map(ConfigurationValue.string)
+        return values
+    }
+}

@@ -1,0 +1,147 @@
+internal import CameraModel
+
+/// What becomes different in one object, and the least that this needs. JSON as the control API's.
+public struct Change: Codable, Equatable, Sendable {
+    public enum Kind: String, Codable, Sendable, CaseIterable {
+        case added
+        case removed
+        case changed
+    }
+
+    public enum Action: String, Codable, Sendable, CaseIterable {
+        /// Names and positions: nothing restarts.
+        case none
+        case startCamera = "start-camera"
+        case stopCamera = "stop-camera"
+        case restartCamera = "restart-camera"
+        case restartService = "restart-service"
+    }
+
+    /// `camera.front`, `relay.main`, `kas`, `box`, `health`, `relay_server`, `kas_server`.
+    public var object: String
+    public var kind: Kind
+    /// `bitrate: 2000000 → 1000000`; addresses without what could be secret in them.
+    public var details: [String]
+    public var action: Action
+    /// IDs of the cameras, or of the services `health`, `relay` and `kas`, that the action is for.
+    public var affects: [String]
+
+    public init(object: String, kind: Kind, details: [String], action: Action, affects: [String]) {
+        self.object = object
+        self.kind = kind
+        self.details = details
+        self.action = action
+        self.affects = affects
+    }
+}
+
+extension BoxSettings {
+    /// What has to happen so that `other` takes the place of these settings; by object. A camera can be in `affects` of
+    /// several changes, with the same action.
+    public func changes(to other: BoxSettings) -> [Change] {
+        var names = objects
+        names += other.objects.filter { !names.contains($0) }
+        return names.sorted().compactMap { object in
+            let (old, new) = (values(object), other.values(object))
+            guard old != new else { return nil }
+            let (action, affects) = consequence(of: object, in: other)
+            return Change(
+                object: object, kind: old == nil ? .added : new == nil ? .removed : .changed,
+                details: ChangeDetails.lines(old, new, object: object), action: action, affects: affects)
+        }
+    }
+
+    private func consequence(of object: String, in other: BoxSettings) -> (Change.Action, [String]) {
+        switch object {
+        // Health reads its settings again by itself.
+        case "box", "health": return (.none, [])
+        case "relay_server": return (.restartService, ["relay"])
+        case "kas_server": return (.restartService, ["kas"])
+        case let name where name.hasPrefix("camera."):
+            let id = String(name.dropFirst(7))
+            let action = action(for: id, in: other, changed: ownPart(id) != other.ownPart(id))
+            return (action, action == .none ? [] : [id])
+        default:
+            return consequenceForCameras(of: object, in: other)
+        }
+    }
+
+    /// Of a relay or the KAS.
+    private func consequenceForCameras(of object: String, in other: BoxSettings) -> (Change.Action, [String]) {
+        let relay = object.hasPrefix("relay.") ? String(object.dropFirst(6)) : nil
+        let changed =
+            relay.map {
+                relays[$0]?.document(stream: "") != other.relays[$0]?.document(stream: "")
+                    || relays[$0]?.profile != other.relays[$0]?.profile
+            } ?? (kas?.document(stateDirectory: "") != other.kas?.document(stateDirectory: ""))
+        var affected: [Change.Action: [String]] = [:]
+        for id in Set(cameras.keys).union(other.cameras.keys).sorted() {
+            let uses = relay == nil || cameras[id]?.relay == relay || other.cameras[id]?.relay == relay
+            guard uses else { continue }
+            affected[action(for: id, in: other, changed: changed), default: []].append(id)
+        }
+        for action in [Change.Action.restartCamera, .startCamera, .stopCamera] {
+            if let ids = affected[action] { return (action, ids) }
+        }
+        return (.none, [])
+    }
+
+    private func action(for id: String, in other: BoxSettings, changed: Bool) -> Change.Action {
+        switch (isRunning(id), other.isRunning(id)) {
+        case (true, true): changed ? .restartCamera : .none
+        case (false, true): .startCamera
+        case (true, false): .stopCamera
+        case (false, false): .none
+        }
+    }
+
+    /// The camera's document without what comes from relay and KAS, and the relay's name.
+    private func ownPart(_ id: String) -> OwnPart {
+        var alone = BoxSettings()
+        alone.cameras[id] = cameras[id]
+        return OwnPart(document: alone.document(id, stateDirectory: ""), relay: cameras[id]?.relay)
+    }
+
+    private struct OwnPart: Equatable {
+        var document: CameraConfiguration?
+        var relay: String?
+    }
+}
+
+/// Old and new value of each key that differs.
+enum ChangeDetails {
+    static func lines(
+        _ old: [String: ConfigurationValue]?, _ new: [String: ConfigurationValue]?, object: String
+    ) -> [String] {
+        guard let new, let definition = KeyTable.object(object.split(separator: ".").first.map(String.init) ?? "")
+        else { return [] }
+        return definition.keys.compactMap { key in
+            let before = old.map { $0[key.name] } ?? key.standard
+            let after = new[key.name]
+            guard before != after else { return nil }
+            let shown = words(after, key.kind)
+            guard old != nil else { return "\(key.name): \(shown)" }
+            let earlier = words(before, key.kind)
+            return earlier == shown ? "\(key.name): changed" : "\(key.name): \(earlier) → \(shown)"
+        }
+    }
+
+    private static func words(_ value: ConfigurationValue?, _ kind: KeyDefinition.Kind) -> String {
+        switch value {
+        case nil: "(none)"
+        case .string(let text)?:
+            switch kind {
+            case .source, .relayURL, .keyAccessURL: Location.redacted(text)
+            default: text
+            }
+        case .integer(let number)?: String(number)
+        case .real(let number)?: number.plain
+        case .boolean(let flag)?: flag ? "true" : "false"
+        case .strings(let list)?:
+            list.isEmpty
+                ? "(none)"
+                : list.reduce(0) { $0 + $1.utf8.count } > 200
+                    ? "\(list.count) entries" : list.joined(separator: ", ")
+        }
+    }
+}

@@ -1,0 +1,73 @@
+/// The page of the documentation that lists all keys.
+public enum ConfigurationReference {
+    /// The whole page: `docs/ref/configuration.md`.
+    public static let page = """
+        # Configuration
+        <!-- Written by: watchboxctl config schema --markdown. A test compares it with Sources/BoxConfiguration. -->
+
+        `/etc/watchbox/watchbox.toml`, then `/etc/watchbox/conf.d/*.toml` by name: TOML, 256 KiB a file. Only the operator writes there; no
+        program of WatchBox ever does. What is added by command lives in the store, and a file wins over it. Check with
+        `watchboxctl config validate`, see what would restart with `watchboxctl config diff`, then `watchboxctl config apply`.
+
+            version = 1
+            box = { name = "porch-box" }
+            relay.main = { url = "rtmps://live.example.net/live" }
+            kas = { url = "https://kas.example.net/kas", secret = "kas-token" }
+            camera.front = { name = "Front door", source = "test:", size = "1280x720" }
+
+        No secret stands in a file: `secret` names one that was given with `watchboxctl camera password`, `relay add --secret-file` or
+        `kas set --token-file`, and is encrypted for this box.
+
+
+        """ + markdown
+
+    /// Headings of the second level with one table each; generated from the keys that the reader knows.
+    public static let markdown: String = {
+        var text = """
+            ## `version`
+
+            \(KeyTable.versionSentence)
+
+
+            """
+        for object in KeyTable.objects {
+            text += "## `\(object.title)`\n\n\(object.sentence)\n\n"
+            text += "| key | value | default | meaning |\n|---|---|---|---|\n"
+            for key in object.keys {
+                text += "| `\(key.name)` | \(key.kind.summary) | \(key.standardText) | \(key.sentence) |\n"
+            }
+            text += "\n"
+        }
+        return String(text.dropLast())
+    }()
+}
+
+extension KeyDefinition {
+    fileprivate var standardText: String {
+        if isRequired { return "required" }
+        if let standardWords { return standardWords }
+        return standard.map { "`\($0.toml)`" } ?? "none"
+    }
+}
+
+extension KeyDefinition.Kind {
+    /// For a cell of the table.
+    fileprivate var summary: String {
+        switch self {
+        case .text(let limit): "text, at most \(limit) characters"
+        case .identifier: "name: 1 to 24 of `a-z`, `0-9`, single hyphens"
+        case .secretName: "name of a secret: 1 to 32 of `a-z`, `0-9`, hyphens"
+        case .streamName: "1 to 128 characters"
+        case .source: "source"
+        case .relayURL, .keyAccessURL: "URL"
+        case .listenAddress: "`\"address:port\"`"
+        case .path: "absolute path"
+        case .size: "`\"WIDTHxHEIGHT\"`, even numbers, 64 to 7680"
+        case .choice(let choices): choices.map { "`\"\($0)\"`" }.joined(separator: ", ")
+        case .integer(let range): "\(range.lowerBound) to \(range.upperBound)"
+        case .real(let range): "\(range.lowerBound.plain) to \(range.upperBound.plain)"
+        case .boolean: "`true`, `false`"
+        case .strings(let count, let limit): "list of at most \(count) texts of at most \(limit) bytes"
+        }
+    }
+}

@@ -1,0 +1,45 @@
+public import ErrorCatalog
+
+/// One thing that is wrong with the configuration, in the words that a person sees. Never holds a value, only names:
+/// what stands in the wrong place may be a secret.
+public struct Issue: Codable, Equatable, Sendable, CustomStringConvertible {
+    public var code: ErrorCode
+    /// Name of the file, relative to the configuration directory; nil for what was added by command.
+    public var file: String?
+    /// From 1; nil when there is no file.
+    public var line: Int?
+    /// From 1, in characters.
+    public var column: Int?
+    /// `camera.front.bitrat`.
+    public var key: String
+    /// `is not known, did you mean "bitrate"?`
+    public var reason: String
+    /// What to write instead.
+    public var next: String
+    /// The rest of the configuration can be used.
+    public var isWarning: Bool
+
+    public init(
+        code: ErrorCode, file: String? = nil, line: Int? = nil, column: Int? = nil, key: String, reason: String,
+        next: String, isWarning: Bool = false
+    ) {
+        self.code = code
+        self.file = file
+        self.line = line
+        self.column = column
+        self.key = key
+        self.reason = reason
+        self.next = next
+        self.isWarning = isWarning
+    }
+
+    /// `watchbox.toml:12`, or `store`.
+    public var place: String {
+        guard let file else { return "store" }
+        return line.map { "\(file):\($0)" } ?? file
+    }
+
+    public var description: String {
+        "\(code) \(key.isEmpty ? place : "`\(key)` (\(place))") \(reason)\(reason.hasSuffix("?") ? "" : ".") \(next)"
+    }
+}

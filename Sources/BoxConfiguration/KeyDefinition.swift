@@ -1,0 +1,64 @@
+/// What a key of the configuration may hold. Reader, JSON Schema and reference table are made from the same list.
+struct KeyDefinition: Sendable {
+    enum Kind: Equatable, Sendable {
+        /// For people; characters.
+        case text(limit: Int)
+        /// Of a camera or a relay.
+        case identifier
+        /// In the store of secrets.
+        case secretName
+        case streamName
+        case source
+        case relayURL
+        case keyAccessURL
+        /// `host:port`
+        case listenAddress
+        /// Of a file, absolute.
+        case path
+        /// `1280x720`
+        case size
+        case choice([String])
+        case integer(ClosedRange<Int64>)
+        case real(ClosedRange<Double>)
+        case boolean
+        /// Each of at most `limit` bytes.
+        case strings(count: Int, limit: Int)
+    }
+
+    var name: String
+    var kind: Kind
+    /// Nil: the setting is absent.
+    var standard: ConfigurationValue?
+    /// Words for a default that is computed.
+    var standardWords: String?
+    var isRequired: Bool
+    /// A sentence with a full stop.
+    var sentence: String
+
+    init(
+        _ name: String, _ kind: Kind, default standard: ConfigurationValue? = nil, words: String? = nil,
+        required: Bool = false, _ sentence: String
+    ) {
+        self.name = name
+        self.kind = kind
+        self.standard = standard
+        standardWords = words
+        isRequired = required
+        self.sentence = sentence
+    }
+}
+
+/// A table of the configuration.
+struct ObjectDefinition: Sendable {
+    /// First part of its name: `camera`.
+    var name: String
+    /// `camera.front`: there are several, each with an ID.
+    var isNamed: Bool
+    var sentence: String
+    var keys: [KeyDefinition]
+
+    func key(_ name: String) -> KeyDefinition? { keys.first { $0.name == name } }
+
+    /// `camera.ID`, for the reference.
+    var title: String { isNamed ? "\(name).\(name == "camera" ? "ID" : "NAME")" : name }
+}

@@ -1,0 +1,135 @@
+internal import CameraModel
+
+/// Every key that the configuration knows.
+enum KeyTable {
+    static let version: Int64 = 1
+    static let versionSentence =
+        "Version of this format; 1 is the only one. A file without it is read as version 1."
+    static let cameraLimit = 256
+    static let relayLimit = 32
+
+    /// In the order in which they are written.
+    static let objects = [box, relay, keyAccess, camera, health, relayServer, keyAccessServer]
+
+    static func object(_ name: String) -> ObjectDefinition? { objects.first { $0.name == name } }
+
+    static let box = ObjectDefinition(
+        name: "box", isNamed: false, sentence: "The box itself.",
+        keys: [
+            KeyDefinition("name", .text(limit: 64), default: .string("watchbox"), "Name of the box, for people.")
+        ])
+
+    static let relay = ObjectDefinition(
+        name: "relay", isNamed: true, sentence: "An RTMP relay that cameras publish to.",
+        keys: [
+            KeyDefinition(
+                "url", .relayURL,
+                "`rtmp://` or `rtmps://`, host and application, without user, password and query; each camera adds its stream's name. May be left out when `secret` is given."
+            ),
+            KeyDefinition("ca_file", .path, "Certificates (PEM) that are trusted instead of the system's."),
+            KeyDefinition(
+                "profile", .choice(CameraConfiguration.RelayProfile.allCases.map(\.rawValue)),
+                default: .string(CameraConfiguration.RelayProfile.keepsMetadata.rawValue),
+                "What the relay does to metadata; `watchboxctl relay test` finds it out."),
+            KeyDefinition(
+                "secret", .secretName,
+                "Name of a stored secret of the box that holds the whole URL, with user, password or stream key; it is used instead of `url`."
+            ),
+        ])
+
+    static let keyAccess = ObjectDefinition(
+        name: "kas", isNamed: false, sentence: "The key access server (KAS) that gives viewers the key.",
+        keys: [
+            KeyDefinition(
+                "url", .keyAccessURL, required: true,
+                "`https://` URL of the KAS, or `http://` on this machine; without user, password and query."),
+            KeyDefinition("ca_file", .path, "Certificates (PEM) that are trusted instead of the system's."),
+            KeyDefinition("secret", .secretName, "Name of a stored secret of the box that holds the access token."),
+        ])
+
+    static let camera: ObjectDefinition = {
+        let pattern = CameraConfiguration.TestPattern()
+        return ObjectDefinition(
+            name: "camera", isNamed: true, sentence: "A camera, and the encrypted stream that is made of it.",
+            keys: [
+                KeyDefinition("name", .text(limit: 64), words: "the ID", "Name of the camera, for people."),
+                KeyDefinition(
+                    "source", .source, required: true,
+                    "`test:` for a moving test pattern, or `file:/path`; `v4l2:`, `rtsp://`, `rtsps://` and `onvif://` are recognised but cannot run yet. Without user, password and query."
+                ),
+                KeyDefinition(
+                    "size", .size, default: .string("\(pattern.width)x\(pattern.height)"),
+                    "Width and height of the test pattern in pixels."),
+                KeyDefinition(
+                    "rate", .integer(1...120), default: .integer(Int64(pattern.frameRate)),
+                    "Pictures per second of the test pattern."),
+                KeyDefinition(
+                    "bitrate", .integer(16_000...200_000_000), default: .integer(Int64(pattern.bitrate)),
+                    "Of the test pattern's video, in bits per second."),
+                KeyDefinition(
+                    "gop", .real(0.1...60), default: .real(pattern.gopSeconds),
+                    "Seconds between two key frames of the test pattern."),
+                KeyDefinition(
+                    "audio", .boolean, default: .boolean(pattern.audio), "Whether the test pattern has a tone."),
+                KeyDefinition(
+                    "stall_after", .real(0.1...86_400), words: "never",
+                    "Seconds after which the test pattern hangs, as a broken driver does: to try out the watchdog."),
+                KeyDefinition(
+                    "loop", .boolean, default: .boolean(true), "Whether a file begins again at its end, for ever."),
+                KeyDefinition("relay", .identifier, default: .string("main"), "Name of the relay to publish to."),
+                KeyDefinition(
+                    "stream", .streamName, words: "the ID",
+                    "Name of the stream at the relay and at the KAS; letters, digits, and `.` `_` `-`."),
+                KeyDefinition("active", .boolean, default: .boolean(true), "Whether the camera runs."),
+                KeyDefinition(
+                    "grid", .integer(0...9999), default: .integer(0), "Position in lists and on the dashboard."),
+                KeyDefinition(
+                    "rotate_seconds", .real(1...86_400), default: .real(CameraConfiguration.Rotation().seconds),
+                    "Seconds until a new key is used."),
+                KeyDefinition(
+                    "attributes", .strings(count: 16, limit: 1024), default: .strings([]),
+                    "Attribute URIs; a viewer must be granted every one."),
+                KeyDefinition(
+                    "viewers", .strings(count: 200, limit: 1024), default: .strings([]),
+                    "Subjects that may view; empty: every authenticated one."),
+                KeyDefinition("user", .text(limit: 64), "User name at the camera."),
+                KeyDefinition(
+                    "secret", .secretName,
+                    "Name of a stored secret of this camera that holds its password; `watchboxctl camera password` stores it."
+                ),
+            ])
+    }()
+
+    static let health = ObjectDefinition(
+        name: "health", isNamed: false, sentence: "The health monitor.",
+        keys: [
+            KeyDefinition(
+                "reboot", .boolean, default: .boolean(true),
+                "Whether the box may reboot itself when nothing smaller helps."),
+            KeyDefinition(
+                "metrics_listen", .listenAddress, words: "not on TCP",
+                "Address on which metrics can be read without authentication."),
+        ])
+
+    static let relayServer = ObjectDefinition(
+        name: "relay_server", isNamed: false, sentence: "The relay on this box.",
+        keys: [
+            KeyDefinition("enabled", .boolean, default: .boolean(false), "Whether it runs."),
+            KeyDefinition("listen", .listenAddress, default: .string("0.0.0.0:1935"), "Address that it listens on."),
+            KeyDefinition(
+                "publish_keys", .path, words: "everybody may publish", "File with the keys that publishers must know."),
+            KeyDefinition("tls_certificate", .path, words: "no TLS", "Certificate chain (PEM) for `rtmps`."),
+            KeyDefinition("tls_key", .path, words: "no TLS", "Private key (PEM) of the certificate."),
+        ])
+
+    static let keyAccessServer = ObjectDefinition(
+        name: "kas_server", isNamed: false, sentence: "The key access server on this box.",
+        keys: [
+            KeyDefinition("enabled", .boolean, default: .boolean(false), "Whether it runs."),
+            KeyDefinition(
+                "listen", .listenAddress, default: .string("127.0.0.1:9443"),
+                "Address that it listens on; beyond this machine it needs TLS."),
+            KeyDefinition("tls_certificate", .path, words: "no TLS", "Certificate chain (PEM)."),
+            KeyDefinition("tls_key", .path, words: "no TLS", "Private key (PEM) of the certificate."),
+        ])
+}

@@ -1,0 +1,135 @@
+internal import CameraModel
+internal import KeyAccessClient
+
+/// Addresses that a person writes; what is wrong with one is told without quoting it.
+enum Location {
+    static func relay(_ text: String) -> Finding? {
+        let advice = KeyDefinition.Kind.relayURL.advice
+        guard text.utf8.count <= 1024 else { return Finding("is longer than 1024 bytes", advice) }
+        guard !text.contains("@") else {
+            return Finding("carries a user or a password", "Store the whole URL as a secret, and name it in `secret`")
+        }
+        guard !text.contains(where: { $0 == "?" || $0 == "#" }) else {
+            return Finding(
+                "carries a query or a fragment, which can hold a secret",
+                "Store the whole URL as a secret, and name it in `secret`")
+        }
+        guard text.unicodeScalars.allSatisfy({ KeyText.isPrintable($0) && !$0.properties.isWhitespace }) else {
+            return Finding("has white space or control characters", advice)
+        }
+        if let scheme = text.firstRange(of: "://") {
+            let path = text[scheme.upperBound...].drop { $0 != "/" }
+            guard path.contains(where: { $0 != "/" }) else { return Finding("names no application", advice) }
+        }
+        // Judged by what will use it; the stream's name stands for any.
+        let camera = CameraConfiguration(
+            id: "a", source: .testPattern(.init()), relay: .init(url: publishing(text, stream: "a")),
+            kas: KASConfiguration(url: "https://localhost/kas"))
+        do {
+            try camera.validate()
+            return nil
+        } catch {
+            return Finding("is not a relay's URL", advice)
+        }
+    }
+
+    /// The whole path of a relay's URL is the application; a camera adds its stream.
+    static func publishing(_ url: String, stream: String) -> String {
+        var text = Substring(url)
+        while text.hasSuffix("/") { text.removeLast() }
+        return "\(text)/\(stream)"
+    }
+
+    static func keyAccess(_ text: String) -> Finding? {
+        let advice = KeyDefinition.Kind.keyAccessURL.advice
+        guard text.utf8.count <= 1024 else { return Finding("is longer than 1024 bytes", advice) }
+        guard !text.contains("@"), !text.contains(where: { $0 == "?" || $0 == "#" }) else {
+            return Finding(
+                "carries a user, a password, a query or a fragment",
+                "Take it out; store the token with: watchboxctl kas set --token-file FILE")
+        }
+        guard text.unicodeScalars.allSatisfy({ KeyText.isPrintable($0) && !$0.properties.isWhitespace }) else {
+            return Finding("has white space or control characters", advice)
+        }
+        let isPlain = text.hasPrefix("http://")
+        guard isPlain || text.hasPrefix("https://"), let scheme = text.firstRange(of: "://") else {
+            return Finding("is not an https:// URL", advice)
+        }
+        let authority = text[scheme.upperBound...].prefix { $0 != "/" }
+        let hasPort = authority.hasSuffix("]") ? false : authority.contains(":")
+        guard let address = ListenAddress(hasPort ? String(authority) : "\(authority):443") else {
+            return Finding("has no host, or a port that is none", advice)
+        }
+        guard !isPlain || address.isLoopback else {
+            return Finding("sends tokens in the clear to another machine", "Use https://")
+        }
+        return nil
+    }
+
+    /// Scheme and host: what may be told of a URL whose path can hold a stream key.
+    static func redacted(_ text: String) -> String {
+        guard let scheme = text.firstRange(of: "://") else { return text }
+        let rest = text[scheme.upperBound...]
+        let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        let host = authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority
+        let tail = authority.endIndex == text.endIndex ? "" : "/…"
+        return "\(text[..<scheme.upperBound])\(host)\(tail)"
+    }
+}
+
+/// `host:port`; an IPv6 address in brackets.
+struct ListenAddress: Equatable, Sendable {
+    var host: String
+    var port: Int
+
+    init?(_ text: String) {
+        guard text.utf8.count <= 300, let colon = text.lastIndex(of: ":") else { return nil }
+        let digits = text[text.index(after: colon)...]
+        guard (1...5).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let port = Int(digits), (1...65_535).contains(port)
+        else { return nil }
+        var host = text[..<colon]
+        let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
+        if isBracketed { host = host.dropFirst().dropLast() }
+        guard (1...253).contains(host.utf8.count), isBracketed == host.contains(":"),
+            host.utf8.allSatisfy({ byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"):
+                    true
+                case UInt8(ascii: ":"), UInt8(ascii: "%"): isBracketed
+                default: false
+                }
+            })
+        else { return nil }
+        self.host = String(host)
+        self.port = port
+    }
+
+    /// Reached from this machine only.
+    var isLoopback: Bool {
+        if host.lowercased() == "localhost" || host == "::1" { return true }
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts.first == "127" && parts.allSatisfy { UInt8($0) != nil }
+    }
+}
+
+/// `1280x720`
+struct PictureSize: Equatable, Sendable {
+    var width: Int
+    var height: Int
+
+    init?(_ text: String) {
+        let parts = text.split(separator: "x", omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return nil }
+        var numbers: [Int] = []
+        for part in parts {
+            guard (2...4).contains(part.utf8.count), part.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+                part.first != "0", let number = Int(part), (64...7680).contains(number), number % 2 == 0
+            else { return nil }
+            numbers.append(number)
+        }
+        width = numbers[0]
+        height = numbers[1]
+    }
+}

@@ -1,0 +1,106 @@
+internal import CameraModel
+internal import ErrorCatalog
+
+/// What can only be judged of several keys or objects together.
+extension Reading {
+    mutating func check(_ settings: BoxSettings) {
+        checkCounts(settings)
+        for candidate in candidates.values where candidate.definition.name == "relay" {
+            if !candidate.written.contains("url"), !candidate.written.contains("secret") {
+                report(
+                    .invalidValue, candidate, nil, "has neither url nor secret",
+                    "Set url, or secret when the URL holds a user, a password or a stream key")
+            }
+        }
+        checkServers(settings)
+        checkStreamNames(settings)
+        for (id, camera) in settings.cameras { check(id, camera, settings) }
+    }
+
+    private mutating func checkCounts(_ settings: BoxSettings) {
+        for (name, count, limit) in [
+            ("camera", settings.cameras.count, KeyTable.cameraLimit),
+            ("relay", settings.relays.count, KeyTable.relayLimit),
+        ] where count > limit {
+            report(
+                .invalidValue, Place(), name, "is defined \(count) times, but a box has at most \(limit)",
+                "Remove some")
+        }
+    }
+
+    private mutating func checkServers(_ settings: BoxSettings) {
+        let servers = [
+            ("relay_server", settings.relayServer.tlsCertificate, settings.relayServer.tlsKey),
+            ("kas_server", settings.kasServer.tlsCertificate, settings.kasServer.tlsKey),
+        ]
+        for (name, certificate, key) in servers {
+            guard let candidate = candidates[name], (certificate == nil) != (key == nil),
+                candidate.written.contains("tls_certificate") != candidate.written.contains("tls_key")
+            else { continue }
+            let (present, absent) = key == nil ? ("tls_certificate", "tls_key") : ("tls_key", "tls_certificate")
+            report(.invalidValue, candidate, present, "stands without \(absent)", "Set both, or none")
+        }
+        let server = settings.kasServer
+        if server.enabled, let candidate = candidates["kas_server"], !candidate.written.contains("tls_certificate"),
+            !candidate.written.contains("tls_key"), ListenAddress(server.listen)?.isLoopback == false
+        {
+            report(
+                .invalidValue, candidate, "listen", "is reached from other machines, but has no TLS",
+                "Set tls_certificate and tls_key, or use 127.0.0.1:9443")
+        }
+    }
+
+    /// Two cameras that publish under one name would throw each other out.
+    private mutating func checkStreamNames(_ settings: BoxSettings) {
+        var owners: [String: String] = [:]
+        for (id, camera) in settings.cameras.sorted(by: { $0.key < $1.key }) where camera.active {
+            guard let owner = owners[camera.streamName(id)] else {
+                owners[camera.streamName(id)] = id
+                continue
+            }
+            guard let candidate = candidates["camera.\(id)"] else { continue }
+            report(
+                .invalidValue, candidate, "stream", "is the stream of camera.\(owner), too",
+                "Give each camera a stream of its own")
+        }
+    }
+
+    private mutating func check(_ id: String, _ camera: CameraSettings, _ settings: BoxSettings) {
+        guard let candidate = candidates["camera.\(id)"] else { return }
+        let standard = SettingDefaults.camera.text("relay")
+        // A relay that was misspelt is an error; the usual one may be defined later.
+        if settings.relays[camera.relay] == nil, camera.relay != standard {
+            let meant = NearestName.nearest(camera.relay, in: Array(settings.relays.keys))
+            report(
+                .invalidValue, candidate, "relay",
+                "is not the name of a relay\(meant.map { ", did you mean \"\($0)\"?" } ?? "")",
+                "Define that relay, or use one that is there")
+            return
+        }
+        if candidate.values["source"] == nil { return }
+        checkDocument(id, candidate, settings)
+        if let obstacle = settings.obstacle(to: id), camera.active || obstacle.code == .unsupportedSource {
+            let key = obstacle.code == .unsupportedSource ? "source" : nil
+            report(
+                obstacle.code, candidate, key, "cannot run: \(obstacle.why ?? obstacle.what)",
+                obstacle.next ?? obstacle.code.entry?.next ?? "",
+                isWarning: true)
+        }
+    }
+
+    /// The camera's process has the last word on what it takes.
+    private mutating func checkDocument(_ id: String, _ candidate: Candidate, _ settings: BoxSettings) {
+        guard let document = settings.document(id, stateDirectory: "/") else { return }
+        do {
+            try document.validate()
+        } catch {
+            for problem in error.problems {
+                let place = CameraDocumentField.origin(of: problem.field)
+                let source = place.object == "camera" ? candidate : candidates[place.object(of: settings.cameras[id])]
+                // What is missing or was refused by the table is told already.
+                guard let source, source.values[place.key] != nil || problem.field == "policy" else { continue }
+                report(.invalidValue, source, place.key, "is refused by the camera: \(place.reason)", place.next)
+            }
+        }
+    }
+}

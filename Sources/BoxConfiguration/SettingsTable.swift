@@ -1,0 +1,124 @@
+internal import CameraModel
+
+/// Settings of one object, as a struct and as the keys of the table that they come from.
+protocol SettingsTable {
+    static var definition: ObjectDefinition { get }
+    /// - Parameter values: checked; what is absent takes its default.
+    init(values: [String: ConfigurationValue])
+    /// Every key that has a value, defaults included.
+    var values: [String: ConfigurationValue] { get }
+}
+
+extension SettingsTable {
+    /// What has to be written down.
+    var differingValues: [String: ConfigurationValue] {
+        values.filter { key, value in Self.definition.key(key)?.standard != value }
+    }
+}
+
+/// Defaults of the key table, by object.
+enum SettingDefaults {
+    static let box = defaults(KeyTable.box)
+    static let relay = defaults(KeyTable.relay)
+    static let camera = defaults(KeyTable.camera)
+    static let health = defaults(KeyTable.health)
+    static let relayServer = defaults(KeyTable.relayServer)
+    static let keyAccessServer = defaults(KeyTable.keyAccessServer)
+
+    private static func defaults(_ object: ObjectDefinition) -> [String: ConfigurationValue] {
+        var values: [String: ConfigurationValue] = [:]
+        for key in object.keys { values[key.name] = key.standard }
+        return values
+    }
+}
+
+extension [String: ConfigurationValue] {
+    /// Without what is nil.
+    init(present values: [String: String?]) {
+        self = values.compactMapValues { $0.map(ConfigurationValue.string) }
+    }
+}
+
+extension RelaySettings: SettingsTable {
+    static let definition = KeyTable.relay
+
+    init(values given: [String: ConfigurationValue]) {
+        let values = given.merging(SettingDefaults.relay) { given, _ in given }
+        self.init(
+            url: values.text("url"), caFile: values.text("ca_file"),
+            profile: values.text("profile").flatMap(CameraConfiguration.RelayProfile.init) ?? .keepsMetadata,
+            secret: values.text("secret"))
+    }
+
+    var values: [String: ConfigurationValue] {
+        [String: ConfigurationValue](
+            present: ["url": url, "ca_file": caFile, "profile": profile.rawValue, "secret": secret])
+    }
+}
+
+extension KeyAccessSettings: SettingsTable {
+    static let definition = KeyTable.keyAccess
+
+    init(values: [String: ConfigurationValue]) {
+        self.init(
+            url: values.text("url") ?? "", caFile: values.text("ca_file"), secret: values.text("secret"))
+    }
+
+    var values: [String: ConfigurationValue] {
+        [String: ConfigurationValue](present: ["url": url, "ca_file": caFile, "secret": secret])
+    }
+}
+
+extension HealthSettings: SettingsTable {
+    static let definition = KeyTable.health
+
+    init(values given: [String: ConfigurationValue]) {
+        let values = given.merging(SettingDefaults.health) { given, _ in given }
+        self.init(reboot: values.flag("reboot", default: true), metricsListen: values.text("metrics_listen"))
+    }
+
+    var values: [String: ConfigurationValue] {
+        var values = [String: ConfigurationValue](present: ["metrics_listen": metricsListen])
+        values["reboot"] = .boolean(reboot)
+        return values
+    }
+}
+
+extension RelayServerSettings: SettingsTable {
+    static let definition = KeyTable.relayServer
+
+    init(values given: [String: ConfigurationValue]) {
+        let values = given.merging(SettingDefaults.relayServer) { given, _ in given }
+        self.init(
+            enabled: values.flag("enabled", default: false), listen: values.text("listen") ?? "",
+            publishKeys: values.text("publish_keys"), tlsCertificate: values.text("tls_certificate"),
+            tlsKey: values.text("tls_key"))
+    }
+
+    var values: [String: ConfigurationValue] {
+        var values = [String: ConfigurationValue](
+            present: [
+                "listen": listen, "publish_keys": publishKeys, "tls_certificate": tlsCertificate, "tls_key": tlsKey,
+            ])
+        values["enabled"] = .boolean(enabled)
+        return values
+    }
+}
+
+extension KeyAccessServerSettings: SettingsTable {
+    static let definition = KeyTable.keyAccessServer
+
+    init(values given: [String: ConfigurationValue]) {
+        let values = given.merging(SettingDefaults.keyAccessServer) { given, _ in given }
+        self.init(
+            enabled: values.flag("enabled", default: false), listen: values.text("listen") ?? "",
+            tlsCertificate: values.text("tls_certificate"), tlsKey: values.text("tls_key"))
+    }
+
+    var values: [String: ConfigurationValue] {
+        var values = [String: ConfigurationValue](
+            present: ["listen": listen, "tls_certificate": tlsCertificate, "tls_key": tlsKey])
+        values["enabled"] = .boolean(enabled)
+        return values
+    }
+}

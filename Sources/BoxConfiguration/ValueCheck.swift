@@ -1,0 +1,182 @@
+/// Why a value does not fit its key.
+struct Finding: Equatable {
+    /// Follows the key: `is out of range`. Never quotes the value.
+    var reason: String
+    var next: String
+
+    init(_ reason: String, _ next: String) {
+        self.reason = reason
+        self.next = next
+    }
+}
+
+extension KeyDefinition {
+    /// The value as the settings keep it, or what is wrong with it.
+    func check(_ node: WrittenValue, of object: String) -> Result<ConfigurationValue, CheckFailure> {
+        let finding: Finding?
+        switch (kind, node) {
+        case (.boolean, .boolean): finding = nil
+        case (.integer(let range), .integer(let value)):
+            finding =
+                range.contains(value)
+                ? nil : Finding("is out of range", "Use \(range.lowerBound) to \(range.upperBound)")
+        case (.integer(let range), .real(let value)) where Int64(exactly: value).map(range.contains) == true:
+            return .success(.integer(Int64(value)))
+        case (.real(let range), .integer(let value)):
+            return range.contains(Double(value))
+                ? .success(.real(Double(value))) : .failure(CheckFailure(outOfRange(range)))
+        case (.real(let range), .real(let value)): finding = range.contains(value) ? nil : outOfRange(range)
+        case (.strings(let count, let limit), .array(let elements)):
+            finding = Self.list(elements, count: count, limit: limit)
+        case (.boolean, _), (.integer, _), (.real, _), (.strings, _):
+            finding = Finding("is \(node.kind), but has to be \(kind.words)", kind.advice)
+        case (_, .string(let text)): finding = self.text(text, of: object)
+        default: finding = Finding("is \(node.kind), but has to be \(kind.words)", kind.advice)
+        }
+        if let finding { return .failure(CheckFailure(finding)) }
+        guard let value = node.value else {
+            return .failure(CheckFailure(Finding("has the wrong type", kind.advice)))
+        }
+        return .success(value)
+    }
+
+    private func outOfRange(_ range: ClosedRange<Double>) -> Finding {
+        Finding("is out of range", "Use \(range.lowerBound.plain) to \(range.upperBound.plain)")
+    }
+
+    private static func list(_ elements: [WrittenValue], count: Int, limit: Int) -> Finding? {
+        guard elements.count <= count else { return Finding("has more than \(count) entries", "Take some out") }
+        for (index, element) in elements.enumerated() {
+            guard case .string(let text) = element else {
+                return Finding("has an entry that is \(element.kind), entry \(index + 1)", "Write texts in quotes")
+            }
+            guard !text.isEmpty, text.utf8.count <= limit, text.unicodeScalars.allSatisfy(KeyText.isPrintable) else {
+                return Finding(
+                    "has an entry that is empty, longer than \(limit) bytes or has control characters, entry \(index + 1)",
+                    "Correct it, or take it out")
+            }
+        }
+        return nil
+    }
+
+    private func text(_ text: String, of object: String) -> Finding? {
+        switch kind {
+        case .text(let limit):
+            // A character can have any number of bytes; a family's emoji has 25.
+            guard !text.isEmpty, text.utf8.count <= limit * 32, text.count <= limit else {
+                return Finding("is empty or has more than \(limit) characters", "Use 1 to \(limit) characters")
+            }
+            guard text.unicodeScalars.allSatisfy(KeyText.isPrintable) else {
+                return Finding("has control characters", "Write it in one line, without tabs and escapes")
+            }
+            return nil
+        case .identifier:
+            return KeyText.isIdentifier(text) ? nil : Finding("is not a name", kind.advice)
+        case .secretName:
+            return KeyText.isSecretName(text)
+                ? nil : Finding("is not the name of a secret; the secret itself does not belong here", kind.advice)
+        case .streamName: return KeyText.isStreamName(text) ? nil : Finding("is not a stream name", kind.advice)
+        case .source: return source(text, of: object)
+        case .relayURL: return Location.relay(text)
+        case .keyAccessURL: return Location.keyAccess(text)
+        case .listenAddress: return ListenAddress(text) == nil ? Finding("is not an address", kind.advice) : nil
+        case .path:
+            let isPath =
+                text.hasPrefix("/") && !text.hasSuffix("/") && text.utf8.count <= 1024
+                && text.unicodeScalars.allSatisfy(KeyText.isPrintable)
+            return isPath ? nil : Finding("is not the absolute path of a file", kind.advice)
+        case .size: return PictureSize(text) == nil ? Finding("is not a size", kind.advice) : nil
+        case .choice(let choices):
+            guard !choices.contains(text) else { return nil }
+            let meant = NearestName.nearest(text, in: choices).map { ", did you mean \"\($0)\"?" }
+            return Finding("is not one of its values\(meant ?? "")", kind.advice)
+        case .integer, .real, .boolean, .strings: return nil
+        }
+    }
+
+    private func source(_ text: String, of object: String) -> Finding? {
+        let id = object.hasPrefix("camera.") ? String(object.dropFirst(7)) : "ID"
+        do {
+            _ = try CameraSource(text)
+            return nil
+        } catch {
+            return switch error {
+            case .credentials:
+                Finding(
+                    "carries a user or a password",
+                    "Take it out, set `user`, and store the password with: watchboxctl camera password \(id)")
+            case .query:
+                Finding(
+                    "carries a query or a fragment, which can hold a secret",
+                    "Take it out; store a password with: watchboxctl camera password \(id)")
+            case .unknownScheme:
+                Finding(
+                    "is not of a kind that WatchBox knows",
+                    "Use test:, file:/path, v4l2:/dev/…, rtsp://…, rtsps://… or onvif://…")
+            case .relativePath:
+                Finding("has no absolute path of a file or device", "Use file:/path or v4l2:/dev/video0")
+            case .noAddress: Finding("has no address", "Use rtsp://address/path, or onvif://address")
+            case .testPatternHasMore:
+                Finding("goes on behind test:", "Use test: alone, and set size, rate and bitrate beside it")
+            case .controlCharacter:
+                Finding("has control characters, or white space in an address", "Write it in one piece")
+            case .length: Finding("is empty or longer than 2048 bytes", "Use test:, file:/path or a URL")
+            }
+        }
+    }
+}
+
+/// `Result` wants an error.
+struct CheckFailure: Error {
+    var finding: Finding
+
+    init(_ finding: Finding) {
+        self.finding = finding
+    }
+}
+
+extension KeyDefinition.Kind {
+    /// With an article, behind "has to be".
+    var words: String {
+        switch self {
+        case .text: "a text"
+        case .identifier, .secretName, .streamName: "a name in quotes"
+        case .source: "a source in quotes"
+        case .relayURL, .keyAccessURL: "a URL in quotes"
+        case .listenAddress: "an address in quotes"
+        case .path: "a path in quotes"
+        case .size: "a size in quotes"
+        case .choice: "one of its values in quotes"
+        case .integer: "a whole number"
+        case .real: "a number"
+        case .boolean: "true or false"
+        case .strings: "a list of texts"
+        }
+    }
+
+    /// What to write, as a sentence without a full stop.
+    var advice: String {
+        switch self {
+        case .text(let limit): "Use 1 to \(limit) characters in quotes"
+        case .identifier: "Use 1 to 24 of a-z, 0-9 and single hyphens between them, such as \"main\""
+        case .secretName: "Use 1 to 32 of a-z, 0-9 and hyphens, such as \"relay-main\""
+        case .streamName: "Use 1 to 128 of letters, digits, and . _ -"
+        case .source: "Use \"test:\" or \"file:/path\""
+        case .relayURL: "Use \"rtmps://host/application\", or \"rtmp://…\""
+        case .keyAccessURL: "Use \"https://host/kas\""
+        case .listenAddress: "Use \"address:port\", such as \"127.0.0.1:9464\" or \"[::]:1935\""
+        case .path: "Use an absolute path, such as \"/etc/watchbox/ca.pem\""
+        case .size: "Use \"1280x720\": even numbers from 64 to 7680"
+        case .choice(let choices): "Use " + choices.map { "\"\($0)\"" }.joined(separator: " or ")
+        case .integer(let range): "Use \(range.lowerBound) to \(range.upperBound), without quotes"
+        case .real(let range): "Use \(range.lowerBound.plain) to \(range.upperBound.plain), without quotes"
+        case .boolean: "Use true or false, without quotes"
+        case .strings: "Use [\"one\", \"two\"]"
+        }
+    }
+}
+
+extension Double {
+    /// `60` for 60.0.
+    var plain: String { Int64(exactly: self).map(String.init) ?? String(self) }
+}

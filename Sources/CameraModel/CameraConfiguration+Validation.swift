@@ -1,0 +1,194 @@
+public import FoundationEssentials
+internal import KeyAccessClient
+public import RTMP
+
+extension CameraConfiguration {
+    /// Reads and checks a JSON document.
+    public static func decode(_ json: Data) throws(ConfigurationError) -> CameraConfiguration {
+        let configuration: CameraConfiguration
+        do {
+            configuration = try JSONDecoder().decode(CameraConfiguration.self, from: json)
+        } catch {
+            throw ConfigurationError(error)
+        }
+        try configuration.validate()
+        return configuration
+    }
+
+    /// Throws everything that is wrong at once, so that one look is enough to put it right. Opens no file.
+    public func validate() throws(ConfigurationError) {
+        var problems: [ConfigurationProblem] = []
+        func expect(_ holds: Bool, _ field: String, _ reason: String, _ next: String) {
+            if !holds { problems.append(ConfigurationProblem(field: field, reason: reason, next: next)) }
+        }
+
+        expect(
+            Self.isIdentifier(id), "id", "\"\(Self.printable(id))\" is not a camera ID",
+            "Use 1 to 24 of a-z, 0-9 and single hyphens between them, such as front-door")
+        if let streamName {
+            expect(
+                Self.isStreamName(streamName), "streamName", "is not a stream name",
+                "Use 1 to 128 of letters, digits, and . _ -")
+        }
+        validateSource(expect)
+        validateRelay(expect)
+        let isWeb = kas.url.hasPrefix("https://") || kas.url.hasPrefix("http://")
+        expect(
+            isWeb && !kas.url.contains("@") && !kas.url.contains("?"), "kas.url",
+            isWeb ? "carries a user, a password or a query" : "is not an https:// URL",
+            "Use https://host/kas, or http:// on this machine; a token belongs into kas.tokenFile")
+        expect(
+            rotation.seconds >= 1 && rotation.seconds <= 86_400, "rotation.seconds", "is out of range",
+            "Use 1 to 86400; 60 is usual")
+        expect(
+            rotation.items >= 1 && rotation.items <= 1 << 23, "rotation.items", "is out of range",
+            "Use 1 to 8388608; 1048576 is usual")
+        expect(
+            queue.seconds >= 0.2 && queue.seconds <= 30, "queue.seconds", "is out of range",
+            "Use 0.2 to 30; 2 is usual")
+        expect(
+            queue.bytes >= 1 << 16 && queue.bytes <= 1 << 30, "queue.bytes", "is out of range",
+            "Use 65536 to 1073741824; 16777216 is usual")
+        if let duration {
+            expect(
+                duration > 0 && duration <= 31_536_000, "duration", "is out of range",
+                "Use a positive number of seconds, or leave it out to publish until stopped")
+        }
+        if let frameLog { expect(!frameLog.isEmpty, "frameLog", "is empty", "Name a file, or leave it out") }
+        validatePolicy(expect)
+        if !problems.isEmpty { throw ConfigurationError(problems: problems) }
+    }
+
+    private typealias Expectation = (Bool, String, String, String) -> Void
+
+    private func validateSource(_ expect: Expectation) {
+        switch source {
+        case .file(let file):
+            expect(!file.path.isEmpty, "source.file.path", "is empty", "Name a media file")
+            expect(
+                !(file.loop && file.pace == .unthrottled && duration == nil), "source.file.loop",
+                "loops a file for ever without pacing it", "Set pace to \"real-time\", or give a duration")
+        case .testPattern(let pattern):
+            for (name, value) in [("width", pattern.width), ("height", pattern.height)] {
+                expect(
+                    value >= 64 && value <= 7680 && value % 2 == 0, "source.testPattern.\(name)",
+                    "\(value) is not possible", "Use an even number from 64 to 7680")
+            }
+            expect(
+                pattern.frameRate >= 1 && pattern.frameRate <= 120, "source.testPattern.frameRate",
+                "\(pattern.frameRate) is not possible", "Use 1 to 120 pictures per second")
+            expect(
+                pattern.bitrate >= 16_000 && pattern.bitrate <= 200_000_000, "source.testPattern.bitrate",
+                "\(pattern.bitrate) is not possible", "Use 16000 to 200000000 bits per second")
+            expect(
+                pattern.gopSeconds >= 0.1 && pattern.gopSeconds <= 60, "source.testPattern.gopSeconds",
+                "is out of range", "Use 0.1 to 60 seconds; 1 or 2 is usual")
+            expect(
+                pattern.stallsAfter.map { $0 >= 0.1 && $0 <= 86_400 } ?? true, "source.testPattern.stallsAfter",
+                "is out of range", "Use 0.1 to 86400 seconds, or leave it out")
+        }
+    }
+
+    private func validateRelay(_ expect: Expectation) {
+        switch (relay.url, relay.urlFile) {
+        case (nil, nil):
+            expect(false, "relay.url", "is missing", "Give rtmp://host/app/stream, or a file in relay.urlFile")
+        case (.some, .some):
+            expect(false, "relay.urlFile", "stands beside relay.url", "Give only one of the two")
+        case (let url?, nil):
+            let carriesSecret = url.contains("@") || url.contains("?")
+            expect(
+                !carriesSecret, "relay.url", "carries a user, a password or a token",
+                "Put the URL into a file that only the camera may read, and name it in relay.urlFile")
+            guard !carriesSecret else { return }
+            let problem = relayURLProblem(url)
+            expect(problem == nil, "relay.url", problem ?? "", "Use rtmp://host/app/stream or rtmps://…")
+        case (nil, let file?):
+            expect(!file.isEmpty, "relay.urlFile", "is empty", "Name the file that holds the relay's URL")
+        }
+    }
+
+    private func validatePolicy(_ expect: Expectation) {
+        let lists = [("dataAttributes", policy.dataAttributes), ("dissem", policy.dissem)]
+        for (name, list) in lists {
+            for (index, entry) in list.enumerated() {
+                expect(
+                    !entry.isEmpty && entry.utf8.count <= 1024, "policy.\(name)[\(index)]",
+                    "is empty or longer than 1024 bytes", "Correct it, or take it out")
+            }
+        }
+        let total = lists.reduce(0) { $0 + $1.1.reduce(0) { $0 + $1.utf8.count + 64 } }
+        expect(total <= 15_000, "policy", "is longer than readers accept", "Use fewer or shorter entries")
+    }
+
+    /// - Parameter text: the relay's URL; where it names no stream, the configuration's name completes it.
+    public func relayURL(_ text: String) throws(RTMPURLError) -> RTMPURL {
+        do {
+            return try RTMPURL(text)
+        } catch .missingStreamName {
+            return try RTMPURL(server: text, streamName: stream)
+        }
+    }
+
+    private func relayURLProblem(_ url: String) -> String? {
+        do {
+            _ = try relayURL(url)
+            return nil
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    /// `[a-z0-9](-?[a-z0-9])*`, at most 24 characters.
+    static func isIdentifier(_ text: String) -> Bool {
+        guard text.utf8.count <= 24 else { return false }
+        var afterHyphen = true
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+                afterHyphen = false
+            case UInt8(ascii: "-"):
+                if afterHyphen { return false }
+                afterHyphen = true
+            default: return false
+            }
+        }
+        return !afterHyphen
+    }
+
+    static func isStreamName(_ text: String) -> Bool {
+        (1...128).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            }
+    }
+
+    /// At most 64 characters, control characters replaced: the text goes to a terminal.
+    private static func printable(_ text: String) -> String {
+        String(text.prefix(64).map { $0.unicodeScalars.allSatisfy { $0.value >= 32 && $0.value != 127 } ? $0 : "?" })
+    }
+}
+
+extension CameraConfiguration: CustomStringConvertible {
+    /// For a log line: what and where to, without any part that could be secret (a stream key is one).
+    public var description: String {
+        let what =
+            switch source {
+            case .testPattern(let pattern):
+                "test pattern \(pattern.width)x\(pattern.height) at \(pattern.frameRate)/s"
+            case .file(let file): "file \(file.path)\(file.loop ? " in a loop" : ""), \(file.pace.rawValue)"
+            }
+        return "camera \(id): \(what) to \(redactedRelay)"
+    }
+
+    private var redactedRelay: String {
+        guard let url = relay.url else { return "the relay named in \(relay.urlFile ?? "(nothing)")" }
+        guard !url.contains("@"), let parsed = try? relayURL(url) else { return "(a relay)" }
+        return String(describing: parsed)
+    }
+}

@@ -1,0 +1,133 @@
+internal import FoundationEssentials
+internal import GRDB
+
+extension CameraStore {
+    /// All of them, in the order of the grid.
+    public func cameras() throws(CameraStoreError) -> [Camera] {
+        try read { database in try Camera.all(database) }
+    }
+
+    public func camera(_ id: String) throws(CameraStoreError) -> Camera? {
+        try read { database in try Camera.one(id, database) }
+    }
+
+    /// Adds a camera with its profiles. It begins at revision 1.
+    ///
+    /// - Throws: `.exists`, `.invalid`, `.tooMany`.
+    public func add(_ camera: Camera, profiles: [StreamProfile] = []) throws(CameraStoreError) {
+        try camera.validate()
+        try StreamProfile.validate(profiles, of: camera.id)
+        var camera = camera.canonical
+        camera.revision = 1
+        try write { database in
+            let present = try Row.fetchAll(database, sql: "SELECT id, uuid FROM camera")
+            for row in present {
+                let id: String = try row.field("id")
+                if id == camera.id { throw CameraStoreError.exists(id) }
+                if try row.field("uuid") == camera.uuid {
+                    throw CameraStoreError.invalid(field: "uuid", why: "camera \(id) has it")
+                }
+            }
+            guard present.count < Self.cameraLimit else {
+                throw CameraStoreError.tooMany("cameras", limit: Self.cameraLimit)
+            }
+            try camera.insert(database)
+            try StreamProfile.replace(profiles, of: camera.id, database)
+        }
+    }
+
+    /// Replaces a camera's fields, except `uuid`, `added` and `lastConnected`, which stay as they are stored.
+    ///
+    /// - Parameters:
+    ///   - ifRevision: the revision that the change is based on; nil: whatever it is.
+    /// - Returns: the camera as it is stored now. Its revision grew unless nothing changed.
+    /// - Throws: `.noSuchCamera`, `.conflict`, `.invalid`.
+    @discardableResult
+    public func update(_ camera: Camera, ifRevision: Int? = nil) throws(CameraStoreError) -> Camera {
+        try camera.validate()
+        let wanted = camera.canonical
+        return try write { database in
+            guard let stored = try Camera.one(wanted.id, database) else {
+                throw CameraStoreError.noSuchCamera(wanted.id)
+            }
+            if let ifRevision, ifRevision != stored.revision {
+                throw CameraStoreError.conflict("camera \(stored.id)", current: stored.revision)
+            }
+            return try stored.changed(to: wanted, database)
+        }
+    }
+
+    /// Removes a camera with its profiles and its thumbnail.
+    ///
+    /// - Returns: false when there was none.
+    @discardableResult
+    public func remove(_ id: String) throws(CameraStoreError) -> Bool {
+        try write { database in
+            try database.execute(sql: "DELETE FROM camera WHERE id = ?", arguments: [id])
+            return database.changesCount > 0
+        }
+    }
+
+    /// Gives the cameras the places 0, 1, … of the grid.
+    ///
+    /// - Parameter ids: every camera exactly once.
+    public func reorder(_ ids: [String]) throws(CameraStoreError) {
+        try write { database in
+            let stored = try Camera.all(database)
+            guard ids.count == stored.count, Set(ids) == Set(stored.map(\.id)) else {
+                throw CameraStoreError.invalid(field: "order", why: "it does not name every camera exactly once")
+            }
+            let cameras = Dictionary(uniqueKeysWithValues: stored.map { ($0.id, $0) })
+            for (position, id) in ids.enumerated() {
+                guard let camera = cameras[id] else { continue }
+                var moved = camera
+                moved.gridPosition = position
+                _ = try camera.changed(to: moved, database)
+            }
+        }
+    }
+
+    /// Notes that the camera delivered. This is no change of its settings: the revision stays.
+    ///
+    /// - Parameter at: Unix seconds.
+    public func setConnected(_ id: String, at: Int64) throws(CameraStoreError) {
+        guard at >= 0 else { throw .invalid(field: "last_connected", why: "times count from 1970") }
+        try write { database in
+            try database.execute(sql: "UPDATE camera SET last_connected = ? WHERE id = ?", arguments: [at, id])
+            guard database.changesCount > 0 else { throw CameraStoreError.noSuchCamera(id) }
+        }
+    }
+
+    /// A small picture of what the camera sees, as JPEG; nil when there is none.
+    public func thumbnail(of id: String) throws(CameraStoreError) -> [UInt8]? {
+        try read { database in
+            try Data.fetchOne(database, sql: "SELECT jpeg FROM thumbnail WHERE camera = ?", arguments: [id])
+                .map { [UInt8]($0) }
+        }
+    }
+
+    /// Keeps a small picture of what the camera sees, or removes it.
+    ///
+    /// It is a picture in clear on the disk: only for an owner who asked for previews.
+    ///
+    /// - Parameter jpeg: at most 256 KiB; nil removes it.
+    public func setThumbnail(_ jpeg: [UInt8]?, of id: String) throws(CameraStoreError) {
+        if let jpeg {
+            guard jpeg.count <= Self.thumbnailLimit else {
+                throw .invalid(field: "thumbnail", why: "it has more than \(Self.thumbnailLimit) bytes")
+            }
+            guard jpeg.starts(with: [0xff, 0xd8, 0xff]) else {
+                throw .invalid(field: "thumbnail", why: "it is not a JPEG")
+            }
+        }
+        try write { database in
+            guard try Camera.one(id, database) != nil else { throw CameraStoreError.noSuchCamera(id) }
+            guard let jpeg else {
+                try database.execute(sql: "DELETE FROM thumbnail WHERE camera = ?", arguments: [id])
+                return
+            }
+            try database.execute(
+                sql: "INSERT OR REPLACE INTO thumbnail (camera, jpeg) VALUES (?, ?)", arguments: [id, Data(jpeg)])
+        }
+    }
+}

@@ -1,0 +1,40 @@
+internal import Database
+internal import GRDB
+
+/// What the box knows: cameras, named objects, and the events of late. The owner is the control process.
+///
+/// Every call is one transaction: after a power cut there is all of it or nothing, and what returned is on the disk.
+/// Calls block for as long as the disk takes. No secret is ever stored here; texts that hold one are refused.
+public final class CameraStore: Sendable {
+    /// The newest events that are kept.
+    public static let eventLimit = 10_000
+    public static let cameraLimit = 256
+    /// Of one camera.
+    public static let profileLimit = 16
+    /// Bytes of a JPEG.
+    public static let thumbnailLimit = 256 << 10
+
+    private let opened: OpenedDatabase
+
+    /// Opens the store at `path`, or makes it, and brings it to today's schema.
+    ///
+    /// - Throws: `.database(.fromFuture)` when a newer WatchBox wrote it; the file stays as it is.
+    public init(path: String) throws(CameraStoreError) {
+        do {
+            opened = try DatabaseOpening.open(path: path, durability: .configuration, migrator: Schema.migrator)
+        } catch {
+            throw .database(error)
+        }
+    }
+
+    /// Where a damaged store was moved to; this one began empty. Tell the owner.
+    public var setAside: String? { opened.setAside }
+
+    func read<Value>(_ body: (GRDB.Database) throws -> Value) throws(CameraStoreError) -> Value {
+        do { return try opened.read(body) } catch { throw CameraStoreError(error, path: opened.path) }
+    }
+
+    func write<Value>(_ body: (GRDB.Database) throws -> Value) throws(CameraStoreError) -> Value {
+        do { return try opened.write(body) } catch { throw CameraStoreError(error, path: opened.path) }
+    }
+}

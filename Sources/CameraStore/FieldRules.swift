@@ -1,0 +1,166 @@
+/// What texts from outside may look like.
+enum FieldRules {
+    /// Keys that hold a secret wherever they stand. A reference to one is called `secret`.
+    static let secretKeys: Set<String> = [
+        "password", "passwd", "pwd", "passphrase", "token", "private_key", "privatekey",
+    ]
+    private static let sourceSchemes: Set<String> = ["test", "file", "v4l2", "rtsp", "rtsps", "onvif"]
+
+    /// `[a-z0-9](-?[a-z0-9])*`, at most `limit` characters.
+    static func isName(_ text: String, limit: Int) -> Bool {
+        guard text.utf8.count <= limit else { return false }
+        var afterHyphen = true
+        for byte in text.utf8 {
+            if byte == hyphen, !afterHyphen {
+                afterHyphen = true
+            } else if isDigit(byte) || isLetter(byte) {
+                afterHyphen = false
+            } else {
+                return false
+            }
+        }
+        return !afterHyphen
+    }
+
+    static func name(_ text: String, _ field: String, limit: Int) throws(CameraStoreError) {
+        guard isName(text, limit: limit) else {
+            throw .invalid(
+                field: field,
+                why: "it has 1 to \(limit) of a-z and 0-9, and single hyphens between them")
+        }
+    }
+
+    /// Free text for people.
+    static func text(_ text: String?, _ field: String, limit: Int, least: Int = 1) throws(CameraStoreError) {
+        guard let text else { return }
+        // A character can be any number of bytes long; an emoji of a family has 25.
+        guard text.utf8.count <= limit * 32, text.count <= limit, text.count >= least else {
+            throw .invalid(field: field, why: "it has \(least) to \(limit) characters")
+        }
+        guard text.unicodeScalars.allSatisfy(isPrintable) else {
+            throw .invalid(field: field, why: "it has control characters")
+        }
+    }
+
+    static func number(_ number: Int?, _ field: String, _ range: ClosedRange<Int>) throws(CameraStoreError) {
+        guard let number else { return }
+        guard range.contains(number) else {
+            throw .invalid(field: field, why: "it is \(range.lowerBound) to \(range.upperBound)")
+        }
+    }
+
+    /// A source of media, without user or password.
+    static func source(_ source: String, _ field: String) throws(CameraStoreError) {
+        guard source.utf8.count <= 2048 else { throw .invalid(field: field, why: "it has more than 2048 bytes") }
+        try text(source, field, limit: 2048)
+        guard let colon = source.firstIndex(of: ":"), sourceSchemes.contains(String(source[..<colon])) else {
+            throw .invalid(
+                field: field, why: "it begins with test:, file:, v4l2:, rtsp://, rtsps:// or onvif://")
+        }
+        let rest = source[source.index(after: colon)...]
+        guard ["rtsp", "rtsps", "onvif"].contains(source[..<colon]) else { return }
+        guard rest.hasPrefix("//") else { throw .invalid(field: field, why: "it needs // and an address") }
+        let authority = rest.dropFirst(2).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        guard !authority.contains("@") else {
+            throw .invalid(
+                field: field, why: "it names a user; give the user and the password to `watchboxctl camera password`")
+        }
+        guard !authority.isEmpty else { throw .invalid(field: field, why: "it has no address") }
+        guard !holdsPassword(rest.dropFirst(2 + authority.count)) else {
+            throw .invalid(
+                field: field, why: "it holds a password; give it to `watchboxctl camera password` instead")
+        }
+    }
+
+    /// `password=…` in a path or a query, as some makers document their URLs.
+    private static func holdsPassword(_ text: Substring) -> Bool {
+        text.lowercased().split(whereSeparator: { "/?&;#_ ".contains($0) }).contains { part in
+            guard let equals = part.firstIndex(of: "="), part.index(after: equals) != part.endIndex else {
+                return false
+            }
+            return ["password", "passwd", "pwd", "pass"].contains(part[..<equals])
+        }
+    }
+
+    static func address(_ address: String?, _ field: String) throws(CameraStoreError) {
+        guard let address else { return }
+        guard (1...255).contains(address.utf8.count),
+            address.utf8.allSatisfy({
+                isDigit($0) || isLetter($0 | 0x20)
+                    || [
+                        hyphen, UInt8(ascii: "."), UInt8(ascii: ":"), UInt8(ascii: "_"),
+                        UInt8(ascii: "%"),
+                    ].contains($0)
+            })
+        else { throw .invalid(field: field, why: "it is a host name or an IP address") }
+    }
+
+    static func uuid(_ uuid: String, _ field: String) throws(CameraStoreError) {
+        let parts = uuid.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.map(\.utf8.count) == [8, 4, 4, 4, 12], uuid.utf8.allSatisfy({ isHexadecimal($0) || $0 == hyphen })
+        else { throw .invalid(field: field, why: "it is a UUID in lower case") }
+    }
+
+    static func setting(_ key: String, _ value: SettingValue) throws(CameraStoreError) {
+        let bytes = Array(key.utf8)
+        guard (1...32).contains(bytes.count), isLetter(bytes[0]),
+            bytes.allSatisfy({ isDigit($0) || isLetter($0) || $0 == UInt8(ascii: "_") })
+        else {
+            throw .invalid(
+                field: key, why: "a setting's name has lower-case letters, digits and underscores, at most 32")
+        }
+        guard !secretKeys.contains(key) else {
+            throw .invalid(
+                field: key, why: "secrets are not settings; give it to `watchboxctl camera password` instead")
+        }
+        guard !CameraTOML.fields.contains(key) else {
+            throw .invalid(field: key, why: "this is a field of the camera, not a setting")
+        }
+        if key == "secret" {
+            guard case .string(let text) = value, isName(text, limit: 32) else {
+                throw .invalid(field: key, why: "it is the name of a stored secret, such as password")
+            }
+        }
+        switch value {
+        case .integer, .boolean: break
+        case .real(let number):
+            guard number.isFinite else { throw .invalid(field: key, why: "it is not a number") }
+        case .string(let text): try FieldRules.text(text, key, limit: 1024, least: 0)
+        case .strings(let texts):
+            guard texts.count <= 64 else { throw .invalid(field: key, why: "it has more than 64 entries") }
+            for text in texts { try FieldRules.text(text, key, limit: 1024, least: 0) }
+        }
+    }
+
+    static func isHexadecimal(_ byte: UInt8) -> Bool {
+        isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
+    }
+
+    /// No control characters, no line breaks, and nothing that turns the direction of the text around it.
+    private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0..<0x20, 0x7f..<0xa0, 0x2028, 0x2029, 0x202a...0x202e, 0x2066...0x2069, 0xfeff: false
+        default: true
+        }
+    }
+
+    /// For texts that were refused, in messages.
+    static func printable(_ text: String) -> String {
+        var cleaned = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars.prefix(128) { cleaned.append(isPrintable(scalar) ? scalar : "\u{fffd}") }
+        return String(cleaned)
+    }
+
+    /// For texts that must be kept in any case.
+    static func cleaned(_ text: String, limit: Int) -> String {
+        var cleaned = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars.prefix(limit * 8) { cleaned.append(isPrintable(scalar) ? scalar : " ") }
+        return String(String(cleaned).prefix(limit))
+    }
+
+    private static let hyphen = UInt8(ascii: "-")
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+
+    private static func isLetter(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
+}

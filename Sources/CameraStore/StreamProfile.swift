@@ -1,0 +1,34 @@
+/// One of the streams that a camera offers, such as its main and its sub stream.
+public struct StreamProfile: Codable, Equatable, Sendable {
+    /// The camera's own name for it, such as an ONVIF token: 1 to 64 characters, unique within the camera.
+    public var id: String
+    /// The `id` of the camera.
+    public var camera: String
+    public var name: String
+    /// As `Camera.source`.
+    public var source: String
+    /// Pixels.
+    public var width: Int
+    public var height: Int
+    /// Pictures per second.
+    public var rate: Double
+    /// Such as `h264`.
+    public var codec: String
+    /// The one to publish; at most one of a camera.
+    public var isDefault: Bool
+
+    public init(
+        id: String, camera: String, name: String, source: String, width: Int, height: Int, rate: Double, codec: String,
+        isDefault: Bool = false
+    ) {
+        self.id = id
+        self.camera = camera
+        self.name = name
+        self.source = source
+        self.width = width
+        self.height = height
+        self.rate = rate
+        self.codec = codec
+        self.isDefault = isDefault
+    }
+}

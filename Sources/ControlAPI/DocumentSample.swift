@@ -1,0 +1,188 @@
+internal import CameraModel
+internal import ErrorCatalog
+
+/// One document of the API with every field filled: the example in OpenAPI, and what tests hold the schema against.
+struct DocumentSample: Sendable {
+    /// As in `APIRoute.requestDocument`: the type's name.
+    let name: String
+    let value: OpenAPIValue
+    /// Not for what holds a secret.
+    let isShown: Bool
+    /// Adds the type's schema; gives the reference to it.
+    let addSchema: @Sendable (inout OpenAPISchemas) throws -> OpenAPIValue
+    /// Bytes of the document made from these bytes, for round trips.
+    let reencode: @Sendable ([UInt8]) throws -> [UInt8]
+
+    private init<Document: Codable & Sendable>(_ document: Document, isShown: Bool = true) {
+        let bytes = JSONDocument.bytes(document)
+        name = OpenAPISchemas.name(Document.self)
+        value = (try? JSONDocument.decode(OpenAPIValue.self, from: bytes)) ?? .null
+        self.isShown = isShown
+        addSchema = { try $0.schema(of: Document.self) }
+        reencode = { JSONDocument.bytes(try JSONDocument.decode(Document.self, from: $0)) }
+    }
+
+    /// Made on each use: a daemon that nobody asks for its OpenAPI document holds none of it.
+    static var all: [DocumentSample] {
+        [
+            Self(status), Self(VersionDocument(version: "0.2.0")), Self(camera),
+            Self(CameraListDocument(cameras: [camera])),
+            Self(cameraRequest), Self(CameraOrderRequest(ids: ["front", "yard"])), Self(stream),
+            Self(StreamListDocument(streams: [stream])), Self(cameraStatus), Self(key),
+            Self(KeyListDocument(keys: [key])),
+            Self(relay), Self(RelayListDocument(relays: [relay])),
+            Self(
+                RelayRequest(
+                    url: "rtmps://live.example.net/live", certificateAuthorityFile: "/etc/watchbox/ca.pem",
+                    profile: "keeps-metadata")), Self(keyAccess), Self(SecretRequest(secret: "…"), isShown: false),
+            Self(
+                EventDocument(
+                    id: 812, time: 1_790_000_000_000_000, topic: "camera", object: "front", code: .noFrames,
+                    text: "front delivers no frames")), Self(LogDocument(lines: [logLine])), Self(logLine),
+            Self(health),
+            Self(HealthHistoryDocument(events: [healthEvent])), Self(healthEvent), Self(issue),
+            Self(
+                ValidationDocument(isValid: false, files: ["watchbox.toml", "conf.d/10-cams.toml"], issues: [issue])),
+            Self(
+                ConfigurationDiff(
+                    fromGeneration: 27, toGeneration: 28, changes: [change], confirmWithinSeconds: 60)),
+            Self(ApplyRequest(confirmSeconds: 60, generation: 26)), Self(generations),
+            Self(
+                ConfigurationDocument(
+                    generation: 27, toml: "version = 1\n", origins: ["camera.front": "conf.d/10-cams.toml:4"],
+                    files: ["watchbox.toml", "conf.d/10-cams.toml"])),
+            Self(ImportRequest(toml: "version = 1\n", replace: true)),
+            Self(
+                Problem(
+                    status: 404, title: "There is no such object", detail: "there is no camera frnot", code: .notFound,
+                    next: "List what there is: watchboxctl camera list", object: "frnot")),
+        ]
+    }
+
+    private static var statistics: CameraStatistics {
+        var statistics = CameraStatistics(camera: "front", stream: "front")
+        statistics.state = .publishing
+        statistics.reason = "publishing to live.example.net"
+        statistics.video.delivered = 25_000
+        statistics.video.sealed = 24_990
+        statistics.video.lastCaptured = 987_150_000_000
+        statistics.video.equalLengths = 3
+        statistics.audio.equalLengths = 0
+        statistics.audio.lastCaptured = 987_160_000_000
+        statistics.code = .relayUnreachable
+        statistics.collection = "9f86d081"
+        statistics.roundTripNanoseconds = 41_000_000
+        statistics.lastAcknowledged = 987_000_000_000
+        statistics.lastSent = 987_100_000_000
+        return statistics
+    }
+
+    private static var stream: StreamDocument {
+        StreamDocument(
+            camera: "front", stream: "front", state: .waiting, reason: "the relay does not answer",
+            code: .relayUnreachable, relay: "main", framesPerSecond: 25, bitsPerSecond: 2_000_000.5,
+            acknowledgedSecondsAgo: 0.4, roundTripMilliseconds: 41.5, restarts: 1, unit: "active",
+            statistics: statistics)
+    }
+
+    private static var camera: CameraDocument {
+        CameraDocument(
+            id: "front", name: "Front door", source: "rtsp://192.0.2.7/stream1", user: "admin", hasPassword: true,
+            gridPosition: 1, added: 1_780_000_000, lastConnected: 1_790_000_000, manufacturer: "Example",
+            model: "IPC-1", address: "192.0.2.7", port: 554,
+            settings: [
+                "bitrate": .integer(2_000_000), "gop": .real(1.5), "audio": .boolean(true), "size": .string("1280x720"),
+            ],
+            profiles: [.init(name: "main", width: 1280, height: 720, rate: 25, codec: "h264", isDefault: true)],
+            origin: "store", stream: stream)
+    }
+
+    private static var cameraRequest: CameraRequest {
+        CameraRequest(
+            id: "front", name: "Front door", source: "test:", user: "admin", isActive: true,
+            settings: ["rate": .integer(25), "viewers": .strings(["alice", "bob"])])
+    }
+
+    private static var cameraStatus: CameraStatusDocument {
+        CameraStatusDocument(
+            statistics: statistics, instant: 987_200_000_000, framesPerSecond: 25, bitsPerSecond: 2_000_000,
+            ivUsedRatio: 0.0015, pictureUnchangedSeconds: 0.04, watchdogSeconds: 20, version: "0.2.0")
+    }
+
+    private static var key: KeyDocument {
+        KeyDocument(
+            camera: "front", stream: "front", collection: "9f86d081", ivUsed: 24_990, rotations: 3,
+            headersRegistered: 4, headersUnregistered: 0)
+    }
+
+    private static var relay: RelayDocument {
+        RelayDocument(
+            name: "main", url: "rtmps://live.example.net/live", hasSecret: true,
+            certificateAuthorityFile: "/etc/watchbox/ca.pem", profile: "keeps-metadata", origin: "watchbox.toml:3",
+            cameras: ["front"])
+    }
+
+    private static var keyAccess: KeyAccessDocument {
+        KeyAccessDocument(
+            url: "https://kas.example.net/kas", certificateAuthorityFile: "/etc/watchbox/ca.pem", hasToken: true,
+            origin: "watchbox.toml:4")
+    }
+
+    private static var logLine: LogLine {
+        LogLine(
+            time: 1_790_000_000_000_000, unit: "watchbox-camera@front.service", camera: "front", level: "warning",
+            code: .relayUnreachable, message: "the relay does not answer", cursor: "s=0639")
+    }
+
+    private static var check: HealthCheck {
+        HealthCheck(
+            check: "publish", object: "front", state: .fail, since: 1_790_000_000,
+            evidence: "last acknowledgement 41.2 s ago", code: .relayUnreachable,
+            next: "Run: watchboxctl relay test main",
+            isAcknowledged: true)
+    }
+
+    private static var health: HealthReport {
+        HealthReport(
+            state: .fail, time: 1_790_000_041, checks: [check],
+            ladder: LadderDocument(steps: [
+                .init(
+                    level: "L1", action: "restart the camera", used: 1, allowed: 8, windowSeconds: 600,
+                    last: 1_790_000_030)
+            ]), recoveries: ["L1": 1])
+    }
+
+    private static var healthEvent: HealthEvent {
+        HealthEvent(
+            id: 17, time: 1_790_000_030, kind: "recovery", check: "publish", object: "front", from: .fail, to: .ok,
+            level: "L1", text: "restarted front", code: .noFrames)
+    }
+
+    private static var issue: ConfigurationIssue {
+        ConfigurationIssue(
+            code: .unknownKey, file: "conf.d/10-cams.toml", line: 4, column: 3, key: "camera.front.bitrat",
+            reason: "is not known, did you mean \"bitrate\"?", next: "Write bitrate")
+    }
+
+    private static var change: ConfigurationChange {
+        ConfigurationChange(
+            object: "camera.front", kind: .changed, details: ["bitrate: 2000000 → 1000000"], action: .restartCamera,
+            affects: ["front"])
+    }
+
+    private static var generations: GenerationListDocument {
+        GenerationListDocument(generations: [
+            .init(number: 27, time: 1_790_000_000, isCurrent: true, cause: "config apply", cameras: 1)
+        ])
+    }
+
+    private static var status: BoxStatus {
+        BoxStatus(
+            name: "porch-box", version: "0.2.0", state: .degraded, reason: "1 of 3 cameras is not publishing",
+            next: "Run: watchboxctl stream list", time: 1_790_000_041, uptimeSeconds: 1_051_200,
+            isClockSynchronised: true,
+            generation: 27, configurationProblem: "conf.d/10-cams.toml:4: camera.front.bitrat is not known",
+            cameras: [camera], relays: [relay], keyAccess: keyAccess, health: health, recoveriesToday: 2,
+            secretProtection: "tpm2", rebootRequired: true)
+    }
+}

@@ -1,0 +1,208 @@
+public import ErrorCatalog
+
+/// `GET /api/v1/status`: one screen about the whole box.
+public struct BoxStatus: Codable, Equatable, Sendable {
+    public enum State: String, Codable, Sendable, CaseIterable {
+        case ok
+        case degraded
+    }
+
+    public var schema = "watchbox.status/1"
+    public var name: String
+    public var version: String
+    public var state: State
+    /// Why it is degraded, one sentence; nil when ok.
+    public var reason: String?
+    /// The command that helps; nil when ok.
+    public var next: String?
+    /// Seconds since 1970, and since boot.
+    public var time: Int64
+    public var uptimeSeconds: Int64
+    public var isClockSynchronised: Bool?
+    public var generation: Int
+    /// Set when the files were not valid and the last good generation runs.
+    public var configurationProblem: String?
+    public var cameras: [CameraDocument]
+    public var relays: [RelayDocument]
+    public var keyAccess: KeyAccessDocument
+    /// Nil when the health daemon does not answer.
+    public var health: HealthReport?
+    public var recoveriesToday: Int
+    public var secretProtection: String
+    public var rebootRequired: Bool
+
+    public init(
+        name: String, version: String, state: State, reason: String? = nil, next: String? = nil, time: Int64,
+        uptimeSeconds: Int64, isClockSynchronised: Bool? = nil, generation: Int, configurationProblem: String? = nil,
+        cameras: [CameraDocument], relays: [RelayDocument], keyAccess: KeyAccessDocument, health: HealthReport? = nil,
+        recoveriesToday: Int = 0, secretProtection: String, rebootRequired: Bool = false
+    ) {
+        self.name = name
+        self.version = version
+        self.state = state
+        self.reason = reason
+        self.next = next
+        self.time = time
+        self.uptimeSeconds = uptimeSeconds
+        self.isClockSynchronised = isClockSynchronised
+        self.generation = generation
+        self.configurationProblem = configurationProblem
+        self.cameras = cameras
+        self.relays = relays
+        self.keyAccess = keyAccess
+        self.health = health
+        self.recoveriesToday = recoveriesToday
+        self.secretProtection = secretProtection
+        self.rebootRequired = rebootRequired
+    }
+}
+
+public struct VersionDocument: Codable, Equatable, Sendable {
+    public var schema = "watchbox.version/1"
+    public var version: String
+    /// Of the API: 1.
+    public var api: Int
+
+    public init(version: String, api: Int = 1) {
+        self.version = version
+        self.api = api
+    }
+}
+
+/// One relay of the configuration. Its secret (stream key, user, password) is only ever written.
+public struct RelayDocument: Codable, Equatable, Sendable {
+    public var schema = "watchbox.relay-target/1"
+    public var name: String
+    /// Without user, password and query; nil when the whole URL is a secret.
+    public var url: String?
+    public var hasSecret: Bool
+    public var certificateAuthorityFile: String?
+    /// `keeps-metadata` or `drops-metadata`.
+    public var profile: String
+    public var origin: String
+    /// IDs of the cameras that publish there.
+    public var cameras: [String]
+
+    public init(
+        name: String, url: String?, hasSecret: Bool, certificateAuthorityFile: String?, profile: String,
+        origin: String, cameras: [String]
+    ) {
+        self.name = name
+        self.url = url
+        self.hasSecret = hasSecret
+        self.certificateAuthorityFile = certificateAuthorityFile
+        self.profile = profile
+        self.origin = origin
+        self.cameras = cameras
+    }
+}
+
+public struct RelayListDocument: Codable, Equatable, Sendable {
+    public var schema = "watchbox.relays/1"
+    public var relays: [RelayDocument]
+
+    public init(relays: [RelayDocument]) {
+        self.relays = relays
+    }
+}
+
+/// Body of `PUT /api/v1/relays/{name}`. Of a relay that is there, nil leaves a setting as it is and "" takes it away.
+public struct RelayRequest: Codable, Equatable, Sendable {
+    public var url: String?
+    public var certificateAuthorityFile: String?
+    public var profile: String?
+
+    public init(url: String? = nil, certificateAuthorityFile: String? = nil, profile: String? = nil) {
+        self.url = url
+        self.certificateAuthorityFile = certificateAuthorityFile
+        self.profile = profile
+    }
+}
+
+/// `GET` and body of `PUT /api/v1/kas`; `hasToken` and `origin` are only told.
+public struct KeyAccessDocument: Codable, Equatable, Sendable {
+    public var schema = "watchbox.kas/1"
+    /// Nil when none is set.
+    public var url: String?
+    public var certificateAuthorityFile: String?
+    public var hasToken: Bool
+    public var origin: String
+
+    public init(url: String?, certificateAuthorityFile: String? = nil, hasToken: Bool = false, origin: String = "store")
+    {
+        self.url = url
+        self.certificateAuthorityFile = certificateAuthorityFile
+        self.hasToken = hasToken
+        self.origin = origin
+    }
+}
+
+/// Body of every `PUT …/secret`, `…/password` and `…/token`. Never told back.
+public struct SecretRequest: Codable, Sendable {
+    public var secret: String
+
+    public init(secret: String) {
+        self.secret = secret
+    }
+}
+
+extension SecretRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { "(a secret)" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// What happened on the box; each as one server-sent event of its topic.
+public struct EventDocument: Codable, Equatable, Sendable {
+    public var id: Int64
+    /// Microseconds since 1970.
+    public var time: Int64
+    /// `camera`, `config`, `health`, `relay`, `kas`, `key`, `system`.
+    public var topic: String
+    public var object: String?
+    public var code: ErrorCode?
+    public var text: String
+
+    public init(id: Int64, time: Int64, topic: String, object: String? = nil, code: ErrorCode? = nil, text: String) {
+        self.id = id
+        self.time = time
+        self.topic = topic
+        self.object = object
+        self.code = code
+        self.text = text
+    }
+}
+
+/// `GET /api/v1/logs`, oldest first; with `follow=1` each line is an event `log` with a `LogLine`.
+public struct LogDocument: Codable, Equatable, Sendable {
+    public var schema = "watchbox.logs/1"
+    public var lines: [LogLine]
+
+    public init(lines: [LogLine]) {
+        self.lines = lines
+    }
+}
+
+public struct LogLine: Codable, Equatable, Sendable {
+    /// Microseconds since 1970.
+    public var time: Int64
+    public var unit: String?
+    public var camera: String?
+    /// `error`, `warning`, `notice`, `info`, `debug`.
+    public var level: String
+    public var code: ErrorCode?
+    public var message: String
+    public var cursor: String
+
+    public init(
+        time: Int64, unit: String?, camera: String?, level: String, code: ErrorCode?, message: String, cursor: String
+    ) {
+        self.time = time
+        self.unit = unit
+        self.camera = camera
+        self.level = level
+        self.code = code
+        self.message = message
+        self.cursor = cursor
+    }
+}

@@ -1,0 +1,284 @@
+public import CameraModel
+public import ErrorCatalog
+
+/// A value of a camera's settings; JSON without a tag.
+public enum SettingValue: Codable, Equatable, Sendable {
+    case boolean(Bool)
+    case integer(Int64)
+    case real(Double)
+    case string(String)
+    case strings([String])
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let value = try? container.decode(Bool.self) {
+            self = .boolean(value)
+        } else if let value = try? container.decode(Int64.self) {
+            self = .integer(value)
+        } else if let value = try? container.decode(Double.self) {
+            self = .real(value)
+        } else if let value = try? container.decode(String.self) {
+            self = .string(value)
+        } else {
+            self = .strings(try container.decode([String].self))
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .boolean(let value): try container.encode(value)
+        case .integer(let value): try container.encode(value)
+        case .real(let value): try container.encode(value)
+        case .string(let value): try container.encode(value)
+        case .strings(let value): try container.encode(value)
+        }
+    }
+}
+
+/// What somebody wants of a camera: body of `POST /api/v1/cameras` and, with only the fields that change, of
+/// `PATCH /api/v1/cameras/{id}`. Holds no password; that goes to `PUT /api/v1/cameras/{id}/password`.
+public struct CameraRequest: Codable, Equatable, Sendable {
+    /// Needed to add; refused in a change.
+    public var id: String?
+    public var name: String?
+    /// `test:`, `file:/path`, later `v4l2:…`, `rtsp://…`, `onvif://…`; without user or password.
+    public var source: String?
+    public var user: String?
+    public var isActive: Bool?
+    /// `size`, `rate`, `bitrate`, `gop`, `audio`, `loop`, `relay`, `stream`, `rotate_seconds`, `attributes`, `viewers`
+    /// as in the TOML. Those that a change does not name stay as they are.
+    public var settings: [String: SettingValue]?
+
+    public init(
+        id: String? = nil, name: String? = nil, source: String? = nil, user: String? = nil, isActive: Bool? = nil,
+        settings: [String: SettingValue]? = nil
+    ) {
+        self.id = id
+        self.name = name
+        self.source = source
+        self.user = user
+        self.isActive = isActive
+        self.settings = settings
+    }
+}
+
+/// One camera as the box knows it.
+public struct CameraDocument: Codable, Equatable, Sendable {
+    public struct Profile: Codable, Equatable, Sendable {
+        public var name: String
+        public var width: Int?
+        public var height: Int?
+        /// Pictures per second.
+        public var rate: Double?
+        public var codec: String?
+        public var isDefault: Bool
+
+        public init(name: String, width: Int?, height: Int?, rate: Double?, codec: String?, isDefault: Bool) {
+            self.name = name
+            self.width = width
+            self.height = height
+            self.rate = rate
+            self.codec = codec
+            self.isDefault = isDefault
+        }
+    }
+
+    public var schema = "watchbox.camera/1"
+    public var id: String
+    public var name: String
+    public var source: String
+    public var user: String?
+    public var hasPassword: Bool
+    public var isActive: Bool
+    public var gridPosition: Int
+    /// Seconds since 1970; nil for one that a file defines.
+    public var added: Int64?
+    public var lastConnected: Int64?
+    public var manufacturer: String?
+    public var model: String?
+    public var address: String?
+    public var port: Int?
+    public var settings: [String: SettingValue]
+    public var profiles: [Profile]
+    /// `store`, or `watchbox.toml:12` for one that a file defines.
+    public var origin: String
+    public var stream: StreamDocument
+
+    public init(
+        id: String, name: String, source: String, user: String? = nil, hasPassword: Bool = false, isActive: Bool = true,
+        gridPosition: Int = 0, added: Int64? = nil, lastConnected: Int64? = nil, manufacturer: String? = nil,
+        model: String? = nil, address: String? = nil, port: Int? = nil, settings: [String: SettingValue] = [:],
+        profiles: [Profile] = [], origin: String, stream: StreamDocument
+    ) {
+        self.id = id
+        self.name = name
+        self.source = source
+        self.user = user
+        self.hasPassword = hasPassword
+        self.isActive = isActive
+        self.gridPosition = gridPosition
+        self.added = added
+        self.lastConnected = lastConnected
+        self.manufacturer = manufacturer
+        self.model = model
+        self.address = address
+        self.port = port
+        self.settings = settings
+        self.profiles = profiles
+        self.origin = origin
+        self.stream = stream
+    }
+}
+
+public struct CameraListDocument: Codable, Equatable, Sendable {
+    public var schema = "watchbox.cameras/1"
+    /// By grid position, then by ID.
+    public var cameras: [CameraDocument]
+
+    public init(cameras: [CameraDocument]) {
+        self.cameras = cameras
+    }
+}
+
+/// Body of `PUT /api/v1/cameras/order`.
+public struct CameraOrderRequest: Codable, Equatable, Sendable {
+    public var ids: [String]
+
+    public init(ids: [String]) {
+        self.ids = ids
+    }
+}
+
+/// One encrypted publication, one per camera.
+public struct StreamDocument: Codable, Equatable, Sendable {
+    public enum State: String, Codable, Sendable, CaseIterable {
+        /// Frames are acknowledged by the relay.
+        case live
+        case starting
+        /// For its source, its key or its relay; `reason` says which.
+        case waiting
+        case stopped
+        case failed
+        /// The camera's process does not answer.
+        case unknown
+    }
+
+    public var camera: String
+    public var stream: String
+    public var state: State
+    public var reason: String?
+    public var code: ErrorCode?
+    /// Name of the relay in the configuration.
+    public var relay: String?
+    /// Of the last second or so; nil when the process does not answer.
+    public var framesPerSecond: Double?
+    public var bitsPerSecond: Double?
+    /// Since the relay last acknowledged.
+    public var acknowledgedSecondsAgo: Double?
+    public var roundTripMilliseconds: Double?
+    /// Restarts of the unit by systemd.
+    public var restarts: Int
+    /// Of the unit: `active`, `failed` ….
+    public var unit: String
+    public var statistics: CameraStatistics?
+
+    public init(
+        camera: String, stream: String, state: State, reason: String? = nil, code: ErrorCode? = nil,
+        relay: String? = nil, framesPerSecond: Double? = nil, bitsPerSecond: Double? = nil,
+        acknowledgedSecondsAgo: Double? = nil, roundTripMilliseconds: Double? = nil, restarts: Int = 0,
+        unit: String, statistics: CameraStatistics? = nil
+    ) {
+        self.camera = camera
+        self.stream = stream
+        self.state = state
+        self.reason = reason
+        self.code = code
+        self.relay = relay
+        self.framesPerSecond = framesPerSecond
+        self.bitsPerSecond = bitsPerSecond
+        self.acknowledgedSecondsAgo = acknowledgedSecondsAgo
+        self.roundTripMilliseconds = roundTripMilliseconds
+        self.restarts = restarts
+        self.unit = unit
+        self.statistics = statistics
+    }
+}
+
+public struct StreamListDocument: Codable, Equatable, Sendable {
+    public var schema = "watchbox.streams/1"
+    public var streams: [StreamDocument]
+
+    public init(streams: [StreamDocument]) {
+        self.streams = streams
+    }
+}
+
+/// What one camera's process says on its own socket, `GET /api/v1/status`.
+public struct CameraStatusDocument: Codable, Equatable, Sendable {
+    public var schema = "watchbox.camera-process/1"
+    public var statistics: CameraStatistics
+    /// CLOCK_MONOTONIC in nanoseconds when this was read.
+    public var instant: UInt64
+    /// Over about the last two seconds.
+    public var framesPerSecond: Double
+    public var bitsPerSecond: Double
+    /// Items used of the 2^24 − 1 that a collection has.
+    public var ivUsedRatio: Double
+    /// For how long every picture was the same as the one before; nil when the source does not tell.
+    public var pictureUnchangedSeconds: Double?
+    public var watchdogSeconds: Double?
+    public var version: String
+
+    public init(
+        statistics: CameraStatistics, instant: UInt64, framesPerSecond: Double, bitsPerSecond: Double,
+        ivUsedRatio: Double, pictureUnchangedSeconds: Double? = nil, watchdogSeconds: Double?, version: String
+    ) {
+        self.statistics = statistics
+        self.instant = instant
+        self.framesPerSecond = framesPerSecond
+        self.bitsPerSecond = bitsPerSecond
+        self.ivUsedRatio = ivUsedRatio
+        self.pictureUnchangedSeconds = pictureUnchangedSeconds
+        self.watchdogSeconds = watchdogSeconds
+        self.version = version
+    }
+}
+
+/// The key material of one stream, as far as it may be told: never the key.
+public struct KeyDocument: Codable, Equatable, Sendable {
+    public var schema = "watchbox.key/1"
+    public var camera: String
+    public var stream: String
+    /// First 8 hexadecimal digits of the SHA-256 of the current header; nil before the first.
+    public var collection: String?
+    public var ivUsed: UInt32
+    /// 2^24 − 1.
+    public var ivLimit: UInt32
+    public var rotations: UInt64
+    public var headersRegistered: UInt64
+    public var headersUnregistered: UInt64
+
+    public init(
+        camera: String, stream: String, collection: String?, ivUsed: UInt32, ivLimit: UInt32 = (1 << 24) - 1,
+        rotations: UInt64, headersRegistered: UInt64, headersUnregistered: UInt64
+    ) {
+        self.camera = camera
+        self.stream = stream
+        self.collection = collection
+        self.ivUsed = ivUsed
+        self.ivLimit = ivLimit
+        self.rotations = rotations
+        self.headersRegistered = headersRegistered
+        self.headersUnregistered = headersUnregistered
+    }
+}
+
+public struct KeyListDocument: Codable, Equatable, Sendable {
+    public var schema = "watchbox.keys/1"
+    public var keys: [KeyDocument]
+
+    public init(keys: [KeyDocument]) {
+        self.keys = keys
+    }
+}

@@ -1,0 +1,176 @@
+public import ErrorCatalog
+
+/// One thing that is wrong with a configuration file, in the words that a person sees.
+public struct ConfigurationIssue: Codable, Equatable, Sendable {
+    public var code: ErrorCode
+    /// File name without its directory; nil for what was added by command.
+    public var file: String?
+    /// From 1.
+    public var line: Int?
+    public var column: Int?
+    /// `camera.front.bitrat`.
+    public var key: String
+    /// `is not known, did you mean "bitrate"?`
+    public var reason: String
+    public var next: String
+
+    public init(
+        code: ErrorCode, file: String?, line: Int?, column: Int? = nil, key: String, reason: String, next: String
+    ) {
+        self.code = code
+        self.file = file
+        self.line = line
+        self.column = column
+        self.key = key
+        self.reason = reason
+        self.next = next
+    }
+}
+
+/// `POST /api/v1/config/validate`
+public struct ValidationDocument: Codable, Equatable, Sendable {
+    public var schema = "watchbox.config-validation/1"
+    public var isValid: Bool
+    public var files: [String]
+    public var issues: [ConfigurationIssue]
+
+    public init(isValid: Bool, files: [String], issues: [ConfigurationIssue]) {
+        self.isValid = isValid
+        self.files = files
+        self.issues = issues
+    }
+}
+
+/// The least that a change needs.
+public enum ConfigurationAction: String, Codable, Sendable, CaseIterable {
+    /// Names and positions: nothing restarts.
+    case none
+    case startCamera = "start-camera"
+    case stopCamera = "stop-camera"
+    case restartCamera = "restart-camera"
+    case restartService = "restart-service"
+}
+
+/// One object's change.
+public struct ConfigurationChange: Codable, Equatable, Sendable {
+    public enum Kind: String, Codable, Sendable, CaseIterable {
+        case added
+        case removed
+        case changed
+    }
+
+    /// `camera.front`, `relay.main`, `kas`, `box`, `health`, `relay_server`, `kas_server`.
+    public var object: String
+    public var kind: Kind
+    /// Keys that differ, with old and new value where they are no secret: `bitrate: 2000000 → 1000000`.
+    public var details: [String]
+    public var action: ConfigurationAction
+    /// IDs of the cameras, or names of the services, that the action is for.
+    public var affects: [String]
+
+    public init(object: String, kind: Kind, details: [String], action: ConfigurationAction, affects: [String]) {
+        self.object = object
+        self.kind = kind
+        self.details = details
+        self.action = action
+        self.affects = affects
+    }
+}
+
+/// `GET /api/v1/config/diff`, answer of `apply`, `rollback` and of every change with `?dryRun=1`.
+public struct ConfigurationDiff: Codable, Equatable, Sendable {
+    public var schema = "watchbox.config-diff/1"
+    public var fromGeneration: Int
+    /// Nil while nothing was applied.
+    public var toGeneration: Int?
+    public var changes: [ConfigurationChange]
+    /// Seconds until it is taken back unless it is confirmed; nil: it stays.
+    public var confirmWithinSeconds: Int?
+
+    public init(
+        fromGeneration: Int, toGeneration: Int? = nil, changes: [ConfigurationChange], confirmWithinSeconds: Int? = nil
+    ) {
+        self.fromGeneration = fromGeneration
+        self.toGeneration = toGeneration
+        self.changes = changes
+        self.confirmWithinSeconds = confirmWithinSeconds
+    }
+}
+
+/// Body of `POST /api/v1/config/apply` (files are read again) and `…/rollback`.
+public struct ApplyRequest: Codable, Equatable, Sendable {
+    /// Taken back after so many seconds unless confirmed; 10 to 3600.
+    public var confirmSeconds: Int?
+    /// Of `rollback`.
+    public var generation: Int?
+
+    public init(confirmSeconds: Int? = nil, generation: Int? = nil) {
+        self.confirmSeconds = confirmSeconds
+        self.generation = generation
+    }
+}
+
+/// `GET /api/v1/config/history`, newest first.
+public struct GenerationListDocument: Codable, Equatable, Sendable {
+    public struct Generation: Codable, Equatable, Sendable {
+        public var number: Int
+        /// Seconds since 1970.
+        public var time: Int64
+        public var isCurrent: Bool
+        /// `boot`, `config apply`, `camera add front`, `rollback to 26`, `taken back` ….
+        public var cause: String
+        public var cameras: Int
+
+        public init(number: Int, time: Int64, isCurrent: Bool, cause: String, cameras: Int) {
+            self.number = number
+            self.time = time
+            self.isCurrent = isCurrent
+            self.cause = cause
+            self.cameras = cameras
+        }
+    }
+
+    public var schema = "watchbox.config-history/1"
+    public var generations: [Generation]
+
+    public init(generations: [Generation]) {
+        self.generations = generations
+    }
+}
+
+/// `GET /api/v1/config`: the merged result, and where each object comes from. Secrets are names only.
+public struct ConfigurationDocument: Codable, Equatable, Sendable {
+    public var schema = "watchbox.config/1"
+    public var generation: Int
+    /// The merged configuration as TOML, as `config export` prints it.
+    public var toml: String
+    /// `camera.front` → `conf.d/10-cams.toml:4`, or `store`.
+    public var origins: [String: String]
+    /// Files that were read, in order.
+    public var files: [String]
+
+    public init(generation: Int, toml: String, origins: [String: String], files: [String]) {
+        self.generation = generation
+        self.toml = toml
+        self.origins = origins
+        self.files = files
+    }
+}
+
+/// Body of `POST /api/v1/config/import`.
+public struct ImportRequest: Codable, Equatable, Sendable {
+    public var toml: String
+    /// Objects of the same name are replaced instead of refused.
+    public var replace: Bool
+
+    public init(toml: String, replace: Bool = false) {
+        self.toml = toml
+        self.replace = replace
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        toml = try container.decode(String.self, forKey: .toml)
+        replace = try container.decodeIfPresent(Bool.self, forKey: .replace) ?? false
+    }
+}

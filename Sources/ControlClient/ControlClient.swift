@@ -1,0 +1,209 @@
+public import ControlAPI
+internal import HTTPClient
+
+/// Asks a daemon of this box over its Unix socket.
+///
+/// A path is given as in the API's list of routes, each name in it through `part`: what a person typed stays one part
+/// of the path.
+public struct ControlClient: Sendable {
+    /// Without a user's `--socket`.
+    public static let defaultSocketPath = "/run/watchbox/api.sock"
+
+    /// For a camera's socket: its answers are short, and a camera's process that was broken into answers what it likes.
+    public static let cameraAnswerBytes = 64 << 10
+
+    /// One for the process: its thread and its connections serve all sockets.
+    private static let http = HTTPClient(configuration: .init(maximumRequests: 256))
+
+    public var socketPath: String
+    /// How long a daemon may take to answer what changes nothing.
+    public var readTimeout: Duration
+    /// How long it may take for a change; the daemon itself gives up after 30 s and says so.
+    public var changeTimeout: Duration
+    /// The longest silence on a stream of events; the daemon sends a sign of life every 15 s.
+    public var silenceTimeout: Duration
+    /// The longest answer that is read, in bytes; of all but streams.
+    public var maximumAnswerBytes: Int
+    /// The user who has to own the socket's file, which is the one who listens; nil: any. For sockets in a directory
+    /// where several users may make one.
+    public var socketOwner: UInt32?
+
+    public init(
+        socketPath: String = ControlClient.defaultSocketPath, readTimeout: Duration = .seconds(5),
+        changeTimeout: Duration = .seconds(35), silenceTimeout: Duration = .seconds(45),
+        maximumAnswerBytes: Int = 16 << 20, socketOwner: UInt32? = nil
+    ) {
+        self.socketPath = socketPath
+        self.readTimeout = readTimeout
+        self.changeTimeout = changeTimeout
+        self.silenceTimeout = silenceTimeout
+        self.maximumAnswerBytes = maximumAnswerBytes
+        self.socketOwner = socketOwner
+    }
+
+    /// A name as one part of a path: `front` as it is, `a/b` as `a%2Fb`.
+    public static func part(_ name: String) -> String { URLText.encoded(name, alsoAllowed: "") }
+
+    public func get<Document: Decodable>(
+        _ type: Document.Type, _ path: String, query: [(String, String)] = []
+    ) async throws(ControlClientError) -> Document {
+        try await getTagged(type, path, query: query).document
+    }
+
+    /// With the tag that a change of this very version wants as `ifMatch`.
+    public func getTagged<Document: Decodable>(
+        _ type: Document.Type, _ path: String, query: [(String, String)] = []
+    ) async throws(ControlClientError) -> (document: Document, eTag: String?) {
+        let response = try await answer(.get, path, query)
+        return (try Self.decode(type, response), response.header("ETag"))
+    }
+
+    /// - Parameters:
+    ///   - body: nil for a request without one.
+    ///   - ifMatch: of `getTagged`; the daemon refuses (412) when the object has changed since.
+    public func send<Body: Encodable, Document: Decodable>(
+        _ method: APIRequest.Method, _ path: String, body: Body?, query: [(String, String)] = [],
+        ifMatch: String? = nil, as type: Document.Type
+    ) async throws(ControlClientError) -> Document {
+        try Self.decode(type, try await answer(method, path, query, body.map { JSONDocument.bytes($0) }, ifMatch))
+    }
+
+    /// A request without a body, answered with a document.
+    public func send<Document: Decodable>(
+        _ method: APIRequest.Method, _ path: String, query: [(String, String)] = [], ifMatch: String? = nil,
+        as type: Document.Type
+    ) async throws(ControlClientError) -> Document {
+        try Self.decode(type, try await answer(method, path, query, nil, ifMatch))
+    }
+
+    /// For what is answered without a document, or with one that nobody needs.
+    public func send<Body: Encodable>(
+        _ method: APIRequest.Method, _ path: String, body: Body?, query: [(String, String)] = [],
+        ifMatch: String? = nil
+    ) async throws(ControlClientError) {
+        _ = try await answer(method, path, query, body.map { JSONDocument.bytes($0) }, ifMatch)
+    }
+
+    /// A request without a body, answered without a document.
+    public func send(
+        _ method: APIRequest.Method, _ path: String, query: [(String, String)] = [], ifMatch: String? = nil
+    ) async throws(ControlClientError) {
+        _ = try await answer(method, path, query, nil, ifMatch)
+    }
+
+    /// An answer that is text: metrics, TOML, the OpenAPI document.
+    public func text(_ path: String, query: [(String, String)] = []) async throws(ControlClientError) -> String {
+        let response = try await answer(.get, path, query)
+        guard let text = String(validating: response.body, as: UTF8.self) else {
+            throw .invalidAnswer(path: socketPath, why: "the answer is not UTF-8")
+        }
+        return text
+    }
+
+    /// Server-sent events as they happen, until the daemon ends them (it stops) or the reader does. The request begins
+    /// at once. Throws `ControlClientError` from the stream.
+    ///
+    /// - Parameters:
+    ///   - topics: none for all of them.
+    ///   - lastEventID: of the last event that was seen, to be told what came after it.
+    public func events(
+        _ path: String = "/api/v1/events", topics: [String] = [], query: [(String, String)] = [],
+        lastEventID: String? = nil
+    ) -> AsyncThrowingStream<ServerEvent, any Error> {
+        let query = topics.isEmpty ? query : [("topics", topics.joined(separator: ","))] + query
+        let request: HTTPRequest
+        let owned: OwnedSocket?
+        do throws(ControlClientError) {
+            owned = try ownedSocket()
+            var headers = [HTTPHeader("Accept", "text/event-stream")]
+            if let lastEventID { headers.append(HTTPHeader("Last-Event-ID", lastEventID)) }
+            request = try self.request(.get, path, query, nil, headers, owned, timeout: silenceTimeout)
+        } catch {
+            return AsyncThrowingStream { throw error }
+        }
+        let reader = EventReader(Self.http.stream(request))
+        return AsyncThrowingStream {
+            defer { withExtendedLifetime(owned) {} }
+            do {
+                return try await reader.next()
+            } catch {
+                throw self.error(of: error, after: silenceTimeout)
+            }
+        }
+    }
+
+    private func answer(
+        _ method: APIRequest.Method, _ path: String, _ query: [(String, String)], _ body: [UInt8]? = nil,
+        _ ifMatch: String? = nil
+    ) async throws(ControlClientError) -> HTTPResponse {
+        var headers: [HTTPHeader] = []
+        if let ifMatch { headers.append(HTTPHeader("If-Match", ifMatch)) }
+        let timeout = method == .get ? readTimeout : changeTimeout
+        let owned = try ownedSocket()
+        defer { withExtendedLifetime(owned) {} }
+        let request = try self.request(method, path, query, body, headers, owned, timeout: timeout)
+        let response: HTTPResponse
+        do throws(HTTPClientError) {
+            response = try await Self.http.send(request)
+        } catch {
+            throw self.error(of: error, after: timeout)
+        }
+        guard (200...299).contains(response.status) else { throw refusal(response) }
+        return response
+    }
+
+    private func ownedSocket() throws(ControlClientError) -> OwnedSocket? {
+        guard let socketOwner else { return nil }
+        return try OwnedSocket(path: socketPath, owner: socketOwner)
+    }
+
+    private func request(
+        _ method: APIRequest.Method, _ path: String, _ query: [(String, String)], _ body: [UInt8]?,
+        _ headers: [HTTPHeader], _ owned: OwnedSocket?, timeout: Duration
+    ) throws(ControlClientError) -> HTTPRequest {
+        guard let url = URLText.url(path, query) else { throw .invalidPath(path) }
+        let method: HTTPRequest.Method =
+            switch method {
+            case .get: .get
+            case .post: .post
+            case .put: .put
+            case .patch: .patch
+            case .delete: .delete
+            }
+        let type = body == nil ? [] : [HTTPHeader("Content-Type", "application/json")]
+        var request = HTTPRequest(
+            method: method, url: url, headers: headers + type, body: body ?? [], connectTimeout: readTimeout,
+            totalTimeout: timeout, maximumResponseBytes: maximumAnswerBytes,
+            unixSocketPath: owned?.path ?? socketPath)
+        request.sharesConnection = owned == nil
+        return request
+    }
+
+    private static func decode<Document: Decodable>(
+        _ type: Document.Type, _ response: HTTPResponse
+    ) throws(ControlClientError) -> Document {
+        do {
+            return try JSONDocument.decode(type, from: response.body)
+        } catch {
+            throw .invalidAnswer(path: nil, why: "it is no \(type): \(error)")
+        }
+    }
+
+    private func refusal(_ response: HTTPResponse) -> ControlClientError {
+        if let problem = try? JSONDocument.decode(Problem.self, from: response.body) { return .problem(problem) }
+        return .invalidAnswer(path: socketPath, why: "status \(response.status) without a reason")
+    }
+
+    private func error(of error: any Error, after timeout: Duration) -> ControlClientError {
+        switch error {
+        case let error as ControlClientError: error
+        case let error as HTTPStatusError: refusal(error.response)
+        case HTTPClientError.unreachable(_, let reason): SocketProbe.error(socketPath, reason)
+        case HTTPClientError.connectTimedOut, HTTPClientError.timedOut: .timedOut(path: socketPath, after: timeout)
+        case HTTPClientError.connectionLost(_, let reason): .unreachable(path: socketPath, why: reason)
+        case HTTPClientError.cancelled: .cancelled
+        case let error as HTTPClientError: .invalidAnswer(path: socketPath, why: "\(error)")
+        default: .invalidAnswer(path: socketPath, why: "\(error)")
+        }
+    }
+}

@@ -1,0 +1,269 @@
+internal import Glibc
+internal import Synchronization
+public import Systemd
+
+/// The secrets of the box: passwords of cameras, tokens, addresses that hold a stream key.
+///
+/// This process encrypts and forgets. Where systemd encrypts for services (256 and newer), only PID 1 can open what was
+/// stored, and gives it to the one unit that loads it. Elsewhere a key in a file of this box seals, and `provide` opens
+/// for the units into memory.
+///
+/// | | at rest | what a unit loads |
+/// |---|---|---|
+/// | systemd | `STATE/credstore/SCOPE/NAME`, sealed as `SCOPE_NAME` | `LoadCredentialEncrypted=SCOPE:STATE/credstore/SCOPE` |
+/// | device key | `STATE/sealed/SCOPE/NAME`, `STATE/device.key` | `LoadCredential=plain-SCOPE:RUNTIME/secret/SCOPE` |
+///
+/// Both are looked at whenever secrets are listed, removed or provided, because a box can change from one to the other.
+public final class CredentialStore: Sendable {
+    /// Who holds the key.
+    public enum Protection: String, Codable, Sendable {
+        case systemdHostKey = "systemd-host-key"
+        case systemdTPM = "systemd-tpm2"
+        case deviceKeyFile = "device-key-file"
+    }
+
+    private static let sealedName = "sealed"
+    private static let encryptedName = "credstore"
+    private static let clearName = "secret"
+    /// systemd's blob of a secret of 4096 bytes has about 6 KiB.
+    private static let encryptedLimit = 64 << 10
+
+    public let protection: Protection
+
+    private let state: SecretDirectory
+    private let runtime: SecretDirectory
+    private let encryption: CredentialEncryption
+    private let requiresMemory: Bool
+    /// Files of one secret change together.
+    private let changing = Mutex(())
+
+    /// Opens the store, and makes its directories when they are missing.
+    ///
+    /// - Parameters:
+    ///   - stateDirectory: such as `/var/lib/watchbox`; owned by this user, not writable by others.
+    ///   - runtimeDirectory: such as `/run/watchbox`; on a tmpfs.
+    ///   - tpmDevice: exists when the box has a TPM 2.0.
+    ///   - requiresMemoryFileSystem: false lets `provide` write secrets in clear to a disk: for tests.
+    public init(
+        stateDirectory: String, runtimeDirectory: String, encryption: CredentialEncryption,
+        tpmDevice: String = "/sys/class/tpmrm/tpmrm0", requiresMemoryFileSystem: Bool = true
+    ) throws(CredentialError) {
+        state = try SecretDirectory.root(stateDirectory)
+        runtime = try SecretDirectory.root(runtimeDirectory)
+        self.encryption = encryption
+        requiresMemory = requiresMemoryFileSystem
+        let encrypted = try state.making(Self.encryptedName)
+        let sealed = try state.making(Self.sealedName)
+        for directory in [state, encrypted, sealed] { try directory.sweep() }
+        for kind in [encrypted, sealed] {
+            for scope in try kind.names() { try kind.existing(scope)?.sweep() }
+        }
+        // The socket may come up later than this process: who has used systemd before does not fall back.
+        var isEncrypted = encryption.isAvailable
+        if !isEncrypted {
+            for scope in try encrypted.names() where !isEncrypted {
+                isEncrypted = try encrypted.existing(scope)?.names().isEmpty == false
+            }
+        }
+        protection = !isEncrypted ? .deviceKeyFile : access(tpmDevice, F_OK) == 0 ? .systemdTPM : .systemdHostKey
+    }
+
+    /// What the protection is worth, for the owner.
+    public var honestWord: String {
+        switch protection {
+        case .systemdTPM:
+            "systemd encrypts the secrets with a key of this box and its TPM. That protects them in logs, backups and "
+                + "copies, and when the card is stolen without the box. It does not protect them from root on this box."
+        case .systemdHostKey:
+            "systemd encrypts the secrets with a key of this box. That protects them in logs, backups and copies of "
+                + "the WatchBox data. It does not protect them from theft: the key is on the same card."
+        case .deviceKeyFile:
+            "The secrets are sealed with a key in a file of this box, because its systemd does not encrypt for "
+                + "services (256 and newer do). That protects them in logs, exports and copies of the database. It "
+                + "does not protect them from theft of the card or from a backup that holds \(state.path)/"
+                + "\(DeviceKey.fileName)."
+        }
+    }
+
+    /// Stores a secret, or replaces it. It does not reach a running unit before that is started again.
+    ///
+    /// - Parameters:
+    ///   - secret: 1…4096 bytes of any kind.
+    ///   - name: such as `password`, `relay-main`, `kas-token`.
+    ///   - scope: `box`, or `camera-ID` for what only one camera's unit gets.
+    public func set(_ secret: [UInt8], name: String, scope: String) async throws(CredentialError) {
+        let credential = try CredentialName(name, scope: scope)
+        guard (1...CredentialName.secretLimit).contains(secret.count) else {
+            throw .invalid(field: "secret", why: "it has 1 to \(CredentialName.secretLimit) bytes")
+        }
+        guard protection == .deviceKeyFile else {
+            let blob = try await encrypt(secret, credential)
+            try locked { () throws(CredentialError) in try storeEncrypted(blob, credential) }
+            return
+        }
+        try locked { () throws(CredentialError) in
+            let sealed = try DeviceKey(state: state).seal(secret, credential)
+            try state.making(Self.sealedName).making(scope).write(name, sealed)
+        }
+    }
+
+    /// - Returns: false when there was none.
+    @discardableResult
+    public func remove(name: String, scope: String) throws(CredentialError) -> Bool {
+        let credential = try CredentialName(name, scope: scope)
+        return try locked { () throws(CredentialError) in
+            var removed = false
+            for directory in try directories(of: credential.scope) {
+                if try directory.remove(credential.name) { removed = true }
+            }
+            return removed
+        }
+    }
+
+    /// Removes every secret of a scope, and the directories that its units load.
+    public func removeScope(_ scope: String) throws(CredentialError) {
+        try CredentialName.check(scope: scope)
+        try locked { () throws(CredentialError) in
+            try runtime.existing(Self.clearName)?.removeDirectory(scope)
+            try state.existing(Self.encryptedName)?.removeDirectory(scope)
+            try state.existing(Self.sealedName)?.removeDirectory(scope)
+        }
+    }
+
+    /// The names of the secrets that a scope has, sorted.
+    public func names(scope: String) throws(CredentialError) -> [String] {
+        try CredentialName.check(scope: scope)
+        var names: Set<String> = []
+        for kind in [Self.encryptedName, Self.sealedName] {
+            guard let directory = try state.existing(kind)?.existing(scope) else { continue }
+            names.formUnion(try directory.names())
+        }
+        return names.sorted()
+    }
+
+    /// Prepares what the units of a scope load: call it before they start.
+    ///
+    /// Both directories exist afterwards, maybe empty: a unit whose directory is missing does not start. What the
+    /// device key sealed is in the second, in clear, and nothing else.
+    ///
+    /// - Throws: `.damaged`, `.keyMissing` after everything that can be opened was provided; `.notInMemory` before
+    ///   anything is.
+    public func provide(scope: String) throws(CredentialError) {
+        try CredentialName.check(scope: scope)
+        try locked { () throws(CredentialError) in
+            let encrypted = try state.making(Self.encryptedName).making(scope).names()
+            let clear = try runtime.making(Self.clearName).making(scope)
+            guard let sealed = try state.existing(Self.sealedName)?.existing(scope) else {
+                for name in try clear.names() { try clear.remove(name) }
+                return
+            }
+            let wanted = Set(try sealed.names()).subtracting(encrypted)
+            for name in try clear.names() where !wanted.contains(name) { try clear.remove(name) }
+            guard !wanted.isEmpty else { return }
+            guard !requiresMemory || clear.isInMemory else { throw .notInMemory(path: clear.path) }
+            var failure: CredentialError?
+            for name in wanted.sorted() {
+                do throws(CredentialError) {
+                    guard var secret = try open(name, scope, sealed) else { continue }
+                    defer { wipe(&secret) }
+                    try clear.write(name, secret)
+                } catch {
+                    // A secret of before would be worse than none: the unit would go on with what was replaced.
+                    try clear.remove(name)
+                    failure = failure ?? error
+                }
+            }
+            if let failure { throw failure }
+        }
+    }
+
+    /// Encrypts with systemd what this box sealed with its device key before, and removes the key: after an upgrade to
+    /// systemd 256 or newer.
+    ///
+    /// One that cannot be opened keeps no other from moving; while there is one, the key stays.
+    ///
+    /// - Returns: how many secrets moved.
+    /// - Throws: what was wrong with the first that did not move, after the others have; at once when systemd does not
+    ///   encrypt or the disk takes nothing.
+    @discardableResult
+    public func adopt() async throws(CredentialError) -> Int {
+        guard protection != .deviceKeyFile, let sealed = try state.existing(Self.sealedName) else { return 0 }
+        var count = 0
+        var failure: CredentialError?
+        for scope in try sealed.names() {
+            do throws(CredentialError) {
+                for name in try sealed.existing(scope)?.names() ?? [] {
+                    do throws(CredentialError) {
+                        if try await adopt(name, scope, sealed) { count += 1 }
+                    } catch {
+                        if error.concernsAll { throw error }
+                        failure = failure ?? error
+                    }
+                }
+            } catch {
+                if error.concernsAll { throw error }
+                failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
+        try locked { () throws(CredentialError) in _ = try state.remove(DeviceKey.fileName) }
+        return count
+    }
+
+    private func adopt(
+        _ name: String, _ scope: String, _ sealed: SecretDirectory
+    ) async throws(CredentialError) -> Bool {
+        let credential = try CredentialName(name, scope: scope)
+        let present = try state.existing(Self.encryptedName)?.existing(scope)?.names() ?? []
+        // A power cut between storing and removing left both; the encrypted one is the newer.
+        if present.contains(name) {
+            try locked { () throws(CredentialError) in _ = try sealed.existing(scope)?.remove(name) }
+            return false
+        }
+        guard let directory = try sealed.existing(scope), var secret = try open(name, scope, directory) else {
+            return false
+        }
+        defer { wipe(&secret) }
+        let blob = try await encrypt(secret, credential)
+        try locked { () throws(CredentialError) in try storeEncrypted(blob, credential) }
+        return true
+    }
+
+    private func encrypt(_ secret: [UInt8], _ name: CredentialName) async throws(CredentialError) -> [UInt8] {
+        let blob: [UInt8]
+        do { blob = try await encryption.encrypt(secret, name: name.credential) } catch { throw .encryption(error) }
+        guard (1...Self.encryptedLimit).contains(blob.count) else {
+            throw .encryption(.invalid("systemd answered with \(blob.count) bytes"))
+        }
+        return blob
+    }
+
+    /// The encrypted one first, so that a power cut leaves at least one of both.
+    private func storeEncrypted(_ blob: [UInt8], _ name: CredentialName) throws(CredentialError) {
+        try state.making(Self.encryptedName).making(name.scope).write(name.name, blob)
+        try state.existing(Self.sealedName)?.existing(name.scope)?.remove(name.name)
+        try runtime.existing(Self.clearName)?.existing(name.scope)?.remove(name.name)
+    }
+
+    private func open(
+        _ name: String, _ scope: String, _ directory: SecretDirectory
+    ) throws(CredentialError) -> [UInt8]? {
+        guard let sealed = try directory.read(name, limit: DeviceKey.sealedLimit) else { return nil }
+        return try DeviceKey(state: state).open(
+            sealed, try CredentialName(name, scope: scope), path: "\(directory.path)/\(name)")
+    }
+
+    private func directories(of scope: String) throws(CredentialError) -> [SecretDirectory] {
+        [
+            try runtime.existing(Self.clearName)?.existing(scope),
+            try state.existing(Self.encryptedName)?.existing(scope),
+            try state.existing(Self.sealedName)?.existing(scope),
+        ].compactMap(\.self)
+    }
+
+    private func locked<Value: Sendable>(
+        _ body: () throws(CredentialError) -> Value
+    ) throws(CredentialError) -> Value {
+        try changing.withLock { (_) throws(CredentialError) in try body() }
+    }
+}

@@ -1,0 +1,35 @@
+internal import Glibc
+
+/// What this process sees mounted (proc(5), `/proc/self/mountinfo`).
+enum MountTable {
+    /// Whether the file system of a device number is a tmpfs or a ramfs.
+    static func isMemory(device: UInt64, table: String = text()) -> Bool {
+        let major = (device >> 8) & 0xfff | (device >> 32) & ~0xfff
+        let minor = device & 0xff | (device >> 12) & ~0xff
+        let wanted = "\(major):\(minor)"
+        for line in table.split(separator: "\n") {
+            // 36 35 98:0 /root /mount/point options optional… - type source options
+            let fields = line.split(separator: " ")
+            guard fields.count > 3, fields[2] == wanted, let dash = fields.firstIndex(of: "-"),
+                dash + 1 < fields.endIndex
+            else { continue }
+            return fields[dash + 1] == "tmpfs" || fields[dash + 1] == "ramfs"
+        }
+        return false
+    }
+
+    private static func text() -> String {
+        let file = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return "" }
+        defer { close(file) }
+        var bytes: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 16_384)
+        while bytes.count < 1 << 20 {
+            let count = read(file, &part, part.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { break }
+            bytes += part[..<count]
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,208 @@
+internal import Glibc
+
+/// A directory of mode 0700 whose files have mode 0600, all of them owned by the user of this process.
+///
+/// Everything below it is reached by descriptor and without following links, so that what was checked is what is used.
+final class SecretDirectory: Sendable {
+    let path: String
+    private let descriptor: Int32
+
+    private init(path: String, descriptor: Int32) {
+        self.path = path
+        self.descriptor = descriptor
+    }
+
+    deinit { close(descriptor) }
+
+    /// A directory that the system gave to this process, such as `/var/lib/watchbox`: systemd may have made it a link,
+    /// and others may list it.
+    static func root(_ path: String) throws(CredentialError) -> SecretDirectory {
+        if mkdir(path, 0o700) != 0, errno != EEXIST { throw .errno("mkdir", path) }
+        let opened = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard opened >= 0 else { throw .errno("open", path) }
+        let root = SecretDirectory(path: path, descriptor: opened)
+        var status = stat()
+        guard fstat(opened, &status) == 0 else { throw .errno("fstat", path) }
+        // /run/watchbox is root's, for all of WatchBox; what is made below belongs to this process.
+        guard status.st_uid == geteuid() || status.st_uid == 0 else {
+            throw .unsafeFile(path: path, why: "it belongs to another user")
+        }
+        guard status.st_mode & 0o022 == 0 else { throw .unsafeFile(path: path, why: "others may write into it") }
+        return root
+    }
+
+    /// A directory below, made when it is missing.
+    func making(_ name: String) throws(CredentialError) -> SecretDirectory {
+        if mkdirat(descriptor, name, 0o700) == 0 {
+            try flush()
+        } else if errno != EEXIST {
+            throw .errno("mkdir", "\(path)/\(name)")
+        }
+        guard let made = try existing(name) else { throw .errno("open", "\(path)/\(name)", ENOENT) }
+        return made
+    }
+
+    /// A directory below; nil when there is none.
+    func existing(_ name: String) throws(CredentialError) -> SecretDirectory? {
+        let below = "\(path)/\(name)"
+        let opened = openat(descriptor, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard opened >= 0 else {
+            if errno == ENOENT { return nil }
+            if errno == ENOTDIR || errno == ELOOP {
+                throw .unsafeFile(path: below, why: "it is a link or a file instead of a directory")
+            }
+            throw .errno("open", below)
+        }
+        let directory = SecretDirectory(path: below, descriptor: opened)
+        try Self.check(opened, below, kind: S_IFDIR)
+        return directory
+    }
+
+    /// The files and directories in it, without those whose name begins with a dot, sorted.
+    func names() throws(CredentialError) -> [String] {
+        try allNames().filter { !$0.hasPrefix(".") }
+    }
+
+    /// Bytes of a file; nil when there is none.
+    func read(_ name: String, limit: Int) throws(CredentialError) -> [UInt8]? {
+        let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+        guard file >= 0 else {
+            if errno == ENOENT { return nil }
+            throw .errno("open", "\(path)/\(name)")
+        }
+        defer { close(file) }
+        try Self.check(file, "\(path)/\(name)", kind: S_IFREG)
+        var bytes = [UInt8](repeating: 0, count: limit + 1)
+        var count = 0
+        while count < bytes.count {
+            let got = bytes.withUnsafeMutableBytes { Glibc.read(file, $0.baseAddress! + count, $0.count - count) }
+            if got < 0 {
+                if errno == EINTR { continue }
+                throw .errno("read", "\(path)/\(name)")
+            }
+            if got == 0 { break }
+            count += got
+        }
+        guard count <= limit else { throw .damaged(path: "\(path)/\(name)") }
+        bytes.removeLast(bytes.count - count)
+        return bytes
+    }
+
+    /// Replaces a file as a whole: after a power cut there is the old one or the new one. Whatever stands under the
+    /// name, a link too, is replaced and never written through.
+    func write(_ name: String, _ bytes: [UInt8]) throws(CredentialError) {
+        let temporary = try writeTemporary(name, bytes)
+        guard renameat(descriptor, temporary, descriptor, name) == 0 else {
+            let code = errno
+            unlinkat(descriptor, temporary, 0)
+            throw .errno("rename", "\(path)/\(name)", code)
+        }
+        try flush()
+    }
+
+    /// As `write`, but only when there is none yet.
+    ///
+    /// - Returns: whether it was written.
+    func create(_ name: String, _ bytes: [UInt8]) throws(CredentialError) -> Bool {
+        let temporary = try writeTemporary(name, bytes)
+        let linked = linkat(descriptor, temporary, descriptor, name, 0)
+        let code = errno
+        unlinkat(descriptor, temporary, 0)
+        guard linked == 0 || code == EEXIST else { throw .errno("link", "\(path)/\(name)", code) }
+        try flush()
+        return linked == 0
+    }
+
+    /// - Returns: false when there was none.
+    @discardableResult
+    func remove(_ name: String) throws(CredentialError) -> Bool {
+        guard unlinkat(descriptor, name, 0) == 0 else {
+            if errno == ENOENT { return false }
+            throw .errno("unlink", "\(path)/\(name)")
+        }
+        try flush()
+        return true
+    }
+
+    /// Removes a directory below with its files.
+    func removeDirectory(_ name: String) throws(CredentialError) {
+        guard let below = try existing(name) else { return }
+        for file in try below.allNames() { try below.remove(file) }
+        guard unlinkat(descriptor, name, AT_REMOVEDIR) == 0 || errno == ENOENT else {
+            throw .errno("rmdir", "\(path)/\(name)")
+        }
+        try flush()
+    }
+
+    /// Removes what a power cut left of files that were being written.
+    func sweep() throws(CredentialError) {
+        for name in try allNames() where name.hasPrefix(".") && name.hasSuffix(".new") { try remove(name) }
+    }
+
+    /// Whether it is in memory, and gone after a power cut.
+    var isInMemory: Bool {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return false }
+        return MountTable.isMemory(device: UInt64(status.st_dev))
+    }
+
+    private func writeTemporary(_ name: String, _ bytes: [UInt8]) throws(CredentialError) -> String {
+        let temporary = ".\(name).new"
+        if unlinkat(descriptor, temporary, 0) != 0, errno != ENOENT { throw .errno("unlink", "\(path)/\(temporary)") }
+        let file = openat(descriptor, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw .errno("open", "\(path)/\(temporary)") }
+        do throws(CredentialError) {
+            defer { close(file) }
+            // The mask of this process may be wider or narrower than what is promised.
+            guard fchmod(file, 0o600) == 0 else { throw .errno("fchmod", "\(path)/\(temporary)") }
+            var start = 0
+            while start < bytes.count {
+                let count = bytes[start...].withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+                if count < 0 {
+                    if errno == EINTR { continue }
+                    throw .errno("write", "\(path)/\(name)")
+                }
+                start += count
+            }
+            guard fsync(file) == 0 else { throw .errno("fsync", "\(path)/\(name)") }
+        } catch {
+            unlinkat(descriptor, temporary, 0)
+            throw error
+        }
+        return temporary
+    }
+
+    private func flush() throws(CredentialError) {
+        guard fsync(descriptor) == 0 else { throw .errno("fsync", path) }
+    }
+
+    private func allNames() throws(CredentialError) -> [String] {
+        // A descriptor of its own: the listing moves its position, and closes it.
+        let again = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard again >= 0 else { throw .errno("open", path) }
+        guard let listing = fdopendir(again) else {
+            let code = errno
+            close(again)
+            throw .errno("fdopendir", path, code)
+        }
+        defer { closedir(listing) }
+        var names: [String] = []
+        while let entry = readdir(listing) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+
+    private static func check(_ descriptor: Int32, _ path: String, kind: UInt32) throws(CredentialError) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw .errno("fstat", path) }
+        guard status.st_mode & S_IFMT == kind else {
+            throw .unsafeFile(path: path, why: "it is not a plain file or directory")
+        }
+        guard status.st_uid == geteuid() else { throw .unsafeFile(path: path, why: "it belongs to another user") }
+        guard status.st_mode & 0o077 == 0 else { throw .unsafeFile(path: path, why: "others have access to it") }
+    }
+}

@@ -1,0 +1,106 @@
+public import GRDB
+internal import Glibc
+
+/// How WatchBox opens SQLite.
+///
+/// WAL, foreign keys, 5 s of patience with other processes, bounded file, log and cache. Every start checks the file:
+/// a damaged one is moved aside and a new one begins, so that the box goes on and a person can still look at it.
+public enum DatabaseOpening {
+    /// Pages of the log before they are moved into the database: with pages of 4 KiB, about 1 MiB.
+    private static let checkpointPages = 256
+    private static let journalBytes = 1 << 20
+    private static let cacheKiB = 512
+    private static let pageBytes = 4096
+
+    /// Opens the database at `path`, or makes it with mode 0600, and migrates it.
+    ///
+    /// - Parameters:
+    ///   - sizeLimit: in bytes; more is refused with `.atLimit`.
+    /// - Throws: `.fromFuture` when the file has migrations that `migrator` does not know; the file stays as it is.
+    public static func open(
+        path: String, durability: Durability, migrator: DatabaseMigrator, sizeLimit: Int = 64 << 20
+    ) throws(DatabaseFailure) -> OpenedDatabase {
+        var setAside: String?
+        if try make(path) == .existed {
+            switch try inspect(path, migrator) {
+            case .sound: break
+            case .fromFuture(let version): throw .fromFuture(path: path, version: version)
+            case .damaged:
+                setAside = try SetAside.move(path)
+                _ = try make(path)
+            }
+        }
+        do {
+            let queue = try DatabaseQueue(path: path, configuration: configuration(durability, sizeLimit))
+            try migrator.migrate(queue)
+            return OpenedDatabase(queue: queue, path: path, setAside: setAside)
+        } catch {
+            throw DatabaseFailure(error, path: path)
+        }
+    }
+
+    private enum Making { case made, existed }
+
+    /// SQLite gives its log the permissions of the database, so these are set before it sees the file.
+    private static func make(_ path: String) throws(DatabaseFailure) -> Making {
+        let made = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        if made >= 0 {
+            close(made)
+            return .made
+        }
+        let code = errno
+        var status = stat()
+        guard lstat(path, &status) == 0 else { throw DatabaseFailure(call: "open", path: path, code: code) }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw .cannotOpen(path: path, why: "it is a link, a directory or a device instead of a file")
+        }
+        return .existed
+    }
+
+    private enum Finding {
+        case sound
+        case damaged
+        case fromFuture(String)
+    }
+
+    /// Reads only, so that what a newer program wrote stays as it is.
+    private static func inspect(_ path: String, _ migrator: DatabaseMigrator) throws(DatabaseFailure) -> Finding {
+        do {
+            var readOnly = Configuration()
+            readOnly.readonly = true
+            readOnly.busyMode = .timeout(5)
+            let queue = try DatabaseQueue(path: path, configuration: readOnly)
+            return try queue.read { database in
+                guard try String.fetchAll(database, sql: "PRAGMA quick_check(1)") == ["ok"] else { return .damaged }
+                let known = Set(migrator.migrations)
+                let unknown = try migrator.appliedIdentifiers(database).subtracting(known).sorted()
+                return unknown.last.map { .fromFuture($0) } ?? .sound
+            }
+        } catch {
+            let failure = DatabaseFailure(error, path: path)
+            if case .damaged = failure { return .damaged }
+            throw failure
+        }
+    }
+
+    private static func configuration(_ durability: Durability, _ sizeLimit: Int) -> Configuration {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(5)
+        // GRDB's own way into WAL would set `synchronous = NORMAL` after this.
+        configuration.prepareDatabase { database in
+            guard try String.fetchOne(database, sql: "PRAGMA journal_mode = WAL") == "wal" else {
+                throw DatabaseError(resultCode: .SQLITE_CANTOPEN, message: "the file system cannot hold a WAL")
+            }
+            try database.execute(
+                sql: """
+                    \(durability.pragma);
+                    PRAGMA wal_autocheckpoint = \(checkpointPages);
+                    PRAGMA journal_size_limit = \(journalBytes);
+                    PRAGMA cache_size = -\(cacheKiB);
+                    PRAGMA trusted_schema = OFF;
+                    """)
+            _ = try Int.fetchOne(database, sql: "PRAGMA max_page_count = \(max(sizeLimit / pageBytes, 1))")
+        }
+        return configuration
+    }
+}

@@ -1,0 +1,57 @@
+extension ErrorCode {
+    public static let relayUnreachable = ErrorCode(5001)
+    public static let relayRefused = ErrorCode(5002)
+    public static let relayStalled = ErrorCode(5003)
+    public static let noCarrier = ErrorCode(5101)
+    public static let noAddress = ErrorCode(5102)
+    public static let noGateway = ErrorCode(5103)
+    public static let noDNS = ErrorCode(5104)
+}
+
+extension Catalog {
+    /// 5xxx: relay and network.
+    static let network: [CatalogEntry] = [
+        CatalogEntry(
+            code: .relayUnreachable, title: "The relay does not answer",
+            cause: "It is down, or the network to it is.",
+            selfHealing: "Connects again with growing pauses, for as long as it takes; never reboots for it.",
+            next: "Run: watchboxctl relay test", severity: .error,
+            messageID: "2f705a112f3e048f7d14d85e584432c9"),
+        CatalogEntry(
+            code: .relayRefused, title: "The relay refuses the stream",
+            cause: "The stream key is wrong, the name is in use, or the application is not there.",
+            selfHealing: "Tries again with pauses.",
+            next: "Check the URL and the key: watchboxctl relay show NAME", severity: .error,
+            messageID: "d895d714931f7ec6e9cb4d553bd39b8a"),
+        CatalogEntry(
+            code: .relayStalled, title: "The relay takes bytes but does not read them",
+            cause: "It hangs, or the link to it is congested.",
+            selfHealing: "Ends the connection and makes a new one.",
+            next: "Run: watchboxctl stream top", severity: .error,
+            messageID: "7a0b6b174b02d30e1396e54a22bf8fe7"),
+        CatalogEntry(
+            code: .noCarrier, title: "No network cable or no wireless link",
+            cause: "The interface has no carrier.",
+            selfHealing: "Waits for the link.",
+            next: "Check the cable; ip link", severity: .error,
+            messageID: "dc6ab35568a7bf24e65a7e23e6829edc"),
+        CatalogEntry(
+            code: .noAddress, title: "The box has no network address",
+            cause: "No DHCP server answers.",
+            selfHealing: "Renews the address; bounces the link after 2 minutes.",
+            next: "Check the router; ip address", severity: .error,
+            messageID: "d44971b851cb65bfc4d319dfe2848f2e"),
+        CatalogEntry(
+            code: .noGateway, title: "The gateway does not answer",
+            cause: "The router is off, or the address belongs to another network.",
+            selfHealing: "Renews the address after 2 minutes.",
+            next: "Check the router; ip route; ip neigh", severity: .error,
+            messageID: "57c81628109f845238a7a1673343ce1f"),
+        CatalogEntry(
+            code: .noDNS, title: "Names cannot be looked up",
+            cause: "The name server does not answer.",
+            selfHealing: "Tries again.",
+            next: "Check the name server: resolvectl status, or cat /etc/resolv.conf", severity: .error,
+            messageID: "c77da881be891c06cff6b2ffa5dcfd3b"),
+    ]
+}

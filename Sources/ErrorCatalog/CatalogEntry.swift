@@ -1,0 +1,47 @@
+/// What WatchBox tells of one fault, wherever it is told: `watchboxctl explain`, the journal's catalog, the documentation.
+public struct CatalogEntry: Equatable, Sendable {
+    public enum Severity: String, Codable, Sendable, CaseIterable {
+        case information
+        case warning
+        case error
+        case critical
+    }
+
+    public let code: ErrorCode
+    /// A few words, without a full stop: what is wrong.
+    public let title: String
+    /// Why this happens.
+    public let cause: String
+    /// What WatchBox does about it by itself.
+    public let selfHealing: String
+    /// What a person does next; names a command where one helps.
+    public let next: String
+    public let severity: Severity
+    /// 32 hexadecimal digits, for `journalctl -x`; made once at random, never changed.
+    public let messageID: String
+
+    public init(
+        code: ErrorCode, title: String, cause: String, selfHealing: String, next: String, severity: Severity,
+        messageID: String
+    ) {
+        self.code = code
+        self.title = title
+        self.cause = cause
+        self.selfHealing = selfHealing
+        self.next = next
+        self.severity = severity
+        self.messageID = messageID
+    }
+}
+
+/// All entries, by number. Numbers that were retired stay in `retired`, so that none comes to mean something else.
+public enum Catalog {
+    public static let entries: [CatalogEntry] =
+        configuration + cameras + storage + trust + network + hardware + interface
+
+    public static let retired: [UInt16] = []
+
+    static func entry(of code: ErrorCode) -> CatalogEntry? { byCode[code] }
+
+    private static let byCode = Dictionary(entries.map { ($0.code, $0) }, uniquingKeysWith: { first, _ in first })
+}

@@ -1,0 +1,28 @@
+/// Base64 with padding (RFC 4648 §4). Our own for encoding, because Foundation's leaves copies of a secret behind.
+enum Base64 {
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
+    /// Appends without growing `text` when it has room for `encodedCount` more bytes.
+    static func append(_ bytes: [UInt8], to text: inout [UInt8]) {
+        var index = 0
+        while index < bytes.count {
+            let first = bytes[index]
+            let second = index + 1 < bytes.count ? bytes[index + 1] : 0
+            let third = index + 2 < bytes.count ? bytes[index + 2] : 0
+            text.append(alphabet[Int(first >> 2)])
+            text.append(alphabet[Int((first & 3) << 4 | second >> 4)])
+            text.append(index + 1 < bytes.count ? alphabet[Int((second & 15) << 2 | third >> 6)] : UInt8(ascii: "="))
+            text.append(index + 2 < bytes.count ? alphabet[Int(third & 63)] : UInt8(ascii: "="))
+            index += 3
+        }
+    }
+
+    static func encodedCount(_ count: Int) -> Int { (count + 2) / 3 * 4 }
+
+    /// Whether `text` is Base64: not empty, whole groups, padding at the end alone.
+    static func isValid(_ text: String) -> Bool {
+        guard !text.isEmpty, text.utf8.count % 4 == 0 else { return false }
+        let padding = text.utf8.reversed().prefix { $0 == UInt8(ascii: "=") }.count
+        return padding <= 2 && text.utf8.dropLast(padding).allSatisfy { alphabet.contains($0) }
+    }
+}

@@ -1,0 +1,100 @@
+internal import CSystemd
+internal import Glibc
+
+/// The secrets that systemd unsealed for this process (`LoadCredential=`, `LoadCredentialEncrypted=`).
+public struct CredentialDirectory: Sendable {
+    /// `$CREDENTIALS_DIRECTORY` of this process, read once.
+    public static let environment = CredentialDirectory(
+        path: getenv("CREDENTIALS_DIRECTORY").map { String(cString: $0) })
+
+    /// Bytes of the largest credential that is read.
+    static let sizeLimit = 64 * 1024
+    private static let countLimit = 1024
+
+    private let path: String?
+
+    /// - Parameter path: nil for a process without credentials.
+    public init(path: String?) {
+        self.path = path.flatMap { $0.hasPrefix("/") ? $0 : nil }
+    }
+
+    /// The credential's bytes; nil when there is none of that name.
+    ///
+    /// - Throws: `.invalid` for a name outside of `[A-Za-z0-9._@-]+` or more than 64 KiB, `.denied`, `.system`.
+    public func read(_ name: String) throws(SystemdError) -> [UInt8]? {
+        guard Self.isName(name) else { throw .invalid("credential name \"\(name.oneLine(limit: 64))\"") }
+        guard let path else { return nil }
+        let descriptor = open("\(path)/\(name)", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw .failed("open", errno, "reading credential \(name)")
+        }
+        defer { close(descriptor) }
+        var information = stat()
+        guard fstat(descriptor, &information) == 0 else { throw .system(call: "fstat", errno: errno) }
+        guard information.st_mode & S_IFMT == S_IFREG else { throw .invalid("credential \(name) is not a file") }
+        var bytes = [UInt8](repeating: 0, count: Self.sizeLimit + 1)
+        var count = 0
+        while count < bytes.count {
+            let got = bytes.withUnsafeMutableBytes {
+                Glibc.read(descriptor, $0.baseAddress! + count, $0.count - count)
+            }
+            if got == 0 { break }
+            if got < 0, errno == EINTR { continue }
+            if got < 0 {
+                let number = errno
+                bytes.wipe()
+                throw .failed("read", number, "reading credential \(name)")
+            }
+            count += got
+        }
+        defer { bytes.wipe() }
+        guard count <= Self.sizeLimit else {
+            throw .invalid("credential \(name) is longer than \(Self.sizeLimit) bytes")
+        }
+        return Array(bytes[..<count])
+    }
+
+    /// Where the credential is, for a library that wants a file; nil when there is no such file.
+    public func path(_ name: String) -> String? {
+        guard Self.isName(name), let path else { return nil }
+        var information = stat()
+        let file = "\(path)/\(name)"
+        guard lstat(file, &information) == 0, information.st_mode & S_IFMT == S_IFREG else { return nil }
+        return file
+    }
+
+    /// All names, sorted; at most 1024.
+    public var names: [String] {
+        guard let path, let directory = opendir(path) else { return [] }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while names.count < Self.countLimit, let entry = readdir(directory) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if self.path(name) != nil { names.append(name) }
+        }
+        return names.sorted()
+    }
+
+    /// `[A-Za-z0-9._@-]{1,255}`, but not "." and "..".
+    static func isName(_ name: String) -> Bool {
+        guard (1...255).contains(name.utf8.count), name != ".", name != ".." else { return false }
+        return name.utf8.allSatisfy {
+            switch UnicodeScalar($0) {
+            case "A"..."Z", "a"..."z", "0"..."9", ".", "_", "@", "-": true
+            default: false
+            }
+        }
+    }
+}
+
+extension [UInt8] {
+    /// Overwrites the bytes; the compiler does not leave it out. Only of use while no other array shares them.
+    mutating func wipe() {
+        withUnsafeMutableBytes { bytes in
+            if let base = bytes.baseAddress { explicit_bzero(base, bytes.count) }
+        }
+    }
+}

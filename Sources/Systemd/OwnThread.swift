@@ -1,0 +1,61 @@
+internal import CSystemd
+internal import Glibc
+
+/// A thread for one piece of work that blocks and may hang (a bus, a card that does not answer, a name server that is
+/// away), which must not hold up the cooperative pool.
+public enum OwnThread {
+    private final class Work {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+
+    private static let stackBytes = 512 * 1024
+
+    /// Returns at once. False when no thread can be made; then `body` does not run.
+    public static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
+        var attributes = pthread_attr_t()
+        guard pthread_attr_init(&attributes) == 0 else { return false }
+        defer { pthread_attr_destroy(&attributes) }
+        pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
+        pthread_attr_setstacksize(&attributes, stackBytes)
+        let argument = Unmanaged.passRetained(Work(body))
+        var thread = pthread_t()
+        let result = pthread_create(
+            &thread, &attributes,
+            { argument in
+                guard let argument else { return nil }
+                // A signal belongs to the program's own handlers.
+                var signals = sigset_t()
+                sigfillset(&signals)
+                pthread_sigmask(SIG_BLOCK, &signals, nil)
+                Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().body()
+                return nil
+            }, argument.toOpaque())
+        if result != 0 { argument.release() }
+        return result == 0
+    }
+
+    /// What `body` gave; nil when no thread can be made. When `body` hangs, so does this: the caller sets the limit.
+    public static func value<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value? {
+        await withCheckedContinuation { continuation in
+            if !start({ continuation.resume(returning: body()) }) { continuation.resume(returning: nil) }
+        }
+    }
+
+    /// The outcome of `body`, which ran on a thread of its own.
+    static func run<T: Sendable>(
+        _ body: @escaping @Sendable () throws(SystemdError) -> T
+    ) async throws(SystemdError) -> T {
+        let outcome: Result<T, SystemdError> = await withCheckedContinuation { continuation in
+            let started = start {
+                do throws(SystemdError) {
+                    continuation.resume(returning: .success(try body()))
+                } catch {
+                    continuation.resume(returning: .failure(error))
+                }
+            }
+            if !started { continuation.resume(returning: .failure(.unavailable("no thread can be made"))) }
+        }
+        return try outcome.get()
+    }
+}

@@ -1,0 +1,86 @@
+internal import Glibc
+
+/// Files of the kernel and of the system: read whole, with a bound, and never waited for.
+public enum SmallFile {
+    public enum Failure: Error, Equatable, CustomStringConvertible {
+        case missing
+        /// By the kernel.
+        case refused(errno: Int32)
+
+        public var description: String {
+            switch self {
+            case .missing: "it is not there"
+            case .refused(let number): String(cString: strerror(number))
+            }
+        }
+    }
+
+    /// Without another limit; `/proc/net/fib_trie` of a router would be longer, and is cut.
+    public static let mostBytes = 256 << 10
+
+    /// At most the first `limit` bytes.
+    public static func read(_ path: String, atMost limit: Int = mostBytes) throws(Failure) -> [UInt8] {
+        // Not blocking: a FIFO in place of a file must not hold the check up.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard descriptor >= 0 else {
+            let number = errno
+            throw number == ENOENT || number == ENOTDIR ? .missing : .refused(errno: number)
+        }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 16 << 10)
+        while bytes.count < limit {
+            let count = Glibc.read(descriptor, &buffer, min(buffer.count, limit - bytes.count))
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw .refused(errno: errno)
+            }
+            if count == 0 { break }
+            bytes += buffer[..<count]
+        }
+        return bytes
+    }
+
+    /// Nil when it cannot be read, for files whose absence says nothing.
+    public static func text(_ path: String, atMost limit: Int = mostBytes) -> String? {
+        (try? read(path, atMost: limit)).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Without white space at its ends.
+    public static func line(_ path: String) -> String? { text(path, atMost: 4096).map(trimmed) }
+
+    /// A decimal number on a line of its own.
+    public static func number(_ path: String) -> Int64? { line(path).flatMap { Int64($0) } }
+
+    /// Whether there is something of that name that may be seen.
+    public static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+    /// Names in a directory, sorted, at most 4096; none when it cannot be read.
+    public static func names(in directory: String) -> [String] {
+        guard let listing = opendir(directory) else { return [] }
+        defer { closedir(listing) }
+        var names: [String] = []
+        while names.count < 4096, let entry = readdir(listing) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+
+    /// Where a symbolic link points to, as it is written in it.
+    public static func link(_ path: String) -> String? {
+        var buffer = [CChar](repeating: 0, count: 4096)
+        let count = readlink(path, &buffer, buffer.count)
+        return count > 0 ? String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self) : nil
+    }
+
+    /// Without white space at its ends, nor the NUL that ends the texts of the device tree.
+    public static func trimmed(_ text: some StringProtocol) -> String {
+        let isSpace: (Character) -> Bool = { $0.isWhitespace || $0 == "\0" }
+        let end = text.lastIndex { !isSpace($0) }
+        guard let start = text.firstIndex(where: { !isSpace($0) }), let end else { return "" }
+        return String(text[start...end])
+    }
+}

@@ -1,0 +1,131 @@
+import ControlAPI
+import ErrorCatalog
+import Glibc
+import Synchronization
+import Testing
+
+@testable import APIServer
+
+/// Who may change things. Other users are real processes of other users, so most of this wants root.
+@Suite(.timeLimit(.minutes(5)), .enabled(if: ForeignUser.isAvailable, "needs root, setpriv and curl"))
+struct PeerTests {
+    private static let routes: [APIRoute] = [
+        .simple(.get, "/a"), .simple(.post, "/a"), .simple(.delete, "/a"),
+        APIRoute(.get, "/peer", "") { request in
+            .document([request.peer.userIdentifier, request.peer.groupIdentifier])
+        },
+    ]
+
+    @Test func `curl reads the status by hand`() async throws {
+        try await RunningServer.with([.simple(.get, "/api/v1/status")]) { server in
+            let (status, body) = await ForeignUser(user: 0, group: 0).curl("GET", "/api/v1/status", server)
+            #expect(status == 200 && body == "GET /api/v1/status")
+        }
+    }
+
+    @Test func `another user may read and not change`() async throws {
+        try await RunningServer.with(Self.routes) { server in
+            let user = ForeignUser(user: 65534, group: 65534)
+            #expect(await user.curl("GET", "/a", server).status == 200)
+            #expect(await user.curl("GET", "/peer", server).body == "[65534,65534]")
+            for method in ["POST", "DELETE"] {
+                let (status, body) = await user.curl(method, "/a", server)
+                #expect(status == 403)
+                let problem = try JSONDocument.decode(Problem.self, from: Array(body.utf8))
+                #expect(problem.code == .notPermitted)
+            }
+        }
+    }
+
+    @Test func `root and the daemon's own user may change`() async throws {
+        try await RunningServer.with(Self.routes) { server in
+            #expect(await ForeignUser(user: 0, group: 0).curl("POST", "/a", server).status == 200)
+        }
+        try await RunningServer.with(Self.routes) {
+            $0.administrators = Administrators(group: nil, users: [0, 65534])
+        } _: { server in
+            #expect(await ForeignUser(user: 65534, group: 65534).curl("POST", "/a", server).status == 200)
+            #expect(await ForeignUser(user: 65533, group: 65534).curl("POST", "/a", server).status == 403)
+        }
+    }
+
+    @Test func `members of the group may change, by their first group or another`() async throws {
+        // Any group of this machine serves.
+        let (name, group) = ("daemon", Administrators.identifier(ofGroup: "daemon"))
+        let identifier = try #require(group)
+        try await RunningServer.with(Self.routes) {
+            $0.administrators = Administrators(group: name)
+        } _: { server in
+            #expect(await ForeignUser(user: 65534, group: identifier).curl("POST", "/a", server).status == 200)
+            let many = (1000..<1100).map { UInt32($0) }
+            let member = ForeignUser(user: 65534, group: 65534, groups: many + [identifier])
+            #expect(await member.curl("POST", "/a", server).status == 200)
+            let stranger = ForeignUser(user: 65534, group: 65534, groups: many)
+            #expect(await stranger.curl("POST", "/a", server).status == 403)
+        }
+    }
+
+    @Test func `a group that does not exist has no members`() {
+        let administrators = Administrators(group: "no-such-group", users: []).resolved()
+        #expect(administrators.group == nil)
+    }
+
+    @Test func `the file's mode keeps others out before the server does`() async throws {
+        let directory = ScratchDirectory()
+        try await RunningServer.with(
+            Self.routes, listener: .unixSocket(path: directory.path + "/api.sock", mode: 0o660, group: nil),
+            directory: directory
+        ) { server in
+            // curl's 7: no connection.
+            #expect(await ForeignUser(user: 65534, group: 65534).curl("GET", "/a", server).status == nil)
+        }
+    }
+}
+
+/// curl as another user.
+struct ForeignUser: Sendable {
+    var user: UInt32
+    var group: UInt32
+    var groups: [UInt32] = []
+
+    static let isAvailable =
+        geteuid() == 0 && access("/usr/bin/setpriv", X_OK) == 0 && access("/usr/bin/curl", X_OK) == 0
+
+    /// No status when there was no answer.
+    func curl(_ method: String, _ path: String, _ server: RunningServer) async -> (status: Int?, body: String) {
+        let groups = groups.isEmpty ? "--clear-groups" : "--groups=" + groups.map(String.init).joined(separator: ",")
+        let command = [
+            "/usr/bin/setpriv", "--reuid=\(user)", "--regid=\(group)", groups, "/usr/bin/curl", "-s", "-q", "-X",
+            method,
+            "-w", "\\n%{http_code}", "--unix-socket", server.path, "http://x" + path,
+        ]
+        let output = await RawClient.offPool { Self.output(command) }
+        let lines = output.split(separator: "\n", omittingEmptySubsequences: false)
+        let status = lines.last.flatMap { Int($0) } ?? 0
+        return (status == 0 ? nil : status, lines.dropLast().joined(separator: "\n"))
+    }
+
+    private static func output(_ command: [String]) -> String {
+        var ends: [CInt] = [0, 0]
+        guard pipe(&ends) == 0 else { return "" }
+        // A child of another test may hold the writing end for its own short life; nothing waits longer than that.
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
+        var arguments = command.map { strdup($0) } + [nil]
+        defer { for argument in arguments { free(argument) } }
+        var process = pid_t()
+        let result = posix_spawn(&process, command[0], &actions, nil, &arguments, environ)
+        close(ends[1])
+        defer { close(ends[0]) }
+        guard result == 0 else { return "" }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while case let count = read(ends[0], &buffer, buffer.count), count > 0 { bytes += buffer.prefix(count) }
+        var status: CInt = 0
+        waitpid(process, &status, 0)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,70 @@
+import CameraModel
+import ErrorCatalog
+import FoundationEssentials
+import Testing
+
+@testable import BoxConfiguration
+
+struct CameraDocumentTests {
+    @Test func `a camera's document has all that its process needs, and names its secrets`() throws {
+        let settings = Samples.settings(Samples.full)
+        let front = try settings.cameraConfiguration("front", stateDirectory: "/var/lib/watchbox/camera/front")
+        #expect(front.id == "front" && front.stream == "front-1")
+        #expect(
+            front.source
+                == .testPattern(
+                    .init(width: 640, height: 360, frameRate: 25, bitrate: 1_500_000, gopSeconds: 2, audio: false)))
+        #expect(front.relay.url == "rtmps://live.example.net/live/front-1" && front.relay.urlFile == nil)
+        #expect(front.relay.caFile == "/etc/watchbox/ca.pem" && front.relayProfile == .keepsMetadata)
+        #expect(front.policy.dataAttributes == ["https://example.net/attr/a/value/b"])
+        #expect(front.policy.dissem == ["alice", "bob"] && front.rotation.seconds == 30.5)
+        let json = String(decoding: try JSONEncoder().encode(front), as: UTF8.self).replacing("\\/", with: "/")
+        #expect(json.contains("\"tokenFile\":\"credential:kas-token\""))
+        #expect(json.contains("\"publicKeyCacheFile\":\"/var/lib/watchbox/camera/front/kas-public-key.json\""))
+        #expect(json.contains("\"url\":\"https://kas.example.net/kas\""))
+        // What the process reads is what was meant.
+        #expect(try CameraConfiguration.decode(Data(json.utf8)) == front)
+
+        let back = try settings.cameraConfiguration("back", stateDirectory: "/s")
+        #expect(back.source == .file(.init(path: "/srv/film.mp4", loop: true)))
+        #expect(back.relay == .init(urlFile: "credential:relay-spare"))
+    }
+
+    @Test func `a camera that cannot run says why`() throws {
+        let (settings, _) = Samples.read(
+            Samples.small + "camera.side.source = 'rtsp://cam/'\ncamera.off = { source = 'test:', active = false }")
+        let box = try #require(settings)
+        let obstacle = try #require(box.obstacle(to: "side"))
+        #expect(throws: obstacle) { try box.cameraConfiguration("side", stateDirectory: "/s") }
+        #expect(obstacle.code == .unsupportedSource)
+        let error = #expect(throws: CodedError.self) { try box.cameraConfiguration("none", stateDirectory: "/s") }
+        #expect(error?.code == .notFound)
+        #expect(try box.cameraConfiguration("off", stateDirectory: "/s").id == "off")
+        #expect(box.runningCameras == ["front"])
+        let alone = try #require(Samples.read("camera.front.source = 'test:'").settings)
+        let incomplete = #expect(throws: CodedError.self) {
+            try alone.cameraConfiguration("front", stateDirectory: "/s")
+        }
+        #expect(incomplete?.code == .incompleteCamera)
+    }
+
+    @Test func `settings that were made in the program are checked, too`() throws {
+        var settings = Samples.settings(Samples.small)
+        settings.cameras["front"]?.rate = 0
+        let error = #expect(throws: CodedError.self) { try settings.cameraConfiguration("front", stateDirectory: "/s") }
+        #expect(error?.code == .invalidValue)
+        #expect(error?.what.contains("`camera.front.rate`") == true)
+    }
+
+    @Test func `each field that a camera refuses comes from a key`() {
+        let fields = [
+            "streamName", "source.file.path", "source.testPattern.width", "source.testPattern.height",
+            "source.testPattern.frameRate", "source.testPattern.bitrate", "source.testPattern.gopSeconds", "relay.url",
+            "relay.urlFile", "kas.url", "rotation.seconds", "policy", "policy.dissem[3]", "policy.dataAttributes[0]",
+        ]
+        for field in fields {
+            let origin = CameraDocumentField.origin(of: field)
+            #expect(KeyTable.object(origin.object)?.key(origin.key) != nil, "\(field)")
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import ErrorCatalog
+import Testing
+
+@testable import BoxConfiguration
+
+/// What is judged of several keys or objects together.
+struct ConnectionTests {
+    private func keys(_ text: String) -> [String] { Samples.read(text).issues.map(\.key) }
+
+    @Test func `a relay that is misspelt is told with the one that is meant`() throws {
+        let (settings, issues) = Samples.read(
+            "relay.spare.url = 'rtmp://r/a'\nkas.url = 'https://k'\n[camera.front]\nsource = 'test:'\nrelay = 'spre'\n")
+        #expect(settings == nil)
+        let issue = try #require(issues.first)
+        #expect(issues.count == 1 && issue.line == 5)
+        #expect(issue.reason == "is not the name of a relay, did you mean \"spare\"?")
+    }
+
+    @Test(arguments: ["v4l2:/dev/video0", "rtsp://192.168.1.50/main", "rtsps://cam.local/1", "onvif://[fe80::1]"])
+    func `a source without a driver is a warning for its camera only`(source: String) throws {
+        let (read, issues) = Samples.read(Samples.small + "camera.side = { source = '\(source)' }\n")
+        let settings = try #require(read)
+        #expect(issues.map(\.code) == [.unsupportedSource])
+        #expect(issues.first?.key == "camera.side.source" && issues.first?.isWarning == true)
+        #expect(settings.runningCameras == ["front"])
+        #expect(settings.obstacle(to: "side")?.code == .unsupportedSource)
+    }
+
+    @Test func `a camera waits for its relay and for the KAS`() throws {
+        let camera = "camera.front.source = 'test:'\n"
+        let (read, issues) = Samples.read(camera)
+        let settings = try #require(read)
+        #expect(issues.map(\.code) == [.incompleteCamera])
+        #expect(settings.runningCameras.isEmpty)
+        let (other, others) = Samples.read(camera + "relay.main.url = 'rtmp://r/a'\n")
+        #expect(others.map(\.code) == [.incompleteCamera])
+        #expect(try #require(other).runningCameras.isEmpty)
+        #expect(Samples.read(camera + "relay.main.url = 'rtmp://r/a'\nkas.url = 'https://k'").issues.isEmpty)
+        // Nobody waits for a camera that is switched off.
+        #expect(Samples.read(camera + "camera.front.active = false").issues.isEmpty)
+    }
+
+    @Test func `a relay needs a URL or the name of a secret`() {
+        #expect(keys("[relay.main]\nprofile = 'drops-metadata'") == ["relay.main"])
+        #expect(keys("[relay.main]\nurl = 1") == ["relay.main.url"])
+        #expect(keys("[relay.main]\nsecret = 'relay-main'").isEmpty)
+    }
+
+    @Test func `certificate and key go together`() {
+        for server in ["relay_server", "kas_server"] {
+            #expect(keys("[\(server)]\ntls_key = '/k'") == ["\(server).tls_key"])
+            #expect(keys("[\(server)]\ntls_certificate = '/c'") == ["\(server).tls_certificate"])
+            #expect(keys("[\(server)]\ntls_certificate = '/c'\ntls_key = '/k'").isEmpty)
+            #expect(keys("[\(server)]\ntls_certificate = '/c'\ntls_key = 1") == ["\(server).tls_key"])
+        }
+    }
+
+    @Test func `a key access server beyond this machine needs TLS`() {
+        #expect(keys("[kas_server]\nenabled = true\nlisten = '0.0.0.0:9443'") == ["kas_server.listen"])
+        #expect(keys("[kas_server]\nlisten = '0.0.0.0:9443'").isEmpty)
+        #expect(keys("[kas_server]\nenabled = true\nlisten = '[::1]:9443'").isEmpty)
+        #expect(
+            keys("[kas_server]\nenabled = true\nlisten = '0.0.0.0:9443'\ntls_key = '/k'\ntls_certificate = '/c'")
+                .isEmpty)
+    }
+
+    @Test func `two active cameras cannot have one stream`() {
+        let text = Samples.small + "[camera.back]\nsource = 'test:'\nstream = 'front'\n"
+        #expect(keys(text) == ["camera.front.stream"])
+        #expect(keys(text + "active = false\n").isEmpty)
+    }
+
+    @Test func `what only the camera's process refuses is told with the key it comes from`() throws {
+        let viewers = (0..<20).map { "'\($0)\(String(repeating: "x", count: 900))'" }.joined(separator: ", ")
+        let (settings, issues) = Samples.read(Samples.small + "camera.front.viewers = [\(viewers)]\n")
+        #expect(settings == nil)
+        #expect(issues.count == 1)
+        #expect(issues.first?.reason.contains("attributes and viewers are longer") == true)
+        #expect(issues.first?.key == "camera.front.attributes")
+    }
+
+    @Test func `there are at most 256 cameras`() {
+        let lines = (0..<257).map { "camera.c\($0) = { source = 'test:', active = false }" }
+        #expect(keys(lines.joined(separator: "\n")) == ["camera"])
+        #expect(keys(lines.dropLast().joined(separator: "\n")).isEmpty)
+    }
+}

@@ -1,0 +1,71 @@
+import CameraModel
+import TestSupport
+
+@testable import BoxConfiguration
+
+/// Valid settings, each key with a value that its definition allows.
+struct RandomSettings {
+    private var generator: SeededGenerator
+
+    init(seed: UInt64) {
+        generator = SeededGenerator(seed: seed)
+    }
+
+    private mutating func pick(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &generator) }
+
+    mutating func box() -> BoxSettings {
+        var box = BoxSettings()
+        if pick(0...1) == 0 { box.name = text(limit: 64) }
+        let relays = ["main", "spare-1", "a"].prefix(pick(1...3))
+        for name in relays { box.relays[name] = RelaySettings(values: values(KeyTable.relay, always: ["url"])) }
+        if pick(0...3) > 0 { box.kas = KeyAccessSettings(values: values(KeyTable.keyAccess)) }
+        for number in 0..<pick(0...5) {
+            var given = values(KeyTable.camera)
+            given["relay"] = .string(relays.randomElement(using: &generator)!)
+            if given["stream"] != nil { given["stream"] = .string("Stream_\(number).x") }
+            box.cameras["camera-\(number)"] = CameraSettings(values: given)
+        }
+        box.health = HealthSettings(values: values(KeyTable.health))
+        box.relayServer = RelayServerSettings(
+            values: values(KeyTable.relayServer, always: ["tls_certificate", "tls_key"]))
+        box.kasServer = KeyAccessServerSettings(
+            values: values(KeyTable.keyAccessServer, always: ["tls_certificate", "tls_key"]))
+        return box
+    }
+
+    private mutating func values(_ object: ObjectDefinition, always: [String] = []) -> [String: ConfigurationValue] {
+        var values: [String: ConfigurationValue] = [:]
+        for key in object.keys where key.isRequired || always.contains(key.name) || pick(0...1) == 0 {
+            values[key.name] = value(key.kind)
+        }
+        return values
+    }
+
+    private mutating func value(_ kind: KeyDefinition.Kind) -> ConfigurationValue {
+        switch kind {
+        case .text(let limit): .string(text(limit: limit))
+        case .identifier: .string("main")
+        case .secretName: .string("secret-\(pick(0...9))")
+        case .streamName: .string("stream")
+        case .source:
+            .string(["test:", "file:/srv/a \"b\" \\ ü.mp4", "rtsp://cam/1"].randomElement(using: &generator)!)
+        case .relayURL: .string("rtmp://relay-\(pick(0...9)).example.net:\(pick(1...65_535))/live")
+        case .keyAccessURL: .string("https://kas-\(pick(0...9)).example.net/kas")
+        case .listenAddress: .string("[::]:\(pick(1...65_535))")
+        case .path: .string("/etc/watch box/\(pick(0...9))'\".pem")
+        case .size: .string("\(pick(32...3840) * 2)x\(pick(32...3840) * 2)")
+        case .choice(let choices): .string(choices.randomElement(using: &generator)!)
+        case .integer(let range): .integer(Int64.random(in: range, using: &generator))
+        case .real(let range): .real(Double.random(in: range, using: &generator))
+        case .boolean: .boolean(Bool.random(using: &generator))
+        case .strings(_, let limit): .strings((0..<pick(0...3)).map { _ in text(limit: min(limit / 32, 40)) })
+        }
+    }
+
+    private mutating func text(limit: Int) -> String {
+        let characters: [Character] = [
+            "a", "Z", " ", "\"", "'", "\\", "#", "=", "[", "{", "ü", "漢", "👨‍👩‍👧‍👦", "e\u{301}", "$", "%", "`", "🇩🇪",
+        ]
+        return "x" + String((0..<pick(0...limit - 1)).map { _ in characters.randomElement(using: &generator)! })
+    }
+}
