@@ -1,11 +1,15 @@
 import ArgumentParser
+import BoxView
 import Console
+import ControlAPI
+import ControlClient
 import KeyAccessServer
 
 struct KASCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "kas", abstract: "The key access server of this machine.",
-        subcommands: [KASTokenCommand.self, KASShowCommand.self])
+        commandName: "kas",
+        abstract: "The key access server: the one that this box encrypts for, and one that runs on this machine.",
+        subcommands: [KASShowCommand.self, KASSetCommand.self, KASTestCommand.self, KASTokenCommand.self])
 }
 
 struct KASTokenCommand: AsyncParsableCommand {
@@ -79,13 +83,18 @@ struct KASTokenCommand: AsyncParsableCommand {
 
 struct KASShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "List the keys in a state directory: identifiers, purposes, ages; never a key.")
+        commandName: "show",
+        abstract:
+            "The KAS of this box's configuration; with --state the keys of one on this machine, never a key itself.",
+        discussion: """
+              watchboxctl kas show
+              watchboxctl kas show --state /var/lib/watchbox-kas
+            """)
 
-    @Option(help: "State directory of the KAS.")
-    var state: String
+    @Option(help: "State directory of a KAS on this machine: list its keys by identifier, purpose and age.")
+    var state: String?
 
-    @Flag(help: "Print a JSON document.")
-    var json = false
+    @OptionGroup var output: OutputOptions
 
     private struct Document: Encodable {
         var schema = "watchbox.kas.keys/1"
@@ -93,6 +102,19 @@ struct KASShowCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        guard let state else {
+            let client = output.client
+            let document = try await asking("the KAS cannot be shown") { () throws(ControlClientError) in
+                try await client.get(KeyAccessDocument.self, "/api/v1/kas")
+            }
+            return output.show(document) { style in
+                [
+                    style.paint(document.url ?? "none is set", .strong),
+                    "  token       \(document.hasToken ? "stored" : "MISSING")",
+                    "  defined in  \(style.paint(document.origin, .plain))",
+                ]
+            }
+        }
         let keys: [KeyDescription]
         do {
             keys = try KeyStore(directory: state, now: Moment.unixSeconds()).descriptions
@@ -101,10 +123,11 @@ struct KASShowCommand: AsyncParsableCommand {
                 what: "the keys cannot be listed", why: "\(error)",
                 next: "use the --state directory of the KAS, as a user who may read it", status: .notPermitted)
         }
-        if json { return StandardOutput.writeJSON(Document(keys: keys)) }
-        for key in keys {
-            let state = key.retiredAt == nil ? "current" : "retired, still opens what was sealed for it"
-            StandardOutput.writeLine("\(key.kid)  \(key.purpose)  \(state)")
+        output.show(Document(keys: keys)) { _ in
+            keys.map { key in
+                let state = key.retiredAt == nil ? "current" : "retired, still opens what was sealed for it"
+                return "\(key.kid)  \(key.purpose)  \(state)"
+            }
         }
     }
 }

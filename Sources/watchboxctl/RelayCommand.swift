@@ -7,7 +7,11 @@ import RelayProbe
 
 struct RelayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "relay", abstract: "Relays.", subcommands: [RelayTestCommand.self])
+        commandName: "relay", abstract: "Relays: which ones this box publishes to, and what one does to a stream.",
+        subcommands: [
+            RelayListCommand.self, RelayShowCommand.self, RelayAddCommand.self, RelayEditCommand.self,
+            RelayRemoveCommand.self, RelayUseCommand.self, RelayTestCommand.self,
+        ])
 }
 
 struct RelayTestCommand: AsyncParsableCommand {

@@ -4,11 +4,32 @@ import Console
 @main
 struct Watchboxctl: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "watchboxctl",
-        abstract: "Work with WatchBox: play a stream, test a relay, make tokens.",
-        subcommands: [PlayCommand.self, RelayCommand.self, KASCommand.self])
+        commandName: "watchboxctl", abstract: "Run a WatchBox: look, change, find out what is wrong.",
+        discussion: """
+            Begin with: watchboxctl status. When something is wrong it names the command that helps.
+            """,
+        version: Version.current,
+        groupedSubcommands: [
+            CommandGroup(
+                name: "The box:",
+                subcommands: [
+                    StatusCommand.self, DoctorCommand.self, SetupCommand.self, HealthCommand.self, LogsCommand.self,
+                    WaitCommand.self, ExplainCommand.self,
+                ]),
+            CommandGroup(
+                name: "Cameras and streams:",
+                subcommands: [
+                    CameraCommand.self, DiscoverCommand.self, StreamCommand.self, RelayCommand.self, KASCommand.self,
+                    KeyCommand.self, PlayCommand.self,
+                ]),
+            CommandGroup(
+                name: "Configuration and this program:",
+                subcommands: [
+                    ConfigCommand.self, CompletionCommand.self, VersionCommand.self, ManualCommand.self,
+                ]),
+        ])
 
     static func main() async {
-        await Program.run(Watchboxctl.self)
+        await Program.run(Watchboxctl.self, outputIsResult: true)
     }
 }

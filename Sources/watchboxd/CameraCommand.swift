@@ -1,10 +1,15 @@
+import APIServer
 import ArgumentParser
+import CameraModel
 import CameraPipeline
+import CameraUnit
 import Console
+import ErrorCatalog
 import FoundationEssentials
 import KeyAccessClient
 import Logging
 import ServiceLifecycle
+import Systemd
 
 struct CameraCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -16,7 +21,10 @@ struct CameraCommand: AsyncParsableCommand {
               watchboxd camera door --source pattern --relay rtmp://127.0.0.1:1935/live/door \\
                   --kas http://127.0.0.1:9443/kas --kas-token-file box.token
               watchboxd camera door --source holiday.mp4 --loop --relay-url-file relay.url --kas https://kas.example.net/kas
-              watchboxd camera door --config /run/watchbox/camera/door.json
+              watchboxd camera door --config door.json
+
+            As watchbox-camera@door.service it needs no option: settings and secrets come as systemd credentials, and it \
+            answers on /run/watchbox/camera/door.sock.
             """)
 
     @Argument(help: "Name of the camera: a-z, 0-9 and single hyphens, at most 24 characters.")
@@ -24,6 +32,9 @@ struct CameraCommand: AsyncParsableCommand {
 
     @Option(help: "JSON file with every setting; then no other option but --json and --verbose is read.")
     var config: String?
+
+    @Option(help: "Answer on this socket: status, metrics, key-frame request. As a unit: /run/watchbox/camera/ID.sock.")
+    var socket: String?
 
     @Option(help: ArgumentHelp("Where the pictures come from: `pattern`, or a media file.", valueName: "pattern|file"))
     var source = "pattern"
@@ -130,7 +141,7 @@ struct CameraCommand: AsyncParsableCommand {
         }
         var failure: (any Error)?
         do {
-            try await ServiceGroup.untilSignalled(service, logger: logger)
+            try await ServiceGroup.untilSignalled([service] + unit(of: service, logger: logger), logger: logger)
         } catch {
             failure = error
         }
@@ -140,13 +151,50 @@ struct CameraCommand: AsyncParsableCommand {
         if let failure { throw Self.failure(failure) }
     }
 
+    /// What a camera under systemd, or one with a socket, does beside its frame path.
+    private func unit(of service: CameraService, logger: Logger) -> [any Service] {
+        let path = socket ?? (isUnit ? "/run/watchbox/camera/\(id).sock" : nil)
+        guard path != nil || Notifier.environment.isActive else { return [] }
+        let unit = CameraUnitService(
+            camera: .init(
+                statistics: { await service.statistics() }, requestKeyFrame: { service.requestKeyFrame() },
+                rotateKey: { service.rotateKey() }),
+            notifier: .environment,
+            watchdogInterval: Notifier.watchdogInterval(
+                environment: ProcessInfo.processInfo.environment,
+                processIdentifier: ProcessInfo.processInfo.processIdentifier), version: Version.current)
+        guard let path else { return [unit] }
+        // The group comes from the directory (setgid): control and health may connect, another camera may not.
+        let server = PersistentAPIServer(logger: logger) {
+            APIServer(
+                configuration: .init(listener: .unixSocket(path: path, mode: 0o660, group: nil)), router: unit.router,
+                logger: logger)
+        }
+        return [unit, server]
+    }
+
+    /// Started by systemd with its settings as a credential.
+    private var isUnit: Bool {
+        config == nil && relay == nil && relayURLFile == nil && CredentialDirectory.environment.path("config") != nil
+    }
+
     private static func failure(_ error: any Error) -> CommandFailure {
-        CommandFailure(
+        if let error = error as? CodedError { return CommandFailure(error, what: "the camera does not run") }
+        return CommandFailure(
             what: "the camera does not run", why: "\(error)", next: "correct that, then start it again",
             status: error is ConfigurationError ? .invalidConfiguration : .failed)
     }
 
     private func settings() throws -> CameraConfiguration {
+        guard isUnit, let path = CredentialDirectory.environment.path("config") else { return try ownSettings(config) }
+        do {
+            return try CredentialReferences.resolve(try ownSettings(path), in: .environment)
+        } catch let error as CodedError {
+            throw Self.failure(error)
+        }
+    }
+
+    private func ownSettings(_ config: String?) throws -> CameraConfiguration {
         if let config {
             do {
                 let configuration = try CameraConfiguration.decode(try Data(contentsOf: URL(filePath: config)))

@@ -3,6 +3,7 @@ import Console
 import FoundationEssentials
 import KeyAccessServer
 import ServiceLifecycle
+import Systemd
 
 struct KASCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -50,6 +51,7 @@ struct KASCommand: AsyncParsableCommand {
         let settings = try configuration()
         let isJSON = json
         let logger = LogSetup.logger(label: "watchbox-kas", verbose: verbose)
+        let notifier = Notifier.environment
         let service: KeyAccessService
         do {
             service = try KeyAccessService(
@@ -60,13 +62,15 @@ struct KASCommand: AsyncParsableCommand {
                 logger: logger,
                 onRunning: { port in
                     if isJSON { StandardOutput.writeJSON(ReadyEvent(address: settings.host, port: port)) }
+                    notifier.ready(status: "listening on port \(port)")
                 })
         } catch {
             throw CommandFailure(
                 what: "the KAS does not start", why: "\(error)", next: "correct that, then start it again",
                 status: .invalidConfiguration)
         }
-        try await ServiceGroup.untilSignalled(service, logger: logger)
+        let supervision = UnitSupervision(notifier: notifier) { await service.statusLine() }
+        try await ServiceGroup.untilSignalled(service, supervision, logger: logger)
     }
 
     private func configuration() throws -> KeyAccessServerConfiguration {

@@ -1,9 +1,12 @@
 import ArgumentParser
 import Console
+import ControlPlane
 import FoundationEssentials
+import Logging
 import RTMPTransport
 import Relay
 import ServiceLifecycle
+import Systemd
 
 struct RelayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -13,6 +16,12 @@ struct RelayCommand: AsyncParsableCommand {
               watchboxd relay
               watchboxd relay --listen 0.0.0.0:443 --tls-certificate chain.pem --tls-key key.pem --publish-keys keys
             """)
+
+    @Option(
+        help:
+            "JSON file with every setting, as control writes it; then no other option but --json and --verbose is read."
+    )
+    var config: String?
 
     @Option(help: ArgumentHelp("Address to serve on; port 0 takes any free one.", valueName: "host:port"))
     var listen = ListenAddress("127.0.0.1:1935")!
@@ -52,25 +61,68 @@ struct RelayCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        var settings = RelayConfiguration(host: listen.host, port: listen.port)
-        if let tlsCertificate, let tlsKey {
-            settings.tls = RTMPServerTLS(certificateFile: tlsCertificate, privateKeyFile: tlsKey)
-        }
-        settings.limits.grace = UInt64(grace * 1_000_000_000)
-        if let publishKeys { settings.authorization = try Self.authorization(publishKeys) }
+        let options = RelayServiceSettings(
+            host: listen.host, port: listen.port, tlsCertificateFile: tlsCertificate, tlsKeyFile: tlsKey,
+            publishKeysFile: publishKeys, graceSeconds: grace)
+        let chosen = try config.map { try JSONFile.read(RelayServiceSettings.self, from: $0) } ?? options
+        let settings = try Self.configuration(chosen)
         let logger = LogSetup.logger(label: "watchbox-relay", verbose: verbose)
-        let (host, isJSON) = (listen.host, json)
-        let service = RelayService(
-            configuration: settings, logger: logger,
-            onRunning: { port in
-                if isJSON { StandardOutput.writeJSON(ReadyEvent(address: host, port: port)) }
-            })
+        let isJSON = json
         do {
-            try await ServiceGroup.untilSignalled(service, logger: logger)
+            let notifier = Notifier.environment
+            let socket = try notifier.isActive ? Self.keptSocket(settings, notifier: notifier, logger: logger) : nil
+            let service = RelayService(
+                configuration: settings, socket: socket, logger: logger,
+                onRunning: { port in
+                    if isJSON { StandardOutput.writeJSON(ReadyEvent(address: settings.host, port: port)) }
+                    notifier.ready(status: "listening on port \(port)")
+                })
+            // The count comes from the loop that carries the streams: when it hangs, so does the ping.
+            let supervision = UnitSupervision(notifier: notifier) {
+                let statistics = await service.statistics()
+                return "\(statistics.publishers) publishers, \(statistics.subscribers) viewers"
+            }
+            try await ServiceGroup.untilSignalled(service, supervision, logger: logger)
+            if json { StandardOutput.writeJSON(FinalLine(statistics: await service.statistics())) }
         } catch let error as RTMPTransportError {
             throw CommandFailure(what: "the relay does not run: \(error.what)", why: error.why, next: error.next)
         }
-        if json { StandardOutput.writeJSON(FinalLine(statistics: await service.statistics())) }
+    }
+
+    private static func configuration(_ chosen: RelayServiceSettings) throws -> RelayConfiguration {
+        var settings = RelayConfiguration(host: chosen.host, port: chosen.port)
+        if let certificate = chosen.tlsCertificateFile, let key = chosen.tlsKeyFile {
+            settings.tls = RTMPServerTLS(certificateFile: certificate, privateKeyFile: key)
+        }
+        settings.limits.grace = UInt64(min(max(chosen.graceSeconds, 0), 3600) * 1_000_000_000)
+        if let file = chosen.publishKeysFile { settings.authorization = try authorization(file) }
+        return settings
+    }
+
+    /// The listening socket that the supervisor kept while the relay restarted, or a new one that it keeps from now on:
+    /// boxes and viewers that come meanwhile wait instead of being refused.
+    private static func keptSocket(
+        _ settings: RelayConfiguration, notifier: Notifier, logger: Logger
+    ) throws -> ListeningSocket {
+        let name = "relay-listen"
+        for handed in HandedOver.take() where handed.name == name {
+            let socket = ListeningSocket(descriptor: handed.descriptor)
+            if socket.serves(host: settings.host, port: settings.port) {
+                logger.info("took over the listening socket")
+                return socket
+            }
+            socket.close()
+            notifier.removeStored(name: name)
+        }
+        let socket = try ListeningSocket.open(host: settings.host, port: settings.port)
+        let copy = try socket.duplicate()
+        defer { ListeningSocket(descriptor: copy).close() }
+        do {
+            try notifier.store(descriptor: copy, name: name)
+        } catch {
+            logger.warning("the supervisor does not keep the listening socket: \(error)")
+        }
+        return socket
     }
 
     private static func authorization(_ path: String) throws -> PublishAuthorization {

@@ -6,7 +6,10 @@ struct Watchboxd: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watchboxd",
         abstract: "The WatchBox daemon: one program, one role for each process.",
-        subcommands: [CameraCommand.self, RelayCommand.self, KASCommand.self])
+        version: Version.current,
+        subcommands: [
+            ControlCommand.self, CameraCommand.self, HealthCommand.self, RelayCommand.self, KASCommand.self,
+        ])
 
     static func main() async {
         await Program.run(Watchboxd.self)

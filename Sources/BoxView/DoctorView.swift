@@ -1,0 +1,109 @@
+internal import Console
+public import ControlAPI
+internal import ErrorCatalog
+
+/// What the doctor found: two columns of what is short, then what needs a whole line.
+public enum DoctorView {
+    public static func lines(_ report: DoctorReport, style: Style) -> [String] {
+        let nameWidth = report.findings.map { DisplayWidth.of(Style.oneLine($0.check)) }.max() ?? 0
+        let column = (style.width - 4) / 2
+        var lines: [String] = []
+        var left: (text: String, width: Int)?
+        func flush() {
+            if let text = left?.text { lines.append("  " + text) }
+            left = nil
+        }
+        for finding in report.findings {
+            let (text, width) = line(finding, nameWidth, style)
+            // A column narrower than this holds next to nothing.
+            guard style.width >= 100, width <= column, finding.state == .ok else {
+                flush()
+                lines.append("  " + text)
+                continue
+            }
+            if let first = left {
+                lines.append("  " + first.text + String(repeating: " ", count: column - first.width) + "  " + text)
+                left = nil
+            } else {
+                left = (text, width)
+            }
+        }
+        flush()
+        lines.append(style.paint(summary(report), .strong))
+        lines += steps(report, style)
+        return lines
+    }
+
+    private static func line(_ finding: DoctorFinding, _ nameWidth: Int, _ style: Style) -> (String, Int) {
+        let (mark, tone): (String, Style.Tone) =
+            switch finding.state {
+            case .ok: ("✓", .good)
+            case .warn: ("!", .doubtful)
+            case .fail: ("✗", .bad)
+            case .unknown: ("?", .faint)
+            }
+        let name = Style.oneLine(finding.check)
+        let padding = String(repeating: " ", count: max(0, nameWidth - DisplayWidth.of(name)))
+        let evidence = Style.oneLine(finding.evidence) + (finding.code.map { " (\($0))" } ?? "")
+        return (
+            "\(style.paint(mark, tone)) \(style.paint(name, .strong))\(padding)  \(style.paint(evidence, .plain))",
+            4 + nameWidth + DisplayWidth.of(evidence)
+        )
+    }
+
+    /// `1 failed, 2 warnings, 1 unknown of 23.`
+    private static func summary(_ report: DoctorReport) -> String {
+        var parts: [String] = []
+        if report.count(.fail) > 0 { parts.append("\(report.count(.fail)) failed") }
+        if report.count(.warn) > 0 { parts.append(Quantity.count(report.count(.warn), "warning")) }
+        if report.count(.unknown) > 0 { parts.append("\(report.count(.unknown)) unknown") }
+        return parts.isEmpty
+            ? "All \(Quantity.count(report.findings.count, "check")) well."
+            : "\(parts.joined(separator: ", ")) of \(report.findings.count)."
+    }
+
+    /// The worst first; the same step once.
+    private static func steps(_ report: DoctorReport, _ style: Style) -> [String] {
+        var seen: Set<String> = []
+        var lines: [String] = []
+        for state in [HealthState.fail, .warn] {
+            for finding in report.findings where finding.state == state {
+                guard let next = finding.next.map(NextStep.words), seen.insert(next).inserted else { continue }
+                lines.append("  Next for \(style.paint(finding.check, .strong)): \(style.paint(next, .plain))")
+            }
+        }
+        return lines
+    }
+}
+
+/// Video devices as a table.
+public enum DiscoveryView {
+    public static func table(_ document: DiscoveryDocument) -> Table {
+        var table = Table([
+            .init("DEVICE", isIdentifier: true), .init("KIND"), .init("BUS"), .init("NAME"),
+            .init("STABLE NAME", isIdentifier: true),
+        ])
+        for node in document.nodes {
+            let kind: Table.Cell =
+                switch node.kind {
+                case .camera: .init("● camera", .good)
+                case .processor: .init("○ codec or ISP", .faint)
+                case .metadata: .init("○ metadata", .faint)
+                }
+            table.rows.append([
+                .init(node.device), kind, .init(node.bus), .init(node.name),
+                .init(node.stableID ?? node.stablePath ?? "-"),
+            ])
+        }
+        let cameras = document.nodes.count { $0.kind == .camera }
+        table.footer = "\(Quantity.count(document.nodes.count, "video device")), \(Quantity.count(cameras, "camera"))"
+        return table
+    }
+
+    public static func lines(_ document: DiscoveryDocument, style: Style, header: Bool = true) -> [String] {
+        let found =
+            document.nodes.isEmpty
+            ? ["No video device is at this machine."] : table(document).lines(style, header: header)
+        return found + document.limits.map { style.paint($0, .plain) }
+    }
+}

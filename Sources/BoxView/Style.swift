@@ -1,0 +1,46 @@
+internal import Console
+
+/// How something is shown: colours only where somebody asked for them, and never as the only sign.
+public struct Style: Equatable, Sendable {
+    /// What a part of a line means.
+    public enum Tone: Equatable, Sendable {
+        case plain
+        case good
+        case bad
+        case doubtful
+        case faint
+        case strong
+    }
+
+    public var hasColor: Bool
+    /// Cells of a line.
+    public var width: Int
+
+    public init(hasColor: Bool = false, width: Int = 80) {
+        self.hasColor = hasColor
+        self.width = max(20, width)
+    }
+
+    /// The text with its tone; control characters are made visible first, since names come from anybody.
+    public func paint(_ text: String, _ tone: Tone) -> String {
+        let safe = Self.oneLine(text)
+        guard hasColor, let code = Self.code(tone) else { return safe }
+        return "\u{1B}[\(code)m\(safe)\u{1B}[0m"
+    }
+
+    private static func code(_ tone: Tone) -> String? {
+        switch tone {
+        case .plain: nil
+        case .good: "32"
+        case .bad: "31"
+        case .doubtful: "33"
+        case .faint: "2"
+        case .strong: "1"
+        }
+    }
+
+    /// Control characters escaped, line feeds and tabs included.
+    public static func oneLine(_ text: String) -> String {
+        text.terminalSafe.replacing("\n", with: "\\n").replacing("\t", with: " ")
+    }
+}

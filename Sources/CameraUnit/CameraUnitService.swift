@@ -1,0 +1,116 @@
+public import CameraModel
+public import ControlAPI
+internal import Glibc
+public import ServiceLifecycle
+internal import Synchronization
+public import Systemd
+
+/// What a camera's process does beside its frame path: tells systemd how it is, and answers on its own socket.
+public final class CameraUnitService: Service {
+    /// What it needs of the camera; closures, so that it knows nothing of the pipeline.
+    public struct Camera: Sendable {
+        public var statistics: @Sendable () async -> CameraStatistics
+        public var requestKeyFrame: @Sendable () -> Void
+        public var rotateKey: @Sendable () -> Void
+
+        public init(
+            statistics: @escaping @Sendable () async -> CameraStatistics,
+            requestKeyFrame: @escaping @Sendable () -> Void, rotateKey: @escaping @Sendable () -> Void
+        ) {
+            self.statistics = statistics
+            self.requestKeyFrame = requestKeyFrame
+            self.rotateKey = rotateKey
+        }
+    }
+
+    private let camera: Camera
+    private let notifier: Notifier
+    private let watchdogInterval: Duration?
+    private let version: String
+    private let rates = Mutex(CameraRates())
+
+    /// - Parameter watchdogInterval: what systemd waits for a ping (`WatchdogSec=`); nil: it does not.
+    public init(camera: Camera, notifier: Notifier, watchdogInterval: Duration?, version: String) {
+        self.camera = camera
+        self.notifier = notifier
+        self.watchdogInterval = watchdogInterval
+        self.version = version
+    }
+
+    /// Until graceful shutdown.
+    public func run() async throws {
+        // A quarter: two pings may be late and the third is still in time.
+        let pause = min(Duration.milliseconds(500), (watchdogInterval ?? .seconds(4)) / 4)
+        await cancelWhenGracefulShutdown {
+            var watchdog = FramePathWatchdog()
+            while !Task.isCancelled {
+                let statistics = await self.camera.statistics()
+                let now = Self.monotonic()
+                let rates = self.rates.withLock { rates in
+                    rates.observed(statistics, at: now)
+                    return rates
+                }
+                for action in watchdog.observed(statistics, rates: rates, at: now) {
+                    switch action {
+                    case .ready: self.notifier.ready()
+                    case .alive: self.notifier.watchdog()
+                    case .status(let text): self.notifier.status(text)
+                    case .extendStart(let seconds): self.notifier.extendTimeout(.seconds(seconds))
+                    }
+                }
+                try? await Task.sleep(for: pause)
+            }
+        }
+        notifier.stopping(status: "closing the stream")
+    }
+
+    /// The API of this process: the same shape as control's.
+    public var router: APIRouter {
+        var routes = [
+            APIRoute(.get, "/api/v1/status", "State and figures of this camera.", response: "CameraStatusDocument") {
+                _ in .document(await self.status())
+            },
+            APIRoute(.post, "/api/v1/key-frame", "Ask the source for a key frame.") { _ in
+                self.camera.requestKeyFrame()
+                return .noContent
+            },
+            APIRoute(.post, "/api/v1/rotate-key", "Begin a new key at the next key frame.") { _ in
+                self.camera.rotateKey()
+                return .noContent
+            },
+            APIRoute(.get, "/metrics", "Figures for Prometheus.") { _ in
+                APIResponse(
+                    body: .text(
+                        MetricFamily.text(CameraMetrics.families(await self.status())), type: MetricFamily.mediaType))
+            },
+        ]
+        let described = routes
+        routes.append(
+            APIRoute(.get, "/api/v1/openapi.json", "This document.") { [version] _ in
+                APIResponse(
+                    body: .json(OpenAPIDocument.make(title: "WatchBox camera", version: version, routes: described)))
+            })
+        return APIRouter(routes)
+    }
+
+    private func status() async -> CameraStatusDocument {
+        let statistics = await camera.statistics()
+        let rates = rates.withLock { $0 }
+        var document = CameraStatusDocument(
+            statistics: statistics, instant: Self.monotonic(), framesPerSecond: rates.framesPerSecond,
+            bitsPerSecond: rates.bitsPerSecond,
+            ivUsedRatio: Double(statistics.itemsInCollection) / Double((1 << 24) - 1),
+            watchdogSeconds: watchdogInterval.map { $0 / .seconds(1) }, version: version)
+        // Coded pictures that stay the same to the byte; without a rate nothing can be said of the time.
+        if rates.framesPerSecond >= 0.5, let pictures = statistics.video.equalLengths {
+            document.pictureUnchangedSeconds = Double(pictures) / rates.framesPerSecond
+        }
+        return document
+    }
+
+    private static func monotonic() -> UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+}

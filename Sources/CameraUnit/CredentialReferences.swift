@@ -1,0 +1,40 @@
+public import CameraModel
+public import ErrorCatalog
+internal import KeyAccessClient
+public import Systemd
+
+/// `credential:NAME` in a camera's settings stands for a file that systemd decrypted for this unit alone.
+public enum CredentialReferences {
+    private static let prefix = "credential:"
+
+    /// The settings with paths in place of the references. The camera's own secret comes before the box's; the plain
+    /// ones are of boxes whose systemd cannot encrypt for an unprivileged process (before 256).
+    ///
+    /// - Throws: `WB-1009` that names the secret.
+    public static func resolve(
+        _ configuration: CameraConfiguration, in directory: CredentialDirectory
+    ) throws(CodedError) -> CameraConfiguration {
+        var configuration = configuration
+        let id = configuration.id
+        if let file = configuration.relay.urlFile {
+            configuration.relay.urlFile = try path(file, camera: id, in: directory)
+        }
+        if case .file(let file) = configuration.kas.token {
+            configuration.kas.token = .file(try path(file, camera: id, in: directory))
+        }
+        return configuration
+    }
+
+    private static func path(
+        _ reference: String, camera: String, in directory: CredentialDirectory
+    ) throws(CodedError) -> String {
+        guard reference.hasPrefix(prefix) else { return reference }
+        let name = reference.dropFirst(prefix.count)
+        for scope in ["camera-\(camera)", "box", "plain-camera-\(camera)", "plain-box"] {
+            if let path = directory.path("\(scope)_\(name)") { return path }
+        }
+        throw CodedError(
+            .missingSecret, "the secret \"\(name)\" is not there",
+            why: "systemd gave this unit no credential of that name", object: camera)
+    }
+}

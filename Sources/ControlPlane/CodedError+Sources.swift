@@ -1,0 +1,62 @@
+internal import CameraStore
+internal import ControlClient
+internal import CredentialStore
+internal import Database
+internal import ErrorCatalog
+internal import Systemd
+
+// What the drivers say, with the codes that people see.
+
+extension CodedError {
+    /// Any error of a change, as one that says what to do.
+    init(of error: any Error) {
+        switch error {
+        case let error as CodedError: self = error
+        case let error as CameraStoreError: self.init(error)
+        case let error as CredentialError: self.init(error)
+        case let error as SystemdError: self.init(error)
+        case let error as SystemFiles.Failure: self = error.coded
+        default: self.init(.internalFault, "something unexpected happened", why: "\(error)")
+        }
+    }
+
+    init(_ error: CameraStoreError) {
+        let code: ErrorCode =
+            switch error {
+            case .exists: .exists
+            case .noSuchCamera: .notFound
+            case .conflict: .conflict
+            case .tooMany: .tooMuch
+            case .invalid: .invalidValue
+            case .invalidText: .invalidSyntax
+            case .database(let failure):
+                switch failure {
+                case .full, .atLimit: .diskFull
+                case .readOnly: .readOnly
+                case .fromFuture: .databaseFromFuture
+                case .damaged: .databaseDamaged
+                case .busy: .busy
+                case .cannotOpen, .device: .writeFailed
+                case .refused: .internalFault
+                }
+            }
+        self.init(code, error.what, why: error.why, next: error.next)
+    }
+
+    init(_ error: CredentialError) {
+        let code: ErrorCode =
+            switch error {
+            case .invalid: .invalidValue
+            case .full: .diskFull
+            case .readOnly: .readOnly
+            case .damaged, .keyMissing: .missingSecret
+            case .encryption: .systemManager
+            case .unsafeFile, .notInMemory, .system: .writeFailed
+            }
+        self.init(code, error.what, why: error.why, next: error.next)
+    }
+
+    init(_ error: SystemdError) {
+        self.init(.systemManager, "systemd did not do it", why: "\(error)")
+    }
+}

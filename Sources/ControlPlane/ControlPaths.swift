@@ -1,0 +1,78 @@
+/// Where control reads and writes. All of it can be elsewhere, for tests.
+public struct ControlPaths: Sendable {
+    /// The operator's; only read.
+    public var configurationDirectory: String
+    /// Survives a reboot.
+    public var stateDirectory: String
+    /// A tmpfs.
+    public var runtimeDirectory: String
+    /// Of the cameras' units (`StateDirectory=watchbox-camera/ID`); only named in their files.
+    public var cameraStateDirectory: String
+
+    public init(
+        configurationDirectory: String = "/etc/watchbox", stateDirectory: String = "/var/lib/watchbox",
+        runtimeDirectory: String = "/run/watchbox", cameraStateDirectory: String = "/var/lib/watchbox-camera"
+    ) {
+        self.configurationDirectory = configurationDirectory
+        self.stateDirectory = stateDirectory
+        self.runtimeDirectory = runtimeDirectory
+        self.cameraStateDirectory = cameraStateDirectory
+    }
+
+    var database: String { "\(stateDirectory)/state.db" }
+    var generations: String { "\(stateDirectory)/generations" }
+    /// One empty file for each camera whose removal is not finished.
+    var removals: String { "\(stateDirectory)/removals" }
+    /// Of the cameras' sockets.
+    var cameras: String { "\(runtimeDirectory)/camera" }
+    var services: String { "\(runtimeDirectory)/service" }
+
+    /// Settings of the camera's unit.
+    ///
+    /// Not beside its socket, as nothing of control's is: cameras may make files there.
+    func cameraFile(_ id: String) -> String { "\(services)/camera-\(id).json" }
+    func cameraSocket(_ id: String) -> String { "\(cameras)/\(id).sock" }
+    /// The unit may run with an older file: it has to be restarted.
+    func restartMark(_ id: String) -> String { "\(services)/camera-\(id).restart" }
+    /// Somebody asked for it to be stopped; kept until `start`, a change of the camera, or a reboot.
+    func stopMark(_ id: String) -> String { "\(services)/camera-\(id).stopped" }
+    func serviceFile(_ service: String) -> String { "\(services)/\(service).json" }
+    func serviceRestartMark(_ service: String) -> String { "\(services)/\(service).restart" }
+    /// What a mark is for; nil for another file.
+    func markedFile(_ mark: String) -> String? {
+        mark.hasSuffix(".restart") ? "\(mark.dropLast(".restart".count)).json" : nil
+    }
+    /// What a unit reads: the settings of a camera, of relay or of KAS.
+    func file(ofUnit unit: String) -> String? {
+        UnitName.cameraID(unit).map { cameraFile($0) } ?? UnitName.service(unit).map { serviceFile($0) }
+    }
+    var healthSocket: String { "\(runtimeDirectory)/health.sock" }
+    func cameraState(_ id: String) -> String { "\(cameraStateDirectory)/\(id)" }
+}
+
+/// Names of the units that control may start and stop.
+enum UnitName {
+    static let relay = "watchbox-relay.service"
+    static let keyAccess = "watchbox-kas.service"
+    static let cameras = "watchbox-camera@*.service"
+    static let services = "watchbox-*.service"
+
+    static func camera(_ id: String) -> String { "watchbox-camera@\(id).service" }
+
+    /// The ID in the name of a camera's unit; nil for another unit.
+    static func cameraID(_ unit: String) -> String? {
+        guard unit.hasPrefix("watchbox-camera@"), unit.hasSuffix(".service") else { return nil }
+        return String(unit.dropFirst("watchbox-camera@".count).dropLast(".service".count))
+    }
+
+    /// `relay` or `kas`.
+    static func service(_ unit: String) -> String? {
+        switch unit {
+        case relay: "relay"
+        case keyAccess: "kas"
+        default: nil
+        }
+    }
+
+    static func unit(ofService service: String) -> String { "watchbox-\(service).service" }
+}

@@ -1,0 +1,157 @@
+internal import BoxConfiguration
+internal import CameraStore
+internal import ControlAPI
+internal import CredentialStore
+internal import ErrorCatalog
+
+extension ControlCore {
+    /// - Returns: the diff for a dry run, and nil when the camera was added.
+    func addCamera(_ request: CameraRequest, dryRun: Bool) throws -> ConfigurationDiff? {
+        guard let given = request.id else { throw CodedError(.badRequest, "id is missing") }
+        let id = try CameraIdentifier.check(given)
+        guard let source = request.source else { throw CodedError(.badRequest, "source is missing") }
+        try requireNotInFile("camera.\(id)")
+        guard current.settings.cameras[id] == nil else { throw CameraStoreError.exists(id) }
+        guard current.settings.cameras.count < Self.cameraLimit else {
+            throw CodedError(.tooMuch, "camera \(id) was not added", why: "a box has at most \(Self.cameraLimit)")
+        }
+        let position = (current.settings.cameras.values.map(\.grid).max() ?? -1) + 1
+        var camera = Camera(
+            id: id, name: request.name ?? id, source: source, user: request.user, isActive: request.isActive ?? true,
+            gridPosition: position, added: clock.seconds)
+        try Self.set(request.settings, of: &camera)
+        try camera.validate()
+        let proposal = try propose("camera add \(id)", .addCamera(camera))
+        if dryRun { return difference(proposal) }
+        try removeRests(of: id)
+        _ = try commit(proposal)
+        return nil
+    }
+
+    func changeCamera(
+        _ id: String, _ request: CameraRequest, ifRevision: Int?, cause: String? = nil, dryRun: Bool
+    ) throws -> ConfigurationDiff? {
+        guard request.id == nil || request.id == id else {
+            throw CodedError(.badRequest, "a camera keeps its ID", next: "Change its name instead", object: id)
+        }
+        var camera = try storedCamera(id)
+        if let name = request.name { camera.name = name }
+        if let source = request.source { camera.source = source }
+        if let user = request.user { camera.user = user.isEmpty ? nil : user }
+        if let isActive = request.isActive { camera.isActive = isActive }
+        try Self.set(request.settings, of: &camera)
+        try camera.validate()
+        let proposal = try propose(
+            cause ?? "camera edit \(id)", .updateCamera(camera, ifRevision: ifRevision))
+        if dryRun { return difference(proposal) }
+        _ = try commit(proposal)
+        return nil
+    }
+
+    /// With its settings, its unit and its secrets.
+    func removeCamera(_ id: String, ifRevision: Int?, dryRun: Bool) throws -> ConfigurationDiff? {
+        let camera = try storedCamera(id)
+        if let ifRevision, ifRevision != camera.revision {
+            throw CameraStoreError.conflict("camera \(id)", current: camera.revision)
+        }
+        let proposal = try propose("camera rm \(id)", .removeCamera(id))
+        if dryRun { return difference(proposal) }
+        // From the transaction on, the next start would remove the secrets if this process cannot.
+        let note = "\(paths.removals)/\(id)"
+        try effects.write([], to: note, mode: 0o600, isDurable: true)
+        do {
+            _ = try commit(proposal)
+        } catch {
+            try? effects.remove(note, isDurable: true)
+            throw error
+        }
+        try? effects.remove(paths.restartMark(id))
+        streamStates[id] = nil
+        do {
+            try removeRests(of: id)
+        } catch {
+            report(CodedError(of: error), .camera)
+        }
+        return nil
+    }
+
+    func orderCameras(_ ids: [String], dryRun: Bool) throws -> ConfigurationDiff? {
+        guard ids.count <= Self.cameraLimit, Set(ids).count == ids.count else {
+            throw CodedError(
+                .badRequest, "the order is not one",
+                why: ids.count > Self.cameraLimit ? "it has more than \(Self.cameraLimit) IDs" : "an ID is there twice")
+        }
+        for id in ids {
+            _ = try CameraIdentifier.check(id)
+            try requireNotInFile("camera.\(id)")
+            _ = try storedCamera(id)
+        }
+        let stored = try content().cameras.map(\.camera.id)
+        if let missing = stored.first(where: { !ids.contains($0) }) {
+            throw CodedError(
+                .badRequest, "the order does not name camera \(missing)", next: "Name every camera of the store once")
+        }
+        let proposal = try propose("camera reorder", .reorder(ids))
+        if dryRun { return difference(proposal) }
+        _ = try commit(proposal)
+        return nil
+    }
+
+    /// The camera of the store; `WB-1006` for one of a file, `WB-8003` when there is none.
+    func storedCamera(_ id: String) throws -> Camera {
+        let id = try CameraIdentifier.check(id)
+        try requireNotInFile("camera.\(id)")
+        guard let camera = try requireStore().camera(id) else {
+            throw CodedError(
+                .notFound, "there is no camera \(id)", next: Self.nearest(id, in: Array(current.settings.cameras.keys)),
+                object: id)
+        }
+        return camera
+    }
+
+    /// One that is configured, wherever.
+    func requireCamera(_ id: String) throws(CodedError) -> CameraSettings {
+        let id = try CameraIdentifier.check(id)
+        guard let camera = current.settings.cameras[id] else {
+            throw CodedError(
+                .notFound, "there is no camera \(id)", next: Self.nearest(id, in: Array(current.settings.cameras.keys)),
+                object: id)
+        }
+        return camera
+    }
+
+    static func nearest(_ name: String, in candidates: [String]) -> String? {
+        NearestName.nearest(name, in: candidates.sorted()).map { "Did you mean \($0)?" }
+    }
+
+    /// What an earlier camera of this ID has left: its secrets must not become another's. Also when there is no note, as
+    /// of a camera whose file went.
+    func removeRests(of id: String) throws {
+        let note = "\(paths.removals)/\(id)"
+        guard try SystemFiles.exists(note) || !credentials.names(scope: "camera-\(id)").isEmpty else { return }
+        try effects.willDo("credentials: remove camera-\(id)")
+        try credentials.removeScope("camera-\(id)")
+        try effects.remove(note, isDurable: true)
+    }
+
+    private static func set(_ settings: [String: DocumentValue]?, of camera: inout Camera) throws(CodedError) {
+        guard let settings else { return }
+        // What is not named stays: to take `viewers` away because somebody changed the bit rate would open the stream.
+        var values = camera.settings
+        for (key, value) in settings {
+            if key == "grid" {
+                guard case .integer(let position) = value, (0...9999).contains(position) else {
+                    throw CodedError(.invalidValue, "settings.grid is not a position", next: "Use 0 to 9999")
+                }
+                camera.gridPosition = Int(position)
+            } else if StoreContent.cameraFields.contains(key) {
+                throw CodedError(
+                    .badRequest, "settings.\(key) is a field of the camera",
+                    next: "Give it as \(key == "active" ? "isActive" : key), beside settings")
+            } else {
+                values[key] = value.stored
+            }
+        }
+        camera.settings = values
+    }
+}

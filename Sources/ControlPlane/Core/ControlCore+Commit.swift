@@ -1,0 +1,211 @@
+internal import BoxConfiguration
+internal import CameraStore
+internal import ControlAPI
+internal import ErrorCatalog
+internal import Logging
+
+/// A change that was checked and can be committed.
+struct Proposal {
+    /// For the history: `camera add front`.
+    var cause: String
+    var edit = StoreEdit.none
+    var files: [Generation.KeptFile]
+    var ignoredFiles: [Generation.KeptFile]?
+    var content: StoreContent
+    var settings: BoxSettings
+    var warnings: [Issue]
+    var confirmSeconds: Int?
+}
+
+extension ControlCore {
+    /// What the change would be; refuses what the configuration or the store would refuse.
+    func propose(_ cause: String, _ edit: StoreEdit) throws -> Proposal {
+        _ = try requireStore()
+        try requireNothingPending()
+        let content = try content().applying(edit)
+        let (settings, warnings) = try Self.resolve(current.files, content)
+        return Proposal(
+            cause: cause, edit: edit, files: current.files, ignoredFiles: current.ignoredFiles, content: content,
+            settings: settings, warnings: warnings)
+    }
+
+    func requireNothingPending() throws(CodedError) {
+        guard let pending else { return }
+        throw CodedError(
+            .busy, "generation \(pending.generation) waits to be confirmed",
+            why: "until then, or until it is taken back, nothing else changes",
+            next: "Confirm it: watchboxctl config confirm")
+    }
+
+    func difference(_ proposal: Proposal) -> ConfigurationDiff {
+        ConfigurationDiff(
+            fromGeneration: current.number,
+            changes: current.settings.changes(to: proposal.settings).map { ConfigurationChange($0) },
+            confirmWithinSeconds: proposal.confirmSeconds)
+    }
+
+    /// Puts it to use. What is written first may fail and leaves nothing; the store's transaction, or without one the
+    /// generation's rename, is the point from which the change is there, also for a start after a kill.
+    func commit(_ proposal: Proposal) throws -> ConfigurationDiff {
+        var difference = difference(proposal)
+        let generation = generation(of: proposal)
+        let number = generation.number
+        let (target, plan, resumed) = plan(proposal.settings, startsIdle: false)
+        let staged = try runtime.stage(plan, token: nextMark())
+        do {
+            try save(generation, proposal)
+        } catch {
+            effects.discard(staged)
+            throw error
+        }
+
+        let added = Set(generation.settings.cameras.keys).subtracting(current.settings.cameras.keys)
+        arrivals = arrivals.filter { generation.settings.cameras[$0.key] != nil }
+        commits += 1
+        for id in added { arrivals[id] = commits }
+        current = generation
+        // Origins are no part of the comparison, but are told.
+        warnings = proposal.warnings
+        savingProblem = nil
+        isUnsaved = false
+        for id in resumed { try? effects.remove(paths.stopMark(id)) }
+        put(target, plan, staged)
+        shelf.prune()
+        tell(difference, number: number, cause: proposal.cause)
+        difference.toGeneration = number
+        return difference
+    }
+
+    /// The next one, or the current one again when the settings are the same and only what they came from is not.
+    func generation(of proposal: Proposal) -> Generation {
+        let isRepeated =
+            proposal.settings == current.settings && current.number > 0 && !isUnsaved && proposal.confirmSeconds == nil
+        return Generation(
+            number: isRepeated ? current.number : nextNumber(), time: isRepeated ? current.time : clock.seconds,
+            cause: isRepeated ? current.cause : proposal.cause, settings: proposal.settings, files: proposal.files,
+            ignoredFiles: proposal.ignoredFiles, store: proposal.content.kept)
+    }
+
+    /// Target and plan for some settings. A camera whose own settings changed is no longer stopped by request.
+    func plan(
+        _ settings: BoxSettings, startsIdle: Bool
+    ) -> (target: RuntimeTarget, plan: RuntimePlan, resumed: Set<String>) {
+        let present = runtime.present(units: unitStates.map { Array($0.values) })
+        let stopped = runtime.stopped()
+        let free = makeTarget(settings, stopped: [])
+        let resumed = stopped.filter { id in
+            guard let file = free.cameras[id]?.file else { return free.cameras[id] == nil }
+            return present.cameraFiles[id] != nil && present.cameraFiles[id] != file
+        }
+        let target = stopped == resumed ? free : makeTarget(settings, stopped: stopped.subtracting(resumed))
+        let plan = RuntimePlan(from: present, to: target, paths: paths, startsIdle: startsIdle)
+        return (target, plan, resumed)
+    }
+
+    /// Gives the staged files their names, and the crew its jobs, but for those units whose file is not there.
+    func put(_ target: RuntimeTarget, _ plan: RuntimePlan, _ staged: [Effects.Staged]) {
+        self.target = target
+        let (failed, failure) = runtime.publish(staged, plan)
+        isIncomplete = failure != nil
+        for job in plan.jobs {
+            guard job.job == .stop || paths.file(ofUnit: job.unit).map({ !failed.contains($0) }) ?? true else {
+                continue
+            }
+            crew.request(job.job, job.unit)
+        }
+        guard let failure else { return }
+        let why = CodedError(of: failure)
+        logger.error("the runtime directory cannot be written: \(why)", metadata: ["code": "\(why.code)"])
+    }
+
+    /// Files and units as the current settings want them, when no change of the configuration leads there: a secret
+    /// came or went, somebody asked for a stop, or an earlier attempt failed.
+    func reconcile(startsIdle: Bool = false) throws {
+        let (target, plan, _) = plan(current.settings, startsIdle: startsIdle)
+        let staged = try runtime.stage(plan, token: nextMark())
+        put(target, plan, staged)
+    }
+
+    // MARK: Generation and store
+
+    /// Either all of it is on disk afterwards, or nothing is different; what can be neither is mended before the next
+    /// change, which is refused until then.
+    func save(_ generation: Generation, _ proposal: Proposal) throws {
+        if case .none = proposal.edit, generation == current { return }
+        if isStoreTorn { try mendStore() }
+        let staged = try shelf.stage(generation)
+        do {
+            if let seconds = proposal.confirmSeconds { try setPending(generation.number, seconds) }
+            if case .replace(let content) = proposal.edit, let store {
+                try replaceStore(with: content, generation, staged, store)
+            } else {
+                if let store { try proposal.edit.perform(on: store, effects: effects) }
+                do {
+                    try effects.publish(staged)
+                } catch {
+                    if case .none = proposal.edit { throw error }
+                    takeBackStore()
+                    throw error
+                }
+            }
+        } catch {
+            effects.discard([staged])
+            if proposal.confirmSeconds != nil, (try? shelf.removePending()) != nil { pending = nil }
+            throw error
+        }
+    }
+
+    /// Not one transaction: what is begun is finished by the next start, unless it can be taken back now.
+    private func replaceStore(
+        with content: StoreContent, _ generation: Generation, _ staged: Effects.Staged,
+        _ store: CameraStore
+    ) throws {
+        try shelf.beginRestore(staged)
+        do {
+            try content.write(to: store, effects: effects)
+            try shelf.finishRestore(generation)
+        } catch {
+            takeBackStore()
+            throw error
+        }
+    }
+
+    private func takeBackStore() {
+        isStoreTorn = store != nil
+        do {
+            try mendStore()
+        } catch {
+            savingProblem = CodedError(of: error)
+        }
+    }
+
+    private func setPending(_ number: Int, _ seconds: Int) throws {
+        let now = clock.sinceBoot()
+        let pending = PendingConfirmation(
+            generation: number, before: current.number, bootIdentifier: clock.bootIdentifier,
+            deadline: (now + .seconds(seconds)) / .seconds(1))
+        try shelf.setPending(pending)
+        self.pending = pending
+    }
+
+    private func tell(_ difference: ConfigurationDiff, number: Int, cause: String) {
+        guard !difference.changes.isEmpty else { return }
+        hub.publish(.config, object: "\(number)", "generation \(number): \(cause)")
+        for change in difference.changes {
+            let words =
+                "\(change.kind.rawValue)\(change.details.isEmpty ? "" : ": ")"
+                + change.details.prefix(8).joined(separator: ", ")
+            let table = change.object.prefix { $0 != "." }
+            let name = change.object.contains(".") ? String(change.object.dropFirst(table.count + 1)) : nil
+            switch table {
+            case "camera": hub.publish(.camera, object: name, words)
+            case "relay": hub.publish(.relay, object: name, words)
+            case "kas": hub.publish(.kas, words)
+            default: break
+            }
+        }
+        logger.notice(
+            "generation \(number) of the configuration: \(cause)",
+            metadata: ["generation": "\(number)", "cause": "\(cause)"])
+    }
+}

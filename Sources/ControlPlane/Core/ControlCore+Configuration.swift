@@ -1,0 +1,220 @@
+internal import BoxConfiguration
+internal import CameraStore
+internal import ControlAPI
+internal import ErrorCatalog
+internal import Systemd
+
+extension ControlCore {
+    // MARK: The operator's files
+
+    func validation() -> ValidationDocument {
+        do throws(CodedError) {
+            let files = try filesOnDisk()
+            return Self.validation(files, (try? content()) ?? current.store)
+        } catch {
+            let issue = ConfigurationIssue(
+                code: error.code, file: error.object, line: nil, key: "", reason: "\(error.what): \(error.why ?? "")",
+                next: error.next ?? error.code.entry?.next ?? "")
+            return ValidationDocument(isValid: false, files: [], issues: [issue])
+        }
+    }
+
+    /// Of a text that somebody wants to import or to write into a file.
+    func validation(of text: String) -> ValidationDocument {
+        Self.validation([Generation.KeptFile(name: "import", text: text)], StoreContent())
+    }
+
+    private static func validation(_ files: [Generation.KeptFile], _ content: StoreContent) -> ValidationDocument {
+        let (settings, issues) = ConfigurationReader.read(files: files.sources, stored: content.parts)
+        return ValidationDocument(
+            isValid: settings != nil, files: files.map(\.name), issues: issues.map { ConfigurationIssue($0) })
+    }
+
+    private func proposalOfFiles() throws -> Proposal {
+        let files = try filesOnDisk()
+        let content = try content()
+        let (settings, warnings) = try Self.resolve(files, content)
+        return Proposal(cause: "config apply", files: files, content: content, settings: settings, warnings: warnings)
+    }
+
+    func differenceOfFiles() throws -> ConfigurationDiff { difference(try proposalOfFiles()) }
+
+    func apply(confirmSeconds: Int?, dryRun: Bool) throws -> ConfigurationDiff {
+        try requireNothingPending()
+        var proposal = try proposalOfFiles()
+        return try finish(&proposal, confirmSeconds: confirmSeconds, dryRun: dryRun)
+    }
+
+    /// After `systemctl reload`: the files are read again; when they are not valid, what runs goes on.
+    func reload() {
+        do {
+            _ = try apply(confirmSeconds: nil, dryRun: false)
+        } catch {
+            let error = CodedError(of: error)
+            if [.busy, .diskFull, .readOnly, .writeFailed].contains(error.code) {
+                report(error, .config)
+            } else {
+                let problem = Self.lastGoodInUse(error, generation: current.number)
+                filesProblem = problem
+                report(problem, .config)
+                // The health daemon is told by its file.
+                try? reconcile()
+            }
+        }
+    }
+
+    // MARK: Going back
+
+    func rollback(to number: Int?, confirmSeconds: Int?, dryRun: Bool) throws -> ConfigurationDiff {
+        _ = try requireStore()
+        try requireNothingPending()
+        let wanted = number ?? shelf.generations().first { $0.number < current.number }?.number ?? 0
+        guard let generation = shelf.generation(wanted) else {
+            throw CodedError(
+                .noSuchGeneration,
+                number == nil ? "there is no generation before \(current.number)" : "there is no generation \(wanted)")
+        }
+        var proposal = going(
+            back: generation, "rollback to \(wanted)", from: try content(), ignored: try? filesOnDisk())
+        return try finish(&proposal, confirmSeconds: confirmSeconds, dryRun: dryRun)
+    }
+
+    private func finish(
+        _ proposal: inout Proposal, confirmSeconds: Int?, dryRun: Bool
+    ) throws -> ConfigurationDiff {
+        if let confirmSeconds, !(10...3600).contains(confirmSeconds) {
+            throw CodedError(.badRequest, "confirmSeconds is \(confirmSeconds)", next: "Use 10 to 3600 seconds")
+        }
+        // Nothing to take back when nothing changes.
+        proposal.confirmSeconds = proposal.settings == current.settings ? nil : confirmSeconds
+        if dryRun { return difference(proposal) }
+        // Both are somebody's decision about the files; what is on disk is known.
+        let problem = filesProblem
+        filesProblem = nil
+        do {
+            return try commit(proposal)
+        } catch {
+            filesProblem = problem
+            throw error
+        }
+    }
+
+    func confirm() throws {
+        guard let pending else {
+            throw CodedError(.notFound, "nothing waits to be confirmed", next: "See: watchboxctl config history")
+        }
+        try shelf.removePending()
+        self.pending = nil
+        hub.publish(.config, object: "\(pending.generation)", "generation \(pending.generation) is confirmed")
+    }
+
+    /// Goes back when the time to confirm is over.
+    func takeBackUnconfirmed() {
+        guard let pending,
+            pending.verdict(
+                now: clock.sinceBoot(), bootIdentifier: clock.bootIdentifier, currentGeneration: current.number)
+                == .takeBack
+        else { return }
+        let content: StoreContent
+        do {
+            content = try self.content()
+        } catch {
+            // With the next tick again.
+            savingProblem = CodedError(of: error)
+            return
+        }
+        guard let before = shelf.generation(pending.before) else {
+            report(
+                CodedError(
+                    .noSuchGeneration, "generation \(pending.before) cannot be read", why: "so nothing is taken back"),
+                .config)
+            self.pending = nil
+            try? shelf.removePending()
+            return
+        }
+        do {
+            _ = try commit(going(back: before, "taken back", from: content, ignored: try? filesOnDisk()))
+            self.pending = nil
+            try shelf.removePending()
+            hub.publish(
+                .config, object: "\(pending.generation)", code: .unconfirmedApply,
+                "generation \(pending.generation) was not confirmed; back to \(pending.before)")
+        } catch {
+            // With the next tick again.
+            savingProblem = CodedError(of: error)
+        }
+    }
+
+    // MARK: Told
+
+    func history() -> GenerationListDocument {
+        GenerationListDocument(
+            generations: shelf.generations().map {
+                GenerationListDocument.Generation(
+                    number: $0.number, time: $0.time, isCurrent: $0.number == current.number, cause: $0.cause,
+                    cameras: $0.settings.cameras.count)
+            })
+    }
+
+    func configuration() -> ConfigurationDocument {
+        ConfigurationDocument(
+            generation: current.number, toml: current.settings.toml(), origins: current.settings.origins,
+            files: current.files.map(\.name))
+    }
+
+    // MARK: Import
+
+    func importing(_ request: ImportRequest, dryRun: Bool) throws -> ConfigurationDiff {
+        let (imported, issues) = ConfigurationReader.read(
+            files: [SourceFile(name: "import", text: request.toml)], stored: [])
+        guard let imported else { throw CodedError(issues.filter { !$0.isWarning }) }
+        _ = try requireStore()
+        try requireNothingPending()
+        var content = try content()
+        var added: [String] = []
+        for part in imported.storedParts() {
+            let table = String(part.object.prefix { $0 != "." })
+            let name = part.object.contains(".") ? String(part.object.dropFirst(table.utf8.count + 1)) : table
+            try requireNotInFile(part.object)
+            if table == "camera" {
+                _ = try CameraIdentifier.check(name)
+                let known = content.camera(name)
+                guard known == nil || request.replace else { throw CameraStoreError.exists(name) }
+                if current.settings.cameras[name] == nil { added.append(name) }
+                let position = (content.cameras.map(\.camera.gridPosition).max() ?? -1) + 1
+                let camera = StoreContent.camera(
+                    name, settings: part.settings, known: known, now: clock.seconds, position: position)
+                content = try content.applying(
+                    known == nil ? .addCamera(camera) : .updateCamera(camera, ifRevision: nil))
+            } else {
+                if table == "relay" { _ = try CameraIdentifier.checkRelay(name) }
+                let kind = StoreContent.kind(ofTable: table)
+                let storedName = table == "relay" ? name : kind
+                guard content.object(kind, storedName) == nil || request.replace else {
+                    throw CodedError(
+                        .exists, "\(part.object) is there already", next: "Repeat it with --replace, or take it out",
+                        object: part.object)
+                }
+                content = try content.applying(
+                    .put(
+                        StoreContent.object(kind: kind, name: storedName, settings: part.settings), ifRevision: nil))
+            }
+        }
+        let (settings, warnings) = try Self.resolve(current.files, content)
+        let proposal = Proposal(
+            cause: "config import", edit: .replace(content), files: current.files,
+            ignoredFiles: current.ignoredFiles, content: content, settings: settings, warnings: warnings)
+        if dryRun { return difference(proposal) }
+        for id in added { try removeRests(of: id) }
+        return try commit(proposal)
+    }
+
+    /// - Parameter object: `camera.front`, `relay.main`, `kas`.
+    func requireNotInFile(_ object: String) throws(CodedError) {
+        guard let origin = current.settings.origins[object], origin != "store" else { return }
+        throw CodedError(
+            .definedInFile, "\(object) is defined in \(origin)",
+            why: "what stands in a file wins, and no program changes it",
+            next: "Edit \(origin), then run: watchboxctl config apply", object: object)
+    }
+}

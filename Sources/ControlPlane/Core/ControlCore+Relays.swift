@@ -1,0 +1,133 @@
+internal import BoxConfiguration
+internal import CameraModel
+internal import CameraStore
+internal import ControlAPI
+internal import CredentialStore
+internal import ErrorCatalog
+
+extension ControlCore {
+    // MARK: Relays
+
+    func relays() -> [RelayDocument] {
+        let names = boxSecrets()
+        return current.settings.relays.sorted { $0.key < $1.key }.map { relay($0.key, $0.value, names) }
+    }
+
+    func relay(_ name: String) throws -> RelayDocument {
+        _ = try CameraIdentifier.checkRelay(name)
+        guard let relay = current.settings.relays[name] else { throw noRelay(name) }
+        return self.relay(name, relay, boxSecrets())
+    }
+
+    func noRelay(_ name: String) -> CodedError {
+        CodedError(
+            .notFound, "there is no relay \(name)", next: Self.nearest(name, in: Array(current.settings.relays.keys)),
+            object: name)
+    }
+
+    private func relay(_ name: String, _ relay: RelaySettings, _ secrets: Set<String>) -> RelayDocument {
+        RelayDocument(
+            name: name, url: relay.url, hasSecret: relay.secret.map { secrets.contains($0) } ?? false,
+            certificateAuthorityFile: relay.caFile, profile: relay.profile.rawValue,
+            origin: current.settings.origins["relay.\(name)"] ?? "store",
+            cameras: current.settings.cameras.filter { $0.value.relay == name }.keys.sorted())
+    }
+
+    func boxSecrets() -> Set<String> { Set((try? credentials.names(scope: "box")) ?? []) }
+
+    /// Adds a relay, or changes what the request names of one: to forget a CA file because somebody changed the URL would
+    /// stop every camera. An empty text takes a setting away.
+    ///
+    /// - Returns: the diff for a dry run, else nil.
+    func setRelay(
+        _ name: String, _ request: RelayRequest, ifRevision: Int?, dryRun: Bool
+    ) throws -> ConfigurationDiff? {
+        let name = try CameraIdentifier.checkRelay(name)
+        try requireNotInFile("relay.\(name)")
+        let known = try requireStore().object(kind: "relay", name: name)
+        if known == nil, current.settings.relays.count >= Self.relayLimit {
+            throw CodedError(.tooMuch, "relay \(name) was not added", why: "a box has at most \(Self.relayLimit)")
+        }
+        // With the secret's name: it is set by `PUT …/secret` only.
+        var settings = known.map { StoreContent.settings(of: $0) } ?? [:]
+        let given = [
+            "url": request.url, "ca_file": request.certificateAuthorityFile, "profile": request.profile,
+        ]
+        for case (let key, let text?) in given { settings[key] = text.isEmpty ? nil : .string(text) }
+        guard settings["url"] != nil || settings["secret"] != nil else {
+            throw CodedError(.badRequest, "url is missing", next: "Give the relay's URL; a secret one as its secret")
+        }
+        return try put(
+            "relay", name, settings, known, ifRevision, "relay \(known == nil ? "add" : "edit") \(name)", dryRun)
+    }
+
+    func removeRelay(_ name: String, ifRevision: Int?, dryRun: Bool) throws -> ConfigurationDiff? {
+        let name = try CameraIdentifier.checkRelay(name)
+        try requireNotInFile("relay.\(name)")
+        guard let object = try requireStore().object(kind: "relay", name: name) else { throw noRelay(name) }
+        if let ifRevision, ifRevision != object.revision {
+            throw CameraStoreError.conflict("relay \(name)", current: object.revision)
+        }
+        let users = current.settings.cameras.filter { $0.value.relay == name }.keys.sorted()
+        guard users.isEmpty else {
+            throw CodedError(
+                .inUse, "relay \(name) is used by \(users.joined(separator: ", "))",
+                next: "Give them another relay: watchboxctl camera edit \(users[0]) --relay NAME", object: name)
+        }
+        let proposal = try propose("relay rm \(name)", .removeObject(kind: "relay", name: name))
+        if dryRun { return difference(proposal) }
+        _ = try commit(proposal)
+        guard let secret = StoreContent.settings(of: object)["secret"], case .string(let secretName) = secret,
+            !isInUse(boxSecret: secretName)
+        else { return nil }
+        do {
+            try credentials.remove(name: secretName, scope: "box")
+        } catch {
+            report(CodedError(error), .relay)
+        }
+        return nil
+    }
+
+    func isInUse(boxSecret name: String) -> Bool {
+        current.settings.kas?.secret == name || current.settings.relays.values.contains { $0.secret == name }
+    }
+
+    // MARK: Key access
+
+    func keyAccess() -> KeyAccessDocument {
+        guard let kas = current.settings.kas else { return KeyAccessDocument(url: nil) }
+        return KeyAccessDocument(
+            url: kas.url, certificateAuthorityFile: kas.caFile,
+            hasToken: kas.secret.map { boxSecrets().contains($0) } ?? false,
+            origin: current.settings.origins["kas"] ?? "store")
+    }
+
+    func setKeyAccess(_ request: KeyAccessDocument, ifRevision: Int?, dryRun: Bool) throws -> ConfigurationDiff? {
+        try requireNotInFile("kas")
+        guard let url = request.url else { throw CodedError(.badRequest, "url is missing") }
+        let known = try requireStore().object(kind: "kas", name: "kas")
+        var settings: [String: ConfigurationValue] = ["url": .string(url)]
+        settings["secret"] = known.flatMap { StoreContent.settings(of: $0)["secret"] }
+        settings["ca_file"] = request.certificateAuthorityFile.map { .string($0) }
+        return try put("kas", "kas", settings, known, ifRevision, "kas set", dryRun)
+    }
+
+    func put(
+        _ kind: String, _ name: String, _ settings: [String: ConfigurationValue], _ known: StoredObject?,
+        _ ifRevision: Int?, _ cause: String, _ dryRun: Bool
+    ) throws -> ConfigurationDiff? {
+        let object = StoreContent.object(
+            kind: kind, name: name, settings: settings, revision: known?.revision ?? 1)
+        let proposal = try propose(cause, .put(object, ifRevision: ifRevision))
+        if dryRun { return difference(proposal) }
+        _ = try commit(proposal)
+        return nil
+    }
+}
+
+extension ControlCore {
+    /// Of an object of the store, for its tag; nil for one of a file.
+    func revision(kind: String, name: String) -> Int? {
+        (try? store?.object(kind: kind, name: name))?.revision
+    }
+}

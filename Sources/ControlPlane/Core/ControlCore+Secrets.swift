@@ -1,0 +1,134 @@
+internal import BoxConfiguration
+internal import CameraStore
+internal import ControlAPI
+internal import CredentialStore
+internal import ErrorCatalog
+
+extension ControlCore {
+    /// Of a camera's login. Works for a camera of a file as well: the file holds only the secret's name.
+    func setPassword(of id: String, _ secret: [UInt8]) async throws {
+        let camera = try requireCamera(id)
+        let (scope, arrival) = ("camera-\(id)", arrivals[id])
+        try await set(secret, name: camera.secret ?? "password", scope: scope, affects: uses(of: camera, id))
+        // Removed while the secret was sealed: the next camera of that ID must not inherit it, be it there already.
+        guard current.settings.cameras[id] != nil, arrivals[id] == arrival else {
+            try credentials.removeScope(scope)
+            try reconcile()
+            throw CodedError(.notFound, "camera \(id) was removed meanwhile", next: "Nothing to do", object: id)
+        }
+        hub.publish(.camera, object: id, "a password was set")
+    }
+
+    func removePassword(of id: String) throws {
+        let camera = try requireCamera(id)
+        try effects.willDo("credentials: remove")
+        guard try credentials.remove(name: camera.secret ?? "password", scope: "camera-\(id)") else {
+            throw CodedError(.notFound, "camera \(id) has no password", next: "Nothing to do", object: id)
+        }
+        hub.publish(.camera, object: id, "its password was removed")
+        try reconcile()
+    }
+
+    func hasPassword(_ id: String, _ camera: CameraSettings) -> Bool {
+        ((try? credentials.names(scope: "camera-\(id)")) ?? []).contains(camera.secret ?? "password")
+    }
+
+    /// The URL of a relay, with user, password and stream key in it.
+    func setRelaySecret(_ name: String, _ secret: [UInt8]) async throws {
+        let name = try CameraIdentifier.checkRelay(name)
+        let known = try requireStore().object(kind: "relay", name: name)
+        let relay = current.settings.relays[name]
+        guard relay != nil || known != nil || current.settings.relays.count < Self.relayLimit else {
+            throw CodedError(.tooMuch, "relay \(name) was not added", why: "a box has at most \(Self.relayLimit)")
+        }
+        let secretName = relay?.secret ?? "relay-\(name)"
+        if relay?.secret == nil {
+            try requireNotInFile("relay.\(name)")
+            try requireNothingPending()
+        }
+        let users = current.settings.cameras.filter { $0.value.relay == name }.keys
+        try await set(secret, name: secretName, scope: "box", affects: relay?.secret == nil ? [] : Set(users))
+        if relay?.secret == nil {
+            // It may have been changed, or removed, while the secret was sealed.
+            let isKnown = known != nil
+            let known = try requireStore().object(kind: "relay", name: name)
+            do {
+                guard known != nil || !isKnown else { throw noRelay(name) }
+                try requireNotInFile("relay.\(name)")
+                var settings = known.map { StoreContent.settings(of: $0) } ?? [:]
+                settings["secret"] = .string(secretName)
+                _ = try put("relay", name, settings, known, known?.revision ?? 0, "relay secret \(name)", false)
+            } catch {
+                try forget(boxSecret: secretName)
+                throw error
+            }
+        } else if !isInUse(boxSecret: secretName) {
+            try forget(boxSecret: secretName)
+            throw noRelay(name)
+        }
+        hub.publish(.relay, object: name, "a secret was set")
+    }
+
+    /// The token that the box shows the key access server.
+    func setKeyAccessToken(_ secret: [UInt8]) async throws {
+        guard let kas = current.settings.kas else {
+            throw CodedError(
+                .notFound, "no key access server is set", next: "Set it first: watchboxctl kas set URL")
+        }
+        let secretName = kas.secret ?? "kas-token"
+        if kas.secret == nil {
+            try requireNotInFile("kas")
+            try requireNothingPending()
+        }
+        try await set(
+            secret, name: secretName, scope: "box",
+            affects: kas.secret == nil ? [] : Set(current.settings.cameras.keys))
+        if kas.secret == nil, let known = try requireStore().object(kind: "kas", name: "kas") {
+            var settings = StoreContent.settings(of: known)
+            settings["secret"] = .string(secretName)
+            do {
+                _ = try put("kas", "kas", settings, known, known.revision, "kas token", false)
+            } catch {
+                try forget(boxSecret: secretName)
+                throw error
+            }
+        }
+        hub.publish(.kas, "a token was set")
+    }
+
+    /// A secret that nothing names in the end is not kept.
+    private func forget(boxSecret name: String) throws {
+        guard !isInUse(boxSecret: name) else { return }
+        try credentials.remove(name: name, scope: "box")
+    }
+
+    /// A source of this box needs no login; setting one must not cost it a frame.
+    private func uses(of camera: CameraSettings, _ id: String) -> Set<String> { camera.secret == nil ? [] : [id] }
+
+    /// - Parameter affects: cameras that have to start anew with it, as far as they run.
+    private func set(_ secret: [UInt8], name: String, scope: String, affects: Set<String>) async throws {
+        guard (1...4096).contains(secret.count) else {
+            throw CodedError(
+                .badRequest, secret.isEmpty ? "the secret is empty" : "the secret is too long",
+                why: "it has 1 to 4096 bytes")
+        }
+        // Before the secret: a kill in between costs a restart, and no camera goes on with the old one for ever.
+        let running = affects.filter { target.cameras[$0]?.runs == true }.sorted()
+        do {
+            for id in running {
+                try effects.write(
+                    Array(nextMark().utf8), to: paths.restartMark(id), mode: 0o600, isDurable: false)
+            }
+            try effects.willDo("credentials: set")
+            try await credentials.set(secret, name: name, scope: scope)
+        } catch {
+            for id in running { try? effects.remove(paths.restartMark(id)) }
+            throw error
+        }
+        // Those that waited for it start now.
+        try reconcile()
+        for id in running where target.cameras[id]?.runs == true {
+            crew.request(.restart, UnitName.camera(id))
+        }
+    }
+}

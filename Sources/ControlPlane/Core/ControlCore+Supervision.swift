@@ -1,0 +1,110 @@
+internal import CameraStore
+internal import ControlAPI
+internal import ControlClient
+internal import ErrorCatalog
+internal import Logging
+internal import Systemd
+
+extension ControlCore {
+    /// Between two looks at the units.
+    static let period = Duration.seconds(2)
+    /// Looks at the cameras' processes come with every tick while somebody watches, and with every fifth otherwise.
+    private static let slowPeriod = 5
+
+    func listUnits() async -> [String: UnitState]? {
+        guard let listed = try? await units.units(matching: UnitName.services) else { return nil }
+        let known = listed.filter { state in
+            if let id = UnitName.cameraID(state.name) { return CameraIdentifier.isValid(id) }
+            return UnitName.service(state.name) != nil
+        }
+        return Dictionary(known.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// One look at everything: units, what waits to be confirmed, what could not be written before.
+    func tick() async {
+        takeBackUnconfirmed()
+        if isIncomplete { try? reconcile(startsIdle: true) }
+        if let listed = await listUnits() {
+            unitStates = listed
+            act(on: listed)
+        }
+        ticks += 1
+        if isUnsaved || isStoreTorn, ticks % Self.slowPeriod == 0 { saveAgain() }
+        guard hub.isWatched || ticks % Self.slowPeriod == 0 else { return }
+        await observeStreams()
+        if ticks % Self.slowPeriod == 0 { await observeHealth() }
+    }
+
+    /// It could not be opened, or only for reading, when this process began, because of its disk; now it can be.
+    var canOpenStoreAgain: Bool {
+        if beganReadOnly { return !SystemFiles.isReadOnly(paths.database) }
+        guard store == nil, let storeFailure, [.readOnly, .diskFull, .writeFailed].contains(storeFailure.code) else {
+            return false
+        }
+        return (try? CameraStore(path: paths.database)) != nil
+    }
+
+    private func act(on listed: [String: UnitState]) {
+        let marks = runtime.restartMarks()
+        var wanted: [String: Supervision.Wanted] = [:]
+        for (id, camera) in target.cameras {
+            wanted[UnitName.camera(id)] = Supervision.Wanted(
+                runs: camera.runs, needsRestart: marks.cameras.contains(id))
+        }
+        for service in target.services.keys {
+            wanted[UnitName.unit(ofService: service)] = Supervision.Wanted(
+                runs: true, needsRestart: marks.services.contains(service))
+        }
+        let actions = supervision.observed(
+            Array(listed.values), wanted: wanted, busy: crew.busy, now: clock.sinceBoot())
+        for action in actions {
+            switch action {
+            case .job(let job, let unit):
+                logger.notice(
+                    "\(unit) is not as it should be: asks systemd to \(job.rawValue) it",
+                    metadata: ["unit": "\(unit)", "job": "\(job.rawValue)"])
+                crew.request(job, unit)
+            case .forget(let unit):
+                let units = self.units
+                Task { try? await units.resetFailed(unit) }
+            case .tell(let notice):
+                let (topic, object) = Self.subject(ofUnit: notice.unit)
+                hub.publish(topic, object: object, code: notice.code, notice.text)
+            }
+        }
+    }
+
+    /// Tells when a stream's state is another one than before.
+    private func observeStreams() async {
+        let documents = await streams()
+        for document in documents {
+            let before = streamStates.updateValue(document.state, forKey: document.camera)
+            guard let before, before != document.state else { continue }
+            hub.publish(
+                .camera, object: document.camera, code: document.code,
+                "\(document.state.rawValue)\(document.reason.map { ": \($0)" } ?? "")")
+            if document.state == .live { try? store?.setConnected(document.camera, at: clock.seconds) }
+        }
+        let known = Set(documents.map(\.camera))
+        streamStates = streamStates.filter { known.contains($0.key) }
+    }
+
+    /// What the health daemon has seen since the last time, as events.
+    private func observeHealth() async {
+        let client = ControlClient(socketPath: paths.healthSocket, readTimeout: .seconds(1))
+        guard
+            let history = try? await client.get(
+                HealthHistoryDocument.self, "/api/v1/health/history", query: [("hours", "1")])
+        else { return }
+        let newest = history.events.map(\.id).max() ?? 0
+        // Its database may have begun anew; then what is there now is old news.
+        guard let last = lastHealthEvent, last <= newest else {
+            lastHealthEvent = newest
+            return
+        }
+        for event in history.events.filter({ $0.id > last }).sorted(by: { $0.id < $1.id }).suffix(100) {
+            hub.publish(.health, object: event.object ?? event.check, code: event.code, event.text)
+        }
+        lastHealthEvent = newest
+    }
+}

@@ -1,0 +1,274 @@
+internal import BoxConfiguration
+internal import CameraStore
+internal import ControlAPI
+internal import ControlClient
+internal import CredentialStore
+internal import ErrorCatalog
+internal import Logging
+internal import Systemd
+
+/// The box's configuration and what is made of it: one change after the other, each either completely or not at all.
+///
+/// A change is committed without waiting for anything but the disk; jobs for units go to the crew, which works on its
+/// own. So no camera that is slow to start holds up a change, and no change sees a half of another.
+actor ControlCore {
+    static let cameraLimit = 64
+    static let relayLimit = 16
+    /// Of all the operator's files together: a generation keeps them.
+    static let filesLimit = 1 << 20
+
+    let paths: ControlPaths
+    let effects: Effects
+    let shelf: GenerationShelf
+    let runtime: RuntimeFiles
+    nonisolated let store: CameraStore?
+    /// Why there is no store; changes are refused with it.
+    let storeFailure: CodedError?
+    /// Its disk took no writes when it was opened: SQLite then never writes through that connection.
+    let beganReadOnly: Bool
+    let credentials: CredentialStore
+    let units: any UnitControl
+    nonisolated let crew: UnitCrew
+    nonisolated let hub: EventHub
+    nonisolated let processes: CameraProcesses
+    let clock: ControlClock
+    let logger: Logger
+    let version: String
+    /// Of `CLOCK_BOOTTIME`.
+    let startedAt: Duration
+
+    /// What runs.
+    var current = Generation.none
+    /// Why the operator's files are not what runs (`WB-1005`); nil when they are.
+    var filesProblem: CodedError?
+    /// Why the last change, or the configuration at boot, is not saved.
+    var savingProblem: CodedError?
+    /// What runs is on no disk yet.
+    var isUnsaved = false
+    /// The store holds something else than what runs: it is mended before anything else is made of it.
+    var isStoreTorn = false
+    /// By ID, for cameras that came since control started: another number is another camera.
+    var arrivals: [String: Int] = [:]
+    /// Requests are answered from here on.
+    nonisolated let booted = BootGate()
+    var warnings: [Issue] = []
+    var pending: PendingConfirmation?
+    var target: RuntimeTarget
+    /// Runtime files that could not be written; tried again with the next tick.
+    var isIncomplete = false
+    /// As systemd said last.
+    var unitStates: [String: UnitState]?
+    /// When, and after how many jobs, somebody's question led to that.
+    var unitsAsked: (jobs: Int, at: Duration)?
+    var supervision = Supervision()
+    var ticks = 0
+    var streamStates: [String: StreamDocument.State] = [:]
+    var lastHealthEvent: Int64?
+    private var marks = 0
+    var commits = 0
+
+    init(
+        paths: ControlPaths, effects: Effects, units: any UnitControl, credentials: CredentialStore, version: String,
+        logger: Logger, clock: ControlClock
+    ) {
+        self.paths = paths
+        self.effects = effects
+        self.units = units
+        self.credentials = credentials
+        self.version = version
+        self.logger = logger
+        self.clock = clock
+        startedAt = clock.sinceBoot()
+        shelf = GenerationShelf(directory: paths.generations, effects: effects)
+        let runtime = RuntimeFiles(paths: paths, effects: effects)
+        self.runtime = runtime
+        processes = CameraProcesses(paths: paths)
+        target = RuntimeTarget(settings: BoxSettings(), paths: paths, stopped: [], problem: nil) { _, _ in false }
+        beganReadOnly = SystemFiles.isReadOnly(paths.database)
+        do {
+            store = try CameraStore(path: paths.database)
+            storeFailure = nil
+        } catch {
+            store = nil
+            storeFailure = CodedError(error)
+        }
+        let hub = EventHub(store: store, now: clock.realtimeMicroseconds)
+        self.hub = hub
+        crew = UnitCrew(
+            units: units, willDo: effects.willDo,
+            prepare: { unit, isDown in
+                if let id = UnitName.cameraID(unit), CameraIdentifier.isValid(id) {
+                    for scope in ["camera-\(id)", "box"] {
+                        try Self.provide(scope, credentials, camera: id, hub: hub, logger: logger)
+                    }
+                    if isDown { runtime.clearSocket(of: id) }
+                }
+                return runtime.restartToken(ofUnit: unit)
+            },
+            ended: { outcome in Self.ended(outcome, runtime: runtime, hub: hub, logger: logger) })
+    }
+
+    /// What a camera's unit loads. A secret that cannot be opened is told and left out: whether this camera needs it is
+    /// for its process to say, and one that nobody uses must not keep the others from starting.
+    private static func provide(
+        _ scope: String, _ credentials: CredentialStore, camera: String, hub: EventHub, logger: Logger
+    ) throws(CredentialError) {
+        do throws(CredentialError) {
+            try credentials.provide(scope: scope)
+        } catch {
+            switch error {
+            case .damaged, .keyMissing, .notInMemory: break
+            default: throw error
+            }
+            let coded = CodedError(error)
+            let text = "starts without a secret: \(coded.what)\(coded.why.map { ": \($0)" } ?? "")"
+            hub.publish(.camera, object: camera, code: coded.code, text)
+            logger.warning(
+                "camera \(camera) \(text)", metadata: ["camera": "\(camera)", "code": "\(coded.code)"])
+        }
+    }
+
+    /// A job is done: the mark that wanted it goes, unless a newer change has left another.
+    private static func ended(_ outcome: UnitCrew.Outcome, runtime: RuntimeFiles, hub: EventHub, logger: Logger) {
+        var isObsolete = outcome.failure == nil
+        // The old process has ended, and the next one reads the new settings.
+        if case .jobFailed? = outcome.failure { isObsolete = true }
+        if isObsolete, let mark = outcome.mark, runtime.restartToken(ofUnit: outcome.unit) == mark,
+            let path = runtime.restartMark(ofUnit: outcome.unit)
+        {
+            try? runtime.effects.remove(path)
+        }
+        guard let failure = outcome.failure else { return }
+        let (topic, object) = Self.subject(ofUnit: outcome.unit)
+        hub.publish(
+            topic, object: object, code: .systemManager, "could not \(outcome.job.rawValue): \(failure)")
+        logger.warning(
+            "systemd did not \(outcome.job.rawValue) \(outcome.unit): \(failure)",
+            metadata: [
+                "unit": "\(outcome.unit)", "job": "\(outcome.job.rawValue)", "code": "\(ErrorCode.systemManager)",
+            ])
+    }
+
+    static func subject(ofUnit unit: String) -> (EventTopic, object: String) {
+        if let id = UnitName.cameraID(unit) { return (.camera, id) }
+        return (unit == UnitName.keyAccess ? .kas : .relay, unit)
+    }
+
+    /// Answers when the actor is free, the store reads and the crew takes requests: what the watchdog asks.
+    func isAlive() {
+        _ = try? store?.latestEventID()
+        _ = crew.busy
+    }
+
+    /// One line for systemd.
+    var summary: String {
+        let count = current.settings.cameras.count
+        let cameras = "\(count) camera\(count == 1 ? "" : "s"), generation \(current.number)"
+        if filesProblem != nil { return "\(cameras), files are not valid (\(ErrorCode.lastGoodInUse))" }
+        return pending == nil ? cameras : "\(cameras), waits to be confirmed"
+    }
+
+    // MARK: Parts that changes share
+
+    /// The store's content; while there is no store, that of the last generation.
+    func content() throws -> StoreContent {
+        guard let store else { return current.store }
+        if isStoreTorn { try mendStore() }
+        return try StoreContent(reading: store)
+    }
+
+    /// For a change. What an earlier one left half done is mended first.
+    func requireStore() throws(CodedError) -> CameraStore {
+        guard let store else {
+            throw storeFailure ?? CodedError(.writeFailed, "the store cannot be used")
+        }
+        guard isStoreTorn else { return store }
+        do {
+            try mendStore()
+        } catch {
+            throw CodedError(of: error)
+        }
+        return store
+    }
+
+    /// The operator's files as they are on disk.
+    func filesOnDisk() throws(CodedError) -> [Generation.KeptFile] {
+        let files = try ConfigurationFiles.read(directory: paths.configurationDirectory)
+        guard files.reduce(0, { $0 + $1.text.utf8.count }) <= Self.filesLimit else {
+            throw CodedError(
+                .unreadableFile, "the files in \(paths.configurationDirectory) are too long",
+                why: "together they have more than \(Self.filesLimit) bytes")
+        }
+        return [Generation.KeptFile](files)
+    }
+
+    /// What files and store make together.
+    static func resolve(
+        _ files: [Generation.KeptFile], _ content: StoreContent
+    ) throws(CodedError) -> (settings: BoxSettings, warnings: [Issue]) {
+        let (settings, issues) = ConfigurationReader.read(files: files.sources, stored: content.parts)
+        guard let settings else { throw CodedError(issues.filter { !$0.isWarning }) }
+        guard settings.cameras.count <= cameraLimit else {
+            throw CodedError(
+                .tooMuch, "\(settings.cameras.count) cameras are configured",
+                why: "a box has at most \(cameraLimit)")
+        }
+        guard settings.relays.count <= relayLimit else {
+            throw CodedError(
+                .tooMuch, "\(settings.relays.count) relays are configured", why: "a box has at most \(relayLimit)")
+        }
+        return (settings, issues.filter(\.isWarning))
+    }
+
+    func makeTarget(_ settings: BoxSettings, stopped: Set<String>) -> RuntimeTarget {
+        var box: Set<String>?
+        func names(_ scope: String) -> Set<String> { Set((try? credentials.names(scope: scope)) ?? []) }
+        let problem = filesProblem.map { Self.sentence($0) }
+        return RuntimeTarget(settings: settings, paths: paths, stopped: stopped, problem: problem) { name, camera in
+            if names("camera-\(camera)").contains(name) { return true }
+            let ofBox = box ?? names("box")
+            box = ofBox
+            return ofBox.contains(name)
+        }
+    }
+
+    /// Never twice the same.
+    func nextMark() -> String {
+        marks += 1
+        return "\(clock.bootIdentifier) \(clock.sinceBoot()) \(marks)"
+    }
+
+    func nextNumber() -> Int { max(shelf.highestNumber(), current.number) + 1 }
+}
+
+extension CodedError {
+    /// All that is wrong with a configuration, told by the first of it.
+    init(_ issues: [Issue]) {
+        guard let first = issues.first else {
+            self.init(.invalidValue, "the configuration is not valid")
+            return
+        }
+        let more = issues.count > 1 ? " (and \(issues.count - 1) more)" : ""
+        // The issue's own words begin with the code, and so will this error's.
+        let words = "\(first)"
+        let code = "\(first.code) "
+        let text = words.hasPrefix(code) ? String(words.dropFirst(code.count)) : words
+        self.init(first.code, "\(text)\(more)", why: nil, next: first.next, object: first.file ?? first.key)
+    }
+}
+
+extension ConfigurationIssue {
+    init(_ issue: Issue) {
+        self.init(
+            code: issue.code, file: issue.file, line: issue.line, column: issue.column, key: issue.key,
+            reason: issue.reason, next: issue.next)
+    }
+}
+
+extension ConfigurationChange {
+    init(_ change: Change) {
+        self.init(
+            object: change.object, kind: Kind(rawValue: change.kind.rawValue) ?? .changed, details: change.details,
+            action: ConfigurationAction(rawValue: change.action.rawValue) ?? .none, affects: change.affects)
+    }
+}

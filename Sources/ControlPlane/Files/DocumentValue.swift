@@ -1,0 +1,4 @@
+internal import ControlAPI
+
+/// The API's.
+typealias DocumentValue = SettingValue

@@ -1,0 +1,82 @@
+internal import BoxConfiguration
+internal import ControlAPI
+internal import ErrorCatalog
+
+/// The generations on disk: `NNNNNN.json`, the last ten; the highest number that reads is the current one. A file gets
+/// its name only when it is complete.
+struct GenerationShelf: Sendable {
+    static let kept = 10
+    /// Of one file: the operator's files, the store and what came of them.
+    private static let sizeLimit = 16 << 20
+    private static let mode: UInt32 = 0o600
+
+    let directory: String
+    let effects: Effects
+
+    /// A generation whose store is being written: when this file is there, it has to be finished first.
+    private var restorePath: String { "\(directory)/restore.json" }
+    private var pendingPath: String { "\(directory)/pending.json" }
+
+    /// Newest first. What does not read is skipped.
+    func generations() -> [Generation] { numbers().reversed().compactMap(generation) }
+
+    func generation(_ number: Int) -> Generation? {
+        guard let generation: Generation = decode(path(number)), generation.number == number else { return nil }
+        return generation
+    }
+
+    /// The highest number that a file has, also one that does not read: a number is never used twice.
+    func highestNumber() -> Int { numbers().last ?? 0 }
+
+    /// Writes it completely, under another name.
+    func stage(_ generation: Generation) throws -> Effects.Staged {
+        try effects.stage(JSONDocument.bytes(generation), as: path(generation.number), mode: Self.mode, isDurable: true)
+    }
+
+    /// Removes all but the last ten. What cannot be removed stays for the next time.
+    func prune() {
+        for number in numbers().dropLast(Self.kept) { try? effects.remove(path(number)) }
+    }
+
+    // MARK: A store that is being replaced
+
+    func unfinishedRestore() -> Generation? { decode(restorePath) }
+
+    /// From here on the restore is finished by the next start, whatever happens.
+    func beginRestore(_ staged: Effects.Staged) throws {
+        try effects.move(staged.stagedPath, to: restorePath, isDurable: true)
+    }
+
+    func finishRestore(_ generation: Generation) throws {
+        try effects.move(restorePath, to: path(generation.number), isDurable: true)
+    }
+
+    func abandonRestore() throws { try effects.remove(restorePath, isDurable: true) }
+
+    // MARK: A change that waits to be confirmed
+
+    func pending() -> PendingConfirmation? { decode(pendingPath) }
+
+    func setPending(_ pending: PendingConfirmation) throws {
+        try effects.write(JSONDocument.bytes(pending), to: pendingPath, mode: Self.mode, isDurable: true)
+    }
+
+    func removePending() throws { try effects.remove(pendingPath, isDurable: true) }
+
+    private func path(_ number: Int) -> String {
+        let digits = "\(number)"
+        return "\(directory)/\(String(repeating: "0", count: max(0, 6 - digits.utf8.count)))\(digits).json"
+    }
+
+    private func numbers() -> [Int] {
+        SystemFiles.names(in: directory).compactMap { name in
+            guard name.hasSuffix(".json"), let number = Int(name.dropLast(5)), number > 0 else { return nil }
+            return number
+        }.sorted()
+    }
+
+    private func decode<Document: Decodable>(_ path: String) -> Document? {
+        guard let bytes = try? SystemFiles.readIfPresent(path, limit: Self.sizeLimit) else { return nil }
+        return try? JSONDocument.decode(Document.self, from: bytes)
+    }
+}

@@ -1,0 +1,207 @@
+internal import BoxConfiguration
+internal import CameraStore
+internal import ControlAPI
+internal import ErrorCatalog
+
+/// What the store holds of the configuration: cameras with their profiles, and the objects that commands added. A
+/// generation keeps it, so that going back to one brings back what was removed since.
+struct StoreContent: Codable, Equatable, Sendable {
+    /// Kinds of objects; the name of one that there is only once is its kind.
+    static let kinds = ["box", "health", "kas", "kas-server", "relay", "relay-server"]
+    /// Settings that are fields of a camera.
+    static let cameraFields: Set<String> = ["name", "source", "user", "active", "grid"]
+
+    var cameras: [CameraRecord] = []
+    var objects: [StoredObject] = []
+
+    init(cameras: [CameraRecord] = [], objects: [StoredObject] = []) {
+        self.cameras = cameras
+        self.objects = objects
+    }
+
+    init(reading store: CameraStore) throws(CameraStoreError) {
+        for camera in try store.cameras() {
+            cameras.append(CameraRecord(camera: camera, profiles: try store.profiles(of: camera.id)))
+        }
+        for kind in Self.kinds { objects += try store.objects(kind: kind) }
+    }
+
+    /// Without what changes by itself, so that equal content is equal: what a generation keeps.
+    var kept: StoreContent {
+        var content = self
+        for index in content.cameras.indices {
+            content.cameras[index].camera.revision = 1
+            content.cameras[index].camera.lastConnected = nil
+        }
+        for index in content.objects.indices { content.objects[index].revision = 1 }
+        content.cameras.sort { $0.camera.id < $1.camera.id }
+        content.objects.sort { ($0.kind, $0.name) < ($1.kind, $1.name) }
+        return content
+    }
+
+    func camera(_ id: String) -> Camera? { cameras.first { $0.camera.id == id }?.camera }
+
+    func object(_ kind: String, _ name: String) -> StoredObject? {
+        objects.first { $0.kind == kind && $0.name == name }
+    }
+
+    /// As the configuration's reader takes it.
+    var parts: [StoredPart] {
+        cameras.map { StoredPart(object: "camera.\($0.camera.id)", settings: Self.settings(of: $0.camera)) }
+            + objects.map { object in
+                StoredPart(
+                    object: object.kind == "relay" ? "relay.\(object.name)" : Self.table(ofKind: object.kind),
+                    settings: Self.settings(of: object))
+            }
+    }
+
+    /// The store's names have hyphens where the TOML has underscores.
+    static func table(ofKind kind: String) -> String {
+        kind.split(separator: "-").joined(separator: "_")
+    }
+
+    static func kind(ofTable table: String) -> String {
+        table.split(separator: "_").joined(separator: "-")
+    }
+
+    static func settings(of camera: Camera) -> [String: ConfigurationValue] {
+        var settings = camera.settings.mapValues { ConfigurationValue($0) }
+        settings["name"] = .string(camera.name)
+        settings["source"] = .string(camera.source)
+        settings["active"] = .boolean(camera.isActive)
+        settings["grid"] = .integer(Int64(camera.gridPosition))
+        settings["user"] = camera.user.map { .string($0) }
+        return settings
+    }
+
+    static func settings(of object: StoredObject) -> [String: ConfigurationValue] {
+        (try? JSONDocument.decode([String: ConfigurationValue].self, from: Array(object.json.utf8))) ?? [:]
+    }
+
+    static func object(
+        kind: String, name: String, settings: [String: ConfigurationValue], revision: Int = 1
+    ) -> StoredObject {
+        StoredObject(kind: kind, name: name, json: JSONDocument.text(settings), revision: revision)
+    }
+
+    /// A camera from its part of a configuration; what the store knows of it already is kept.
+    static func camera(
+        _ id: String, settings: [String: ConfigurationValue], known: Camera?, now: Int64, position: Int
+    ) -> Camera {
+        var camera = known ?? Camera(id: id, name: id, source: "", gridPosition: position, added: now)
+        if case .string(let name)? = settings["name"] { camera.name = name }
+        if case .string(let source)? = settings["source"] { camera.source = source }
+        if case .string(let user)? = settings["user"] { camera.user = user } else { camera.user = nil }
+        if case .boolean(let active)? = settings["active"] { camera.isActive = active } else { camera.isActive = true }
+        if case .integer(let grid)? = settings["grid"] { camera.gridPosition = Int(clamping: grid) }
+        camera.settings = settings.filter { !cameraFields.contains($0.key) }.mapValues(\.stored)
+        return camera
+    }
+}
+
+/// One change of the store.
+enum StoreEdit: Sendable {
+    case none
+    case addCamera(Camera)
+    case updateCamera(Camera, ifRevision: Int?)
+    case removeCamera(String)
+    case reorder([String])
+    case put(StoredObject, ifRevision: Int?)
+    case removeObject(kind: String, name: String)
+    /// Everything at once; not one transaction, so it is done over again when it was interrupted.
+    case replace(StoreContent)
+}
+
+extension StoreContent {
+    /// What the store will hold, or why it refuses; the store itself is not touched.
+    func applying(_ edit: StoreEdit) throws -> StoreContent {
+        var content = self
+        switch edit {
+        case .none: break
+        case .addCamera(let camera):
+            guard content.camera(camera.id) == nil else { throw CameraStoreError.exists(camera.id) }
+            content.cameras.append(CameraRecord(camera: camera))
+        case .updateCamera(let camera, let revision):
+            guard let index = content.cameras.firstIndex(where: { $0.camera.id == camera.id }) else {
+                throw CameraStoreError.noSuchCamera(camera.id)
+            }
+            let current = content.cameras[index].camera.revision
+            if let revision, revision != current {
+                throw CameraStoreError.conflict("camera \(camera.id)", current: current)
+            }
+            content.cameras[index].camera = camera
+        case .removeCamera(let id):
+            content.cameras.removeAll { $0.camera.id == id }
+        case .reorder(let ids):
+            for (position, id) in ids.enumerated() {
+                guard let index = content.cameras.firstIndex(where: { $0.camera.id == id }) else {
+                    throw CameraStoreError.noSuchCamera(id)
+                }
+                content.cameras[index].camera.gridPosition = position
+            }
+        case .put(let object, let revision):
+            let index = content.objects.firstIndex { $0.kind == object.kind && $0.name == object.name }
+            let current = index.map { content.objects[$0].revision } ?? 0
+            if let revision, revision != current {
+                throw CameraStoreError.conflict("\(object.kind) \(object.name)", current: current)
+            }
+            if let index { content.objects[index] = object } else { content.objects.append(object) }
+        case .removeObject(let kind, let name):
+            content.objects.removeAll { $0.kind == kind && $0.name == name }
+        case .replace(let replacement):
+            content = replacement
+        }
+        return content
+    }
+
+    /// Makes the store hold this. Repeating it does no harm.
+    func write(to store: CameraStore, effects: Effects) throws {
+        let present = try StoreContent(reading: store)
+        for record in present.cameras where camera(record.camera.id) == nil {
+            try effects.willDo("store: remove camera \(record.camera.id)")
+            try store.remove(record.camera.id)
+        }
+        for record in cameras {
+            if let known = present.camera(record.camera.id) {
+                var wanted = record.camera
+                wanted.revision = known.revision
+                wanted.lastConnected = known.lastConnected
+                guard wanted != known else { continue }
+                try effects.willDo("store: update camera \(wanted.id)")
+                try store.update(wanted)
+            } else {
+                try effects.willDo("store: add camera \(record.camera.id)")
+                try store.add(record.camera, profiles: record.profiles)
+            }
+        }
+        for object in present.objects where self.object(object.kind, object.name) == nil {
+            try effects.willDo("store: remove \(object.kind) \(object.name)")
+            try store.removeObject(kind: object.kind, name: object.name)
+        }
+        for object in objects where present.object(object.kind, object.name)?.json != object.json {
+            try effects.willDo("store: put \(object.kind) \(object.name)")
+            try store.put(object)
+        }
+    }
+}
+
+extension StoreEdit {
+    /// One transaction, but for `replace`.
+    func perform(on store: CameraStore, effects: Effects) throws {
+        switch self {
+        case .none: return
+        case .replace(let content): return try content.write(to: store, effects: effects)
+        default: break
+        }
+        try effects.willDo("store: commit")
+        switch self {
+        case .addCamera(let camera): try store.add(camera)
+        case .updateCamera(let camera, let revision): try store.update(camera, ifRevision: revision)
+        case .removeCamera(let id): try store.remove(id)
+        case .reorder(let ids): try store.reorder(ids)
+        case .put(let object, let revision): try store.put(object, ifRevision: revision)
+        case .removeObject(let kind, let name): try store.removeObject(kind: kind, name: name)
+        case .none, .replace: break
+        }
+    }
+}

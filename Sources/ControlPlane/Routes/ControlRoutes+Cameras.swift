@@ -1,0 +1,101 @@
+internal import ControlAPI
+internal import ErrorCatalog
+
+extension ControlRoutes {
+    var cameras: [APIRoute] {
+        let path = "\(Self.prefix)/cameras"
+        return [
+            APIRoute(.get, path, "All cameras, by grid position", response: "CameraListDocument") { _ in
+                .document(CameraListDocument(cameras: await core.cameras()))
+            },
+            APIRoute(
+                .post, path, "Adds a camera and starts it", request: "CameraRequest", response: "CameraDocument",
+                query: Self.dryRun
+            ) { request in
+                let wanted = try request.decode(CameraRequest.self)
+                let difference = try await coded { try await core.addCamera(wanted, dryRun: request.isDryRun) }
+                if let difference { return .document(difference) }
+                return try await camera(wanted.id ?? "", status: 201, location: true)
+            },
+            APIRoute(
+                .put, "\(path)/order", "Puts the cameras of the store in this order", request: "CameraOrderRequest",
+                response: "CameraListDocument", query: Self.dryRun
+            ) { request in
+                let wanted = try request.decode(CameraOrderRequest.self)
+                let difference = try await coded { try await core.orderCameras(wanted.ids, dryRun: request.isDryRun) }
+                if let difference { return .document(difference) }
+                return .document(CameraListDocument(cameras: await core.cameras()))
+            },
+            APIRoute(.get, "\(path)/{id}", "One camera, with its tag for a change", response: "CameraDocument") {
+                try await camera($0.parameter("id"))
+            },
+            APIRoute(
+                .patch, "\(path)/{id}", "Changes what the body names; If-Match refuses when somebody else was first",
+                request: "CameraRequest", response: "CameraDocument", query: Self.dryRun
+            ) { request in
+                let id = request.parameter("id")
+                let wanted = try request.decode(CameraRequest.self)
+                let revision = try request.revision()
+                let difference = try await coded {
+                    try await core.changeCamera(id, wanted, ifRevision: revision, dryRun: request.isDryRun)
+                }
+                if let difference { return .document(difference) }
+                return try await camera(id)
+            },
+            APIRoute(
+                .delete, "\(path)/{id}", "Removes a camera with its secrets", response: nil, query: Self.dryRun
+            ) { request in
+                let revision = try request.revision()
+                let difference = try await coded {
+                    try await core.removeCamera(
+                        request.parameter("id"), ifRevision: revision, dryRun: request.isDryRun)
+                }
+                return difference.map { .document($0) } ?? .noContent
+            },
+        ]
+    }
+
+    var cameraActions: [APIRoute] {
+        let path = "\(Self.prefix)/cameras/{id}"
+        return [
+            switching("enable", isActive: true, "Lets a camera run"),
+            switching("disable", isActive: false, "Stops a camera until it is enabled"),
+            APIRoute(
+                .put, "\(path)/password", "Sets the password of a camera's login; it is never told back",
+                request: "SecretRequest"
+            ) { request in
+                let secret = try request.decode(SecretRequest.self)
+                try await coded {
+                    try await core.setPassword(of: request.parameter("id"), Array(secret.secret.utf8))
+                }
+                return .noContent
+            },
+            APIRoute(.delete, "\(path)/password", "Forgets the password of a camera's login") { request in
+                try await coded { try await core.removePassword(of: request.parameter("id")) }
+                return .noContent
+            },
+        ]
+    }
+
+    private func switching(_ action: String, isActive: Bool, _ summary: String) -> APIRoute {
+        APIRoute(
+            .post, "\(Self.prefix)/cameras/{id}/\(action)", summary, response: "CameraDocument", query: Self.dryRun
+        ) { request in
+            let id = request.parameter("id")
+            let difference = try await coded {
+                try await core.changeCamera(
+                    id, CameraRequest(isActive: isActive), ifRevision: nil, cause: "camera \(action) \(id)",
+                    dryRun: request.isDryRun)
+            }
+            if let difference { return .document(difference) }
+            return try await camera(id)
+        }
+    }
+
+    private func camera(_ id: String, status: Int = 200, location: Bool = false) async throws -> APIResponse {
+        let (document, revision) = try await coded { try await core.camera(id) }
+        return .document(
+            document, status: status, eTag: APIResponse.tag(revision),
+            location: location ? "\(Self.prefix)/cameras/\(id)" : nil)
+    }
+}

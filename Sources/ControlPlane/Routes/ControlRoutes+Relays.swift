@@ -1,0 +1,98 @@
+internal import ControlAPI
+internal import ErrorCatalog
+
+extension ControlRoutes {
+    var relays: [APIRoute] {
+        let path = "\(Self.prefix)/relays"
+        return [
+            APIRoute(.get, path, "All relays that cameras can publish to", response: "RelayListDocument") { _ in
+                .document(RelayListDocument(relays: await core.relays()))
+            },
+            APIRoute(.get, "\(path)/{name}", "One relay, with its tag for a change", response: "RelayDocument") {
+                try await relay($0.parameter("name"))
+            },
+            APIRoute(
+                .put, "\(path)/{name}",
+                "Adds a relay, or changes one: what is left out stays, an empty text is taken away",
+                request: "RelayRequest", response: "RelayDocument", query: Self.dryRun
+            ) { request in
+                let name = request.parameter("name")
+                let wanted = try request.decode(RelayRequest.self)
+                let revision = try request.revision()
+                let difference = try await coded {
+                    try await core.setRelay(name, wanted, ifRevision: revision, dryRun: request.isDryRun)
+                }
+                if let difference { return .document(difference) }
+                return try await relay(name)
+            },
+            APIRoute(.delete, "\(path)/{name}", "Removes a relay that no camera uses", query: Self.dryRun) { request in
+                let revision = try request.revision()
+                let difference = try await coded {
+                    try await core.removeRelay(
+                        request.parameter("name"), ifRevision: revision, dryRun: request.isDryRun)
+                }
+                return difference.map { .document($0) } ?? .noContent
+            },
+            APIRoute(
+                .put, "\(path)/{name}/secret", "Sets the relay's whole URL as a secret; it is never told back",
+                request: "SecretRequest"
+            ) { request in
+                let secret = try request.decode(SecretRequest.self)
+                try await coded {
+                    try await core.setRelaySecret(request.parameter("name"), Array(secret.secret.utf8))
+                }
+                return .noContent
+            },
+        ]
+    }
+
+    private func relay(_ name: String) async throws -> APIResponse {
+        let (document, revision) = try await coded {
+            (try await core.relay(name), await core.revision(kind: "relay", name: name))
+        }
+        return .document(document, eTag: APIResponse.tag(revision))
+    }
+
+    var keyAccess: [APIRoute] {
+        let path = "\(Self.prefix)/kas"
+        return [
+            APIRoute(.get, path, "The key access server, with its tag for a change", response: "KeyAccessDocument") {
+                _ in await keyAccessAnswer()
+            },
+            APIRoute(
+                .put, path, "Sets the key access server", request: "KeyAccessDocument", response: "KeyAccessDocument",
+                query: Self.dryRun
+            ) { request in
+                let wanted = try request.decode(KeyAccessRequest.self)
+                let revision = try request.revision()
+                let difference = try await coded {
+                    try await core.setKeyAccess(
+                        KeyAccessDocument(
+                            url: wanted.url, certificateAuthorityFile: wanted.certificateAuthorityFile),
+                        ifRevision: revision, dryRun: request.isDryRun)
+                }
+                if let difference { return .document(difference) }
+                return await keyAccessAnswer()
+            },
+            APIRoute(
+                .put, "\(path)/token", "Sets the token that the box shows the key access server",
+                request: "SecretRequest"
+            ) { request in
+                let secret = try request.decode(SecretRequest.self)
+                try await coded { try await core.setKeyAccessToken(Array(secret.secret.utf8)) }
+                return .noContent
+            },
+        ]
+    }
+
+    private func keyAccessAnswer() async -> APIResponse {
+        .document(
+            await core.keyAccess(), eTag: APIResponse.tag(await core.revision(kind: "kas", name: "kas")))
+    }
+
+    /// A `KeyAccessDocument` of which only what can be set is read.
+    private struct KeyAccessRequest: Decodable {
+        var url: String?
+        var certificateAuthorityFile: String?
+    }
+}

@@ -1,0 +1,89 @@
+internal import ControlAPI
+internal import ErrorCatalog
+
+/// Control's routes. A handler reads the request, asks the core, and writes the document; it decides nothing.
+struct ControlRoutes: Sendable {
+    static let prefix = "/api/v1"
+    /// What a change of an object takes besides its body.
+    static let dryRun = ["dryRun": "1: answer what would change, and change nothing"]
+
+    let core: ControlCore
+    let journal: JournalAccess
+    let paths: ControlPaths
+
+    var all: [APIRoute] {
+        let routes =
+            box + cameras + cameraActions + streams + relays + keyAccess + keys + health + events + configuration
+        return routes + [openAPI(of: routes)]
+    }
+
+    /// Made when somebody asks, which is seldom.
+    private func openAPI(of routes: [APIRoute]) -> APIRoute {
+        let path = "\(Self.prefix)/openapi.json"
+        let summary = "This API as an OpenAPI 3.1 document"
+        // It describes itself as well.
+        let described = routes + [APIRoute(.get, path, summary) { _ in .noContent }]
+        return APIRoute(.get, path, summary) { _ in
+            APIResponse(
+                body: .json(OpenAPIDocument.make(title: "WatchBox control", version: "1", routes: described)))
+        }
+    }
+
+    private var box: [APIRoute] {
+        [
+            APIRoute(.get, "\(Self.prefix)/status", "The whole box on one screen", response: "BoxStatus") { _ in
+                .document(await core.status())
+            },
+            APIRoute(.get, "\(Self.prefix)/version", "Which WatchBox answers", response: "VersionDocument") { _ in
+                .document(VersionDocument(version: core.version))
+            },
+            APIRoute(.get, "/metrics", "Metrics of control in Prometheus text") { _ in
+                APIResponse(body: .text(await core.metrics(), type: MetricFamily.mediaType))
+            },
+        ]
+    }
+}
+
+extension APIRequest {
+    var isDryRun: Bool { ["1", "true"].contains(query["dryRun"]) }
+
+    /// A name in the path.
+    func parameter(_ name: String) -> String { parameters[name] ?? "" }
+
+    /// The revision that `If-Match` names. Nil when there is none, or when any will do.
+    func revision() throws(CodedError) -> Int? {
+        guard let ifMatch, ifMatch != "*" else { return nil }
+        let digits = ifMatch.filter { $0 != "\"" }
+        guard let revision = Int(digits), revision >= 0, digits.utf8.allSatisfy({ (48...57).contains($0) }) else {
+            throw CodedError(
+                .conflict, "If-Match is no tag of this box", next: "Read the object again and use its ETag")
+        }
+        return revision
+    }
+
+    /// A number of the query.
+    func number(_ name: String, in range: ClosedRange<Int>, default standard: Int) throws(CodedError) -> Int {
+        guard let text = query[name] else { return standard }
+        guard let number = Int(text), range.contains(number) else {
+            throw CodedError(
+                .badRequest, "\(name) is not a number that is possible",
+                next: "Use \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+}
+
+extension APIResponse {
+    static func tag(_ revision: Int?) -> String? { revision.map { "\"\($0)\"" } }
+}
+
+/// Calls the core, and gives every driver's error its code.
+func coded<Value>(_ body: () async throws -> Value) async throws -> Value {
+    do {
+        return try await body()
+    } catch let error as CancellationError {
+        throw error
+    } catch {
+        throw CodedError(of: error)
+    }
+}

@@ -1,0 +1,37 @@
+internal import CameraStore
+internal import ErrorCatalog
+
+/// IDs from outside are checked before they become part of a path or of a unit's name.
+enum CameraIdentifier {
+    static func isValid(_ id: String) -> Bool { Camera.isValidID(id) }
+
+    static func check(_ id: String) throws(CodedError) -> String {
+        guard isValid(id) else {
+            throw CodedError(
+                .invalidValue, "\"\(Printable.text(id, limit: 64))\" is not a camera's ID",
+                why: "it becomes the name of a unit and of a file",
+                next: "Use 1 to 24 of a-z, 0-9 and single hyphens between them, such as front-door")
+        }
+        return id
+    }
+
+    /// Names of relays: they are keys of a table and part of a secret's name.
+    static func checkRelay(_ name: String) throws(CodedError) -> String {
+        guard isValid(name) else {
+            throw CodedError(
+                .invalidValue, "\"\(Printable.text(name, limit: 64))\" is not a relay's name",
+                next: "Use 1 to 24 of a-z, 0-9 and single hyphens between them, such as main")
+        }
+        return name
+    }
+}
+
+/// Text from outside in a message that goes to a terminal.
+enum Printable {
+    static func text(_ text: String, limit: Int) -> String {
+        let scalars = text.unicodeScalars.prefix(limit).map { scalar -> Character in
+            scalar.value < 32 || (127..<160).contains(scalar.value) ? "?" : Character(scalar)
+        }
+        return String(scalars) + (text.unicodeScalars.count > limit ? "…" : "")
+    }
+}

@@ -1,0 +1,124 @@
+internal import Systemd
+
+/// Reads the runtime directory, and writes it by a plan in two steps: first everything under other names, which may
+/// fail and leaves nothing; then the renames.
+struct RuntimeFiles: Sendable {
+    private static let sizeLimit = 1 << 20
+    private static let services = ["kas", "relay"]
+
+    let paths: ControlPaths
+    let effects: Effects
+
+    func makeDirectories() throws(SystemFiles.Failure) {
+        try SystemFiles.makeDirectory(paths.cameras, mode: 0o755)
+        try SystemFiles.makeDirectory(paths.services, mode: 0o755)
+    }
+
+    func present(units: [UnitState]?) -> RuntimePresent {
+        var present = RuntimePresent()
+        for id in marked(".json") { present.cameraFiles[id] = read(paths.cameraFile(id)) }
+        for service in Self.services { present.serviceFiles[service] = read(paths.serviceFile(service)) }
+        (present.cameraRestartMarks, present.serviceRestartMarks) = restartMarks()
+        present.health = read("\(paths.services)/health.json")
+        present.units = units.map { Dictionary($0.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first }) }
+        return present
+    }
+
+    /// Cameras and services whose units may run with older settings.
+    func restartMarks() -> (cameras: Set<String>, services: Set<String>) {
+        (
+            marked(".restart"),
+            Set(Self.services.filter { SystemFiles.exists(paths.serviceRestartMark($0)) })
+        )
+    }
+
+    /// Cameras that somebody asked to stop.
+    func stopped() -> Set<String> {
+        marked(".stopped")
+    }
+
+    private func marked(_ suffix: String) -> Set<String> {
+        Set(
+            SystemFiles.names(in: paths.services).compactMap { name in
+                name.hasPrefix("camera-") ? Self.identifier(String(name.dropFirst(7)), suffix: suffix) : nil
+            })
+    }
+
+    /// Writes everything that the plan wants under other names. Nothing is left when it throws.
+    ///
+    /// - Parameter token: what marks hold, so that the end of an older restart does not take a newer one's mark away.
+    func stage(_ plan: RuntimePlan, token: String) throws -> [Effects.Staged] {
+        var staged: [Effects.Staged] = []
+        do {
+            // Marks come first: from the moment when a file is new, its mark is there.
+            for mark in plan.marks {
+                staged.append(try effects.stage(Array(token.utf8), as: mark, mode: 0o600, isDurable: false))
+            }
+            for write in plan.writes {
+                staged.append(try effects.stage(write.bytes, as: write.path, mode: write.mode, isDurable: false))
+            }
+        } catch {
+            effects.discard(staged)
+            throw error
+        }
+        return staged
+    }
+
+    /// As much of it as can be: what is wrong with one camera's file is no reason to keep another from its own.
+    ///
+    /// - Returns: the files that are not as the plan wants them, and why the first of them is not.
+    func publish(_ staged: [Effects.Staged], _ plan: RuntimePlan) -> (failed: Set<String>, why: (any Error)?) {
+        var failed: Set<String> = []
+        var why: (any Error)?
+        for file in staged {
+            // Without its mark a kill would leave the unit with older settings for ever.
+            guard !failed.contains(file.path) else {
+                effects.discard([file])
+                continue
+            }
+            do {
+                try effects.publish(file)
+            } catch {
+                why = why ?? error
+                failed.insert(file.path)
+                if let marked = paths.markedFile(file.path) { failed.insert(marked) }
+                effects.discard([file])
+            }
+        }
+        for path in plan.removals {
+            do {
+                try effects.remove(path)
+            } catch {
+                why = why ?? error
+                failed.insert(path)
+            }
+        }
+        return (failed, why)
+    }
+
+    /// The ID in a file's name; nil for what is no camera's, so that no such name becomes a unit.
+    static func identifier(_ name: String, suffix: String) -> String? {
+        guard name.hasSuffix(suffix) else { return nil }
+        let id = String(name.dropLast(suffix.utf8.count))
+        return CameraIdentifier.isValid(id) ? id : nil
+    }
+
+    /// Before a camera's process starts: what lies where its socket will be is a rest of its own, or another camera's,
+    /// which must neither answer for it nor keep it from listening. The directory is control's: it may remove anybody's.
+    func clearSocket(of id: String) {
+        try? SystemFiles.clear(paths.cameraSocket(id))
+    }
+
+    /// The mark of a camera's or a service's unit.
+    func restartMark(ofUnit unit: String) -> String? {
+        if let id = UnitName.cameraID(unit) { return paths.restartMark(id) }
+        return UnitName.service(unit).map { paths.serviceRestartMark($0) }
+    }
+
+    func restartToken(ofUnit unit: String) -> [UInt8]? { restartMark(ofUnit: unit).flatMap { read($0) } }
+
+    private func read(_ path: String) -> [UInt8]? {
+        // One that cannot be read is written again; so is one of another user.
+        try? SystemFiles.read(path, limit: Self.sizeLimit, isOwn: true)
+    }
+}

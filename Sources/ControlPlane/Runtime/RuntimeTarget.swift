@@ -1,0 +1,95 @@
+internal import BoxConfiguration
+internal import ControlAPI
+internal import ErrorCatalog
+
+/// What the runtime directory and systemd should look like under some settings. Made of values only.
+struct RuntimeTarget: Equatable {
+    struct Camera: Equatable {
+        /// Its unit's configuration; nil when it cannot run.
+        var file: [UInt8]?
+        /// Why it is not started though it is active.
+        var obstacle: CodedError?
+        /// Active, without obstacle, and nobody asked for it to be stopped.
+        var runs: Bool
+    }
+
+    var cameras: [String: Camera] = [:]
+    /// `relay` and `kas`, when they are enabled.
+    var services: [String: [UInt8]] = [:]
+    /// For the health daemon.
+    var health: [UInt8] = []
+
+    /// - Parameters:
+    ///   - hasSecret: whether the store has a secret of this name for this camera (its own, or the box's).
+    ///   - stopped: cameras that somebody asked to stop.
+    ///   - problem: why the operator's files are not what runs.
+    init(
+        settings: BoxSettings, paths: ControlPaths, stopped: Set<String>, problem: String?,
+        hasSecret: (_ name: String, _ camera: String) -> Bool
+    ) {
+        for (id, camera) in settings.cameras {
+            let (file, obstacle) = Self.file(id, camera, settings, paths, hasSecret)
+            let canRun = camera.active && file != nil && obstacle == nil
+            cameras[id] = Camera(
+                file: canRun ? file : nil, obstacle: camera.active ? obstacle : nil,
+                runs: canRun && !stopped.contains(id))
+        }
+        if settings.relayServer.enabled, let address = HostAddress(listen: settings.relayServer.listen) {
+            services["relay"] = JSONDocument.bytes(
+                RelayServiceSettings(
+                    host: address.host, port: address.port, tlsCertificateFile: settings.relayServer.tlsCertificate,
+                    tlsKeyFile: settings.relayServer.tlsKey, publishKeysFile: settings.relayServer.publishKeys))
+        }
+        if settings.kasServer.enabled, let address = HostAddress(listen: settings.kasServer.listen) {
+            var tls: KeyAccessServiceSettings.TLSFiles?
+            if let certificate = settings.kasServer.tlsCertificate, let key = settings.kasServer.tlsKey {
+                tls = KeyAccessServiceSettings.TLSFiles(certificateChainFile: certificate, privateKeyFile: key)
+            }
+            services["kas"] = JSONDocument.bytes(
+                KeyAccessServiceSettings(host: address.host, port: address.port, tls: tls))
+        }
+        health = JSONDocument.bytes(health(settings, problem))
+    }
+
+    private static func file(
+        _ id: String, _ camera: CameraSettings, _ settings: BoxSettings, _ paths: ControlPaths,
+        _ hasSecret: (_ name: String, _ camera: String) -> Bool
+    ) -> (file: [UInt8]?, obstacle: CodedError?) {
+        if let obstacle = settings.obstacle(to: id) { return (nil, obstacle) }
+        let needed = [
+            (camera.secret, "watchboxctl camera password \(id)"),
+            (settings.relays[camera.relay]?.secret, "watchboxctl relay edit \(camera.relay) --secret-file FILE"),
+            (settings.kas?.secret, "watchboxctl kas set --token-file FILE"),
+        ]
+        for case (let name?, let next) in needed where !hasSecret(name, id) {
+            return (
+                nil,
+                CodedError(
+                    .missingSecret, "camera \(id) needs the secret \"\(name)\"",
+                    why: "it is not in this box's store", next: "Give it: \(next)", object: id)
+            )
+        }
+        do {
+            let configuration = try settings.cameraConfiguration(id, stateDirectory: paths.cameraState(id))
+            return (JSONDocument.bytes(configuration), nil)
+        } catch {
+            return (nil, error)
+        }
+    }
+
+    private func health(_ settings: BoxSettings, _ problem: String?) -> HealthServiceSettings {
+        let relays = settings.relays.sorted { $0.key < $1.key }.compactMap { name, relay in
+            relay.url.flatMap { HostAddress(url: $0) }.map {
+                HealthServiceSettings.Host(name: name, host: $0.host, port: $0.port, tls: $0.isEncrypted)
+            }
+        }
+        let kas = settings.kas.flatMap { HostAddress(url: $0.url) }.map {
+            HealthServiceSettings.Host(name: "kas", host: $0.host, port: $0.port, tls: $0.isEncrypted)
+        }
+        return HealthServiceSettings(
+            reboot: settings.health.reboot, metricsListen: settings.health.metricsListen, relays: relays, kas: kas,
+            cameras: settings.cameras.sorted { $0.key < $1.key }.compactMap { id, camera in
+                cameras[id]?.runs == true ? HealthServiceSettings.Camera(id: id, relay: camera.relay) : nil
+            }, configurationProblem: problem)
+    }
+}

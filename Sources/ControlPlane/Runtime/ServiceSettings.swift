@@ -1,0 +1,93 @@
+/// What `watchboxd relay --config` reads: `/run/watchbox/service/relay.json`. Holds no secret.
+public struct RelayServiceSettings: Codable, Equatable, Sendable {
+    public var host: String
+    public var port: Int
+    /// PEM; both or none.
+    public var tlsCertificateFile: String?
+    public var tlsKeyFile: String?
+    /// One publish key per line; nil: anybody may publish.
+    public var publishKeysFile: String?
+    /// How long a publisher may be away before its viewers are sent off.
+    public var graceSeconds: Double
+
+    public init(
+        host: String, port: Int, tlsCertificateFile: String? = nil, tlsKeyFile: String? = nil,
+        publishKeysFile: String? = nil, graceSeconds: Double = 10
+    ) {
+        self.host = host
+        self.port = port
+        self.tlsCertificateFile = tlsCertificateFile
+        self.tlsKeyFile = tlsKeyFile
+        self.publishKeysFile = publishKeysFile
+        self.graceSeconds = graceSeconds
+    }
+}
+
+/// What `watchboxd kas --config` reads: `/run/watchbox/service/kas.json`, with the names of
+/// `KeyAccessServerConfiguration`.
+struct KeyAccessServiceSettings: Codable, Equatable, Sendable {
+    struct TLSFiles: Codable, Equatable, Sendable {
+        var certificateChainFile: String
+        var privateKeyFile: String
+    }
+
+    /// Where systemd keeps the state of a dynamic user; `/var/lib/watchbox-kas` is a link, which the service does not follow.
+    var stateDirectory = "/var/lib/private/watchbox-kas"
+    var host: String
+    var port: Int
+    var tls: TLSFiles?
+}
+
+/// What the health daemon watches: `/run/watchbox/service/health.json`. Holds no secret; it reads it again when it
+/// changes.
+public struct HealthServiceSettings: Codable, Equatable, Sendable {
+    /// A host to reach.
+    public struct Host: Codable, Equatable, Sendable {
+        /// Of the relay in the configuration, or `kas`.
+        public var name: String
+        public var host: String
+        public var port: Int
+        public var tls: Bool
+
+        public init(name: String, host: String, port: Int, tls: Bool) {
+            self.name = name
+            self.host = host
+            self.port = port
+            self.tls = tls
+        }
+    }
+
+    /// A camera that shall run.
+    public struct Camera: Codable, Equatable, Sendable {
+        public var id: String
+        /// Name of its relay.
+        public var relay: String
+
+        public init(id: String, relay: String) {
+            self.id = id
+            self.relay = relay
+        }
+    }
+
+    /// May reboot the box as its last step.
+    public var reboot: Bool
+    /// `host:port` for metrics over TCP; nil: on the socket only.
+    public var metricsListen: String?
+    public var relays: [Host]
+    public var kas: Host?
+    public var cameras: [Camera]
+    /// `WB-1005 …` while the operator's files are not what runs; nil when they are.
+    public var configurationProblem: String?
+
+    public init(
+        reboot: Bool, metricsListen: String?, relays: [Host], kas: Host?, cameras: [Camera],
+        configurationProblem: String? = nil
+    ) {
+        self.reboot = reboot
+        self.metricsListen = metricsListen
+        self.relays = relays
+        self.kas = kas
+        self.cameras = cameras
+        self.configurationProblem = configurationProblem
+    }
+}

@@ -1,0 +1,138 @@
+internal import ErrorCatalog
+internal import Synchronization
+internal import Systemd
+
+/// Gives jobs to systemd, for each unit one after the other, for all units side by side.
+final class UnitCrew: Sendable {
+    /// How one job ended.
+    struct Outcome: Sendable {
+        var unit: String
+        var job: UnitLine.Job
+        var failure: SystemdError?
+        /// What `prepare` said of the unit before a start.
+        var mark: [UInt8]?
+    }
+
+    private struct State {
+        var lines: [String: UnitLine] = [:]
+        var waiting: [Int: (unit: String?, done: CheckedContinuation<Void, Never>)] = [:]
+        var nextWaiting = 0
+        var failures: [String: SystemdError] = [:]
+        var ended = 0
+    }
+
+    private let state = Mutex(State())
+    private let units: any UnitControl
+    /// Before a start: credentials have to be where the unit loads them from. Returns the mark that wants the restart.
+    private let prepare: @Sendable (_ unit: String, _ isDown: Bool) throws -> [UInt8]?
+    private let tell: @Sendable (Outcome) -> Void
+    private let willDo: @Sendable (_ step: String) throws -> Void
+
+    init(
+        units: any UnitControl, willDo: @escaping @Sendable (_ step: String) throws -> Void,
+        prepare: @escaping @Sendable (_ unit: String, _ isDown: Bool) throws -> [UInt8]?,
+        ended: @escaping @Sendable (Outcome) -> Void
+    ) {
+        self.units = units
+        self.willDo = willDo
+        self.prepare = prepare
+        tell = ended
+    }
+
+    /// Returns at once; the job goes its way.
+    func request(_ job: UnitLine.Job, _ unit: String) {
+        let first = state.withLock { $0.lines[unit, default: UnitLine()].wanted(job) }
+        guard let first else { return }
+        Task { await work(through: first, unit) }
+    }
+
+    /// Jobs that were done so far.
+    var ended: Int { state.withLock { $0.ended } }
+
+    /// Units whose jobs are not done yet.
+    var busy: Set<String> { state.withLock { state in Set(state.lines.filter { !$0.value.isIdle }.keys) } }
+
+    /// Waits until the unit has no job any more. Throws why its last one failed.
+    func settled(_ unit: String) async throws(SystemdError) {
+        await wait(for: unit)
+        if let failure = state.withLock({ $0.failures[unit] }) { throw failure }
+    }
+
+    /// Waits until no unit has a job.
+    func settled() async { await wait(for: nil) }
+
+    /// Returns early when the task is cancelled.
+    private func wait(for unit: String?) async {
+        let number = state.withLock { state in
+            state.nextWaiting += 1
+            return state.nextWaiting
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { done in
+                let isDone = state.withLock { state in
+                    // Under the lock: a cancellation either sees this one waiting, or is seen here.
+                    if Self.isSettled(unit, state) || Task.isCancelled { return true }
+                    state.waiting[number] = (unit, done)
+                    return false
+                }
+                if isDone { done.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.waiting.removeValue(forKey: number) }?.done.resume()
+        }
+    }
+
+    private static func isSettled(_ unit: String?, _ state: State) -> Bool {
+        if let unit { state.lines[unit]?.isIdle ?? true } else { state.lines.values.allSatisfy(\.isIdle) }
+    }
+
+    private func work(through first: UnitLine.Job, _ unit: String) async {
+        var job = first
+        while true {
+            var failure: SystemdError?
+            var mark: [UInt8]?
+            do {
+                let state = job == .stop ? nil : try? await units.state(of: unit)
+                let isFailed = state?.active == "failed"
+                if job != .stop { mark = try prepare(unit, isFailed || state?.isIdle == true) }
+                try await perform(job, unit, isFailed: isFailed)
+            } catch {
+                failure = error as? SystemdError ?? .invalid(CodedError(of: error).what)
+            }
+            // Told before the line is free, so that whoever waited for it sees what came of it.
+            tell(Outcome(unit: unit, job: job, failure: failure, mark: mark))
+            let (next, released) = state.withLock { state in
+                state.failures[unit] = failure
+                state.ended += 1
+                let next = state.lines[unit]?.ended()
+                if next == nil { state.lines[unit] = nil }
+                let waiting = state.waiting
+                state.waiting = waiting.filter { !Self.isSettled($0.value.unit, state) }
+                return (next, waiting.values.filter { Self.isSettled($0.unit, state) })
+            }
+            for waiting in released { waiting.done.resume() }
+            guard let next else { return }
+            job = next
+        }
+    }
+
+    private func perform(_ job: UnitLine.Job, _ unit: String, isFailed: Bool) async throws {
+        switch job {
+        case .start, .restart:
+            // systemd starts nothing that has used up its starts, until that is forgotten.
+            if isFailed {
+                try willDo("reset \(unit)")
+                try await units.resetFailed(unit)
+            }
+            try willDo("\(job.rawValue) \(unit)")
+            if job == .start { try await units.start(unit) } else { try await units.restart(unit) }
+        case .stop:
+            try willDo("stop \(unit)")
+            do {
+                try await units.stop(unit)
+            } catch SystemdError.noSuchUnit {
+                // Nothing to stop.
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+internal import CameraModel
+internal import ControlAPI
+internal import ControlClient
+internal import Synchronization
+
+/// Asks the cameras' processes on their sockets.
+final class CameraProcesses: Sendable {
+    /// At once.
+    private static let concurrency = 16
+    private static let deadline = Duration.seconds(1)
+
+    private let paths: ControlPaths
+    /// Somebody who asks while everybody is being asked gets the same answers.
+    private let current = Mutex<(users: [String: UInt32], task: Task<[String: CameraStatusDocument], Never>)?>(nil)
+
+    init(paths: ControlPaths) {
+        self.paths = paths
+    }
+
+    /// Those that answer within a second.
+    ///
+    /// - Parameter users: of each camera's unit, by ID: nobody else's socket is asked.
+    func statuses(of users: [String: UInt32]) async -> [String: CameraStatusDocument] {
+        let task = current.withLock { current in
+            if let current, users.allSatisfy({ current.users[$0.key] == $0.value }) { return current.task }
+            let task = Task { [paths] in
+                let answers = await Self.ask(users, paths: paths)
+                return answers
+            }
+            current = (users, task)
+            return task
+        }
+        let answers = await task.value
+        current.withLock { current in if current?.task == task { current = nil } }
+        return answers
+    }
+
+    /// - Parameter user: of the camera's unit.
+    func requestKeyFrame(of id: String, user: UInt32) async throws(ControlClientError) {
+        try await client(id, user).send(.post, "/api/v1/key-frame")
+    }
+
+    /// - Parameter user: of the camera's unit.
+    func rotateKey(of id: String, user: UInt32) async throws(ControlClientError) {
+        try await client(id, user).send(.post, "/api/v1/rotate-key")
+    }
+
+    private func client(_ id: String, _ user: UInt32) -> ControlClient {
+        ControlClient(
+            socketPath: paths.cameraSocket(id), maximumAnswerBytes: ControlClient.cameraAnswerBytes, socketOwner: user)
+    }
+
+    private static func ask(_ users: [String: UInt32], paths: ControlPaths) async -> [String: CameraStatusDocument] {
+        await withTaskGroup(of: (String, CameraStatusDocument?).self) { group in
+            var answers: [String: CameraStatusDocument] = [:]
+            var waiting = users.sorted { $0.key < $1.key }[...]
+            func askNext() {
+                guard let (id, user) = waiting.popFirst() else { return }
+                let socket = paths.cameraSocket(id)
+                group.addTask {
+                    let client = ControlClient(
+                        socketPath: socket, readTimeout: deadline, maximumAnswerBytes: ControlClient.cameraAnswerBytes,
+                        socketOwner: user)
+                    return (id, try? await client.get(CameraStatusDocument.self, "/api/v1/status"))
+                }
+            }
+            for _ in 0..<concurrency { askNext() }
+            while let (id, answer) = await group.next() {
+                // A process says which camera it is; another's words are not believed.
+                if let answer, answer.statistics.camera == id { answers[id] = answer }
+                askNext()
+            }
+            return answers
+        }
+    }
+}

@@ -1,0 +1,206 @@
+internal import ControlAPI
+internal import ControlClient
+internal import ErrorCatalog
+internal import Glibc
+internal import Systemd
+
+extension DoctorCheck {
+    static let daemonChecks: [DoctorCheck] = [
+        DoctorCheck("cameras", examine: cameras),
+        DoctorCheck("health", examine: health),
+        DoctorCheck("api", examine: api),
+        DoctorCheck(reading: "user", user),
+        DoctorCheck("units", examine: units),
+        DoctorCheck(reading: "sandbox", sandbox),
+        DoctorCheck("journal", examine: journal),
+    ]
+
+    private static func cameras(_ knowledge: Knowledge) async -> Finding {
+        switch await knowledge.status() {
+        case .failure(let absence): return absence.finding
+        case .success(let status):
+            let active = status.cameras.filter(\.isActive)
+            let silent = active.filter { $0.stream.state != .live }
+            guard let first = silent.first else {
+                return .ok(active.isEmpty ? "no camera is active" : "\(active.count) of \(active.count) live")
+            }
+            let why = first.stream.reason.map { ": \($0)" } ?? ""
+            let others = silent.count > 1 ? ", and \(silent.count - 1) more" : ""
+            let evidence = "\(first.id) is \(first.stream.state.rawValue)\(why)\(others)"
+            let next = first.stream.code == nil ? "Run: watchboxctl logs \(first.id)" : nil
+            return first.stream.state == .starting
+                ? .warn(evidence, first.stream.code, next: next) : .fail(evidence, first.stream.code, next: next)
+        }
+    }
+
+    private static func health(_ knowledge: Knowledge) async -> Finding {
+        switch await knowledge.status() {
+        case .failure(let absence): return absence.finding
+        case .success(let status):
+            guard let report = status.health else {
+                return .fail(
+                    "the health daemon does not answer, so nothing heals this box",
+                    next: "Run: systemctl status watchbox-health")
+            }
+            let troubles = report.checks.filter { !$0.isAcknowledged && ($0.state == .fail || $0.state == .warn) }
+                .sorted { ($0.state == .fail ? 0 : 1) < ($1.state == .fail ? 0 : 1) }
+            guard let first = troubles.first else {
+                return .ok("\(counted(report.checks.count, "check")), none failed")
+            }
+            let others = troubles.count > 1 ? ", and \(troubles.count - 1) more" : ""
+            let evidence = "\(first.check)\(first.object.map { " \($0)" } ?? ""): \(first.evidence)\(others)"
+            let next = first.next ?? "Run: watchboxctl health"
+            return first.state == .fail
+                ? .fail(evidence, first.code, next: next) : .warn(evidence, first.code, next: next)
+        }
+    }
+
+    private static func api(_ knowledge: Knowledge) async -> Finding {
+        let surroundings = knowledge.surroundings
+        let path = surroundings.path(surroundings.socketPath)
+        if let finding = await OwnThread.value({ socketFinding(path, surroundings) }) ?? nil { return finding }
+        guard !surroundings.isOffline else { return .ok("the socket is there; not asked (--offline)") }
+        let begin = ContinuousClock.now
+        do throws(ControlClientError) {
+            _ = try await surroundings.client.get(VersionDocument.self, "/api/v1/version")
+            return .ok("answers in \((ContinuousClock.now - begin).milliseconds.tenths) ms")
+        } catch .denied(let path) {
+            return .warn(
+                "this user may not use \(path)", .notPermitted, next: ControlClientError.denied(path: path).next)
+        } catch {
+            return .fail("\(error)", .unreachable, next: error.next)
+        }
+    }
+
+    /// Nil when the socket is as it should be.
+    private static func socketFinding(_ path: String, _ surroundings: Surroundings) -> Finding? {
+        guard let status = SmallFile.status(path) else {
+            return .fail(
+                "there is no socket at \(path)", .unreachable, next: "Run: systemctl status watchbox-control.socket")
+        }
+        guard status.st_mode & S_IFMT == S_IFSOCK else {
+            return .fail(
+                "\(path) is no socket", .unreachable,
+                next: "Remove it, then run: systemctl restart watchbox-control.socket")
+        }
+        // A daemon that a person started by hand has the socket for himself, which is stricter.
+        guard status.st_mode & 0o002 == 0 else {
+            return .fail(
+                "everybody may use \(path) (mode \(String(status.st_mode & 0o777, radix: 8)))",
+                next: "Run: systemctl restart watchbox-control.socket, and look for who changed it")
+        }
+        return nil
+    }
+
+    private static func user(_ surroundings: Surroundings) -> Finding {
+        if surroundings.identity.userIdentifier == 0 { return .ok("root, who may do everything") }
+        let groups = SmallFile.text(surroundings.path("/etc/group")) ?? ""
+        let line = groups.split(separator: "\n").first { $0.hasPrefix("watchbox:") }
+        guard let line,
+            let group = line.split(separator: ":", omittingEmptySubsequences: false).dropFirst(2).first.flatMap({
+                UInt32($0)
+            })
+        else {
+            return .warn(
+                "there is no group watchbox: the units are not installed",
+                next: "Install the package, or run: make install")
+        }
+        return surroundings.identity.groupIdentifiers.contains(group)
+            ? .ok("in the group watchbox")
+            : .warn("not in the group watchbox, so the daemon refuses changes", .notPermitted)
+    }
+
+    private static func units(_ knowledge: Knowledge) async -> Finding {
+        guard !knowledge.surroundings.isOffline else { return Knowledge.Absence.offline.finding }
+        let units = knowledge.surroundings.units
+        do throws(SystemdError) {
+            var states = try await units.units(matching: "watchbox-*.service")
+            for name in ["watchbox-control.service", "watchbox-health.service"]
+            where !states.contains(where: { $0.name == name }) {
+                states.append(try await units.state(of: name))
+            }
+            return finding(of: states)
+        } catch {
+            return .unknown("PID 1 was not asked: \(error)")
+        }
+    }
+
+    static func finding(of states: [UnitState]) -> Finding {
+        let missing = states.filter { $0.load == "not-found" }.map(\.name)
+        guard missing.isEmpty else {
+            return .warn(
+                "not installed: \(missing.joined(separator: ", "))", next: "Install the package, or run: make install")
+        }
+        if let failed = states.first(where: { $0.active == "failed" }) {
+            let code: ErrorCode? =
+                switch failed.result {
+                case "start-limit-hit": .startLimit
+                case "watchdog": .watchdogAbort
+                case "oom-kill": .processKilledForMemory
+                default: nil
+                }
+            return .fail(
+                "\(failed.name) failed (\(failed.result))", code, next: "Run: journalctl -u \(failed.name) -n 50")
+        }
+        if let broken = states.first(where: { $0.load != "loaded" }) {
+            return .fail("\(broken.name) is \(broken.load)", next: "Run: systemctl status \(broken.name)")
+        }
+        let core = states.filter {
+            !$0.name.contains("@") && $0.active == "inactive" && $0.name != "watchbox-relay.service"
+                && $0.name != "watchbox-kas.service"
+        }
+        if let stopped = core.first {
+            return .fail("\(stopped.name) does not run", next: "Run: systemctl start watchbox.target")
+        }
+        let restarts = states.reduce(0) { $0 + Int($1.restarts) }
+        let tail = restarts > 0 ? ", \(counted(restarts, "restart")) since they were started" : ""
+        return .ok("\(counted(states.count { $0.active == "active" }, "unit")) active\(tail)")
+    }
+
+    /// What the kernel says of the processes that run, which is more than what a unit file asks for.
+    private static func sandbox(_ surroundings: Surroundings) -> Finding {
+        let directory = surroundings.path("/proc")
+        var count = 0
+        for name in SmallFile.names(in: directory) where UInt32(name) != nil {
+            guard SmallFile.line("\(directory)/\(name)/comm") == "watchboxd",
+                let text = SmallFile.text("\(directory)/\(name)/status")
+            else { continue }
+            count += 1
+            if let weakness = weakness(text) {
+                return .warn(
+                    "process \(name) \(weakness)", next: "Start it through its unit: systemctl restart watchbox.target")
+            }
+        }
+        return count == 0
+            ? .unknown("no watchboxd process is to be seen")
+            : .ok("\(counted(count, "process", "processes")): no root, no new privileges, system calls filtered")
+    }
+
+    /// Of proc_pid_status(5); nil when there is none.
+    static func weakness(_ status: String) -> String? {
+        func field(_ name: String) -> [Substring] {
+            let line = status.split(separator: "\n").first { $0.hasPrefix(name + ":") }
+            return line?.dropFirst(name.utf8.count + 1).split(whereSeparator: \.isWhitespace) ?? []
+        }
+        let users = field("Uid")
+        if users.count < 2 || users[1] == "0" { return "runs as root" }
+        if field("NoNewPrivs").first != "1" { return "may gain privileges" }
+        if field("Seccomp").first != "2" { return "may make every system call" }
+        return nil
+    }
+
+    private static func journal(_ knowledge: Knowledge) async -> Finding {
+        var query = JournalQuery()
+        query.last = 1
+        do throws(SystemdError) {
+            let entries = try await JournalReader.read(query)
+            return entries.isEmpty
+                ? .warn("the journal is empty", next: "Run: systemctl status systemd-journald") : .ok("readable")
+        } catch .denied {
+            return .unknown(
+                "this user may not read it", next: "Run it with sudo, or: sudo adduser $USER systemd-journal")
+        } catch {
+            return .unknown("\(error)")
+        }
+    }
+}

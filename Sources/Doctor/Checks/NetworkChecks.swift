@@ -1,0 +1,150 @@
+internal import BoxConfiguration
+internal import ControlAPI
+internal import ErrorCatalog
+internal import KeyAccessClient
+internal import Systemd
+
+extension DoctorCheck {
+    static let networkChecks: [DoctorCheck] = [
+        DoctorCheck(reading: "network", network),
+        DoctorCheck(reading: "dns", nameServers),
+        DoctorCheck("relay", examine: relay),
+        DoctorCheck("kas", examine: keyAccess),
+    ]
+
+    private static func network(_ surroundings: Surroundings) -> Finding {
+        let routes = SmallFile.text(surroundings.path("/proc/net/route")) ?? ""
+        let routes6 = SmallFile.text(surroundings.path("/proc/net/ipv6_route")) ?? ""
+        guard let interface = Routes.defaultInterface(routes) ?? Routes.defaultInterface6(routes6) else {
+            // A relay on the same network needs none.
+            return .warn("there is no default route", .noGateway)
+        }
+        let carrier = SmallFile.number(surroundings.path("/sys/class/net/\(interface)/carrier"))
+        if carrier == 0 { return .fail("\(interface) has no link", .noCarrier) }
+        let addresses = Routes.addresses(SmallFile.text(surroundings.path("/proc/net/fib_trie")) ?? "")
+        let addresses6 = Routes.addresses6(SmallFile.text(surroundings.path("/proc/net/if_inet6")) ?? "")
+        guard addresses + addresses6 > 0 else { return .fail("\(interface) has no address", .noAddress) }
+        return .ok("default route by \(interface), \(counted(addresses + addresses6, "address", "addresses"))")
+    }
+
+    private static func nameServers(_ surroundings: Surroundings) -> Finding {
+        guard let text = SmallFile.text(surroundings.path("/etc/resolv.conf")) else {
+            return .fail("/etc/resolv.conf cannot be read", .noDNS)
+        }
+        let servers = text.split(separator: "\n")
+            .map { $0.split(whereSeparator: \.isWhitespace) }
+            .filter { $0.count > 1 && $0[0] == "nameserver" }
+        return servers.isEmpty
+            ? .fail("/etc/resolv.conf names no server", .noDNS)
+            : .ok("\(counted(servers.count, "name server")) set")
+    }
+
+    private static func relay(_ knowledge: Knowledge) async -> Finding {
+        guard let settings = await knowledge.settings() else {
+            return .unknown("no configuration can be read", next: "Run it with sudo")
+        }
+        guard !settings.relays.isEmpty else {
+            return .warn("none is set, so no camera can publish", .incompleteCamera, next: "Run: watchboxctl setup")
+        }
+        guard !knowledge.surroundings.isOffline else { return Knowledge.Absence.offline.finding }
+        var findings: [Finding] = []
+        // As many as a box has; more would only make it late.
+        for (name, relay) in settings.relays.sorted(by: { $0.key < $1.key }).prefix(8) {
+            findings.append(await finding(of: name, relay))
+        }
+        return Finding.worst(of: findings) ?? .unknown("none was asked")
+    }
+
+    private static func finding(of name: String, _ relay: RelaySettings) async -> Finding {
+        guard relay.secret == nil, let url = relay.url else {
+            return .unknown("\(name): its address is a secret; its cameras tell whether it is reached")
+        }
+        guard let endpoint = Endpoint(url) else { return .fail("\(name): its URL has no host", .invalidValue) }
+        let outcome = await OwnThread.value { () -> Result<Reachability.Times, Reachability.Failure> in
+            Result { () throws(Reachability.Failure) in try Reachability.connect(endpoint) }
+        }
+        switch outcome {
+        case .success(let times)?:
+            return .ok(
+                "\(name) \(endpoint.host): DNS \(times.lookup.milliseconds.tenths) ms, TCP \(times.connect.milliseconds.tenths) ms"
+            )
+        case .failure(.name(let why))?: return .fail("\(name): \(endpoint.host) is not found: \(why)", .noDNS)
+        case .failure(.port(let why))?:
+            return .fail("\(name): \(endpoint.host):\(endpoint.port) does not answer: \(why)", .relayUnreachable)
+        case nil: return .unknown("\(name): no thread can be made")
+        }
+    }
+
+    private static func keyAccess(_ knowledge: Knowledge) async -> Finding {
+        guard let settings = await knowledge.settings() else {
+            return .unknown("no configuration can be read", next: "Run it with sudo")
+        }
+        guard let kas = settings.kas else {
+            return .warn("none is set, so no camera can publish", .incompleteCamera, next: "Run: watchboxctl setup")
+        }
+        guard !knowledge.surroundings.isOffline else { return Knowledge.Absence.offline.finding }
+        let begin = ContinuousClock.now
+        let fingerprint: String
+        do throws(KeyAccessError) {
+            fingerprint = try await KASProbe.publicKeyFingerprint(
+                KASConfiguration(url: kas.url, certificateAuthorityFile: kas.caFile))
+        } catch {
+            return .fail("its public key cannot be had: \(error)", .keyAccessUnreachable)
+        }
+        let time = (ContinuousClock.now - begin).milliseconds.tenths
+        if case .success(let status) = await knowledge.status(), !status.keyAccess.hasToken {
+            return .warn(
+                "public key read in \(time) ms, but there is no token", .missingSecret,
+                next: "Run: watchboxctl kas set --token-file FILE")
+        }
+        return .ok("public key \(fingerprint.prefix(16))… read in \(time) ms")
+    }
+}
+
+/// The kernel's tables of routes and addresses.
+enum Routes {
+    /// Of `/proc/net/route`.
+    static func defaultInterface(_ text: String) -> String? {
+        for line in text.split(separator: "\n").dropFirst() {
+            let fields = line.split(whereSeparator: \.isWhitespace)
+            guard fields.count >= 8, fields[1] == "00000000", fields[7] == "00000000",
+                let flags = UInt16(fields[3], radix: 16), flags & 1 != 0
+            else { continue }
+            return String(fields[0])
+        }
+        return nil
+    }
+
+    /// Of `/proc/net/ipv6_route`.
+    static func defaultInterface6(_ text: String) -> String? {
+        for line in text.split(separator: "\n") {
+            let fields = line.split(whereSeparator: \.isWhitespace)
+            // The kernel's own reject route is on lo.
+            guard fields.count >= 10, fields[1] == "00", fields[0].allSatisfy({ $0 == "0" }), fields[9] != "lo" else {
+                continue
+            }
+            return String(fields[9])
+        }
+        return nil
+    }
+
+    /// How many of this machine's IPv4 addresses `/proc/net/fib_trie` names, without loopback.
+    static func addresses(_ text: String) -> Int {
+        var last: Substring = ""
+        var found: Set<Substring> = []
+        for line in text.split(separator: "\n") {
+            let fields = line.split(whereSeparator: \.isWhitespace)
+            if fields.first == "|--", fields.count > 1 { last = fields[1] }
+            if fields.contains("LOCAL"), fields.contains("host"), !last.hasPrefix("127.") { found.insert(last) }
+        }
+        return found.count
+    }
+
+    /// Of `/proc/net/if_inet6`: those that others can reach.
+    static func addresses6(_ text: String) -> Int {
+        text.split(separator: "\n").count { line in
+            let fields = line.split(whereSeparator: \.isWhitespace)
+            return fields.count >= 6 && fields[3] == "00" && fields[5] != "lo"
+        }
+    }
+}

@@ -1,0 +1,172 @@
+public import ControlAPI
+internal import ControlClient
+internal import Glibc
+internal import Systemd
+
+/// What somebody who helps needs, without a secret in it: one tar archive.
+public struct SupportBundle: Sendable {
+    /// Lines of the log that go in.
+    public static let logLines = 500
+    /// Of one file; the end of longer ones is left out.
+    private static let mostBytes = 4 << 20
+
+    /// File name and content, before redaction.
+    public var files: [(name: String, text: String)]
+    /// Seconds since 1970.
+    public var time: Int64
+
+    public init(files: [(name: String, text: String)], time: Int64) {
+        self.files = files
+        self.time = time
+    }
+
+    /// The archive. Every name is ours, every text goes through `Redaction`.
+    public func archive() throws(TapeArchive.NameError) -> [UInt8] {
+        var archive = TapeArchive()
+        for file in files {
+            var bytes = Array(Redaction.clean(file.text).utf8)
+            if bytes.count > Self.mostBytes { bytes = bytes.prefix(Self.mostBytes) + Array("\n[cut here]\n".utf8) }
+            try archive.add("watchbox-bundle/\(file.name)", bytes, time: time)
+        }
+        return archive.data
+    }
+
+    /// Asks for everything; what cannot be had is a file that says why.
+    public static func collect(_ report: DoctorReport, in surroundings: Surroundings) async -> SupportBundle {
+        let client = surroundings.client
+        let isOffline = surroundings.isOffline
+        func asked(_ body: () async throws(ControlClientError) -> String) async -> String {
+            guard !isOffline else { return "not asked (--offline)\n" }
+            do throws(ControlClientError) {
+                return try await body()
+            } catch {
+                return "not available: \(error)\n"
+            }
+        }
+        var files: [(name: String, text: String)] = [("doctor.json", JSONDocument.text(report) + "\n")]
+        files.append(
+            (
+                "status.json",
+                await asked { () throws(ControlClientError) in
+                    JSONDocument.text(try await client.get(BoxStatus.self, "/api/v1/status")) + "\n"
+                }
+            ))
+        files.append(
+            (
+                "health.json",
+                await asked { () throws(ControlClientError) in
+                    JSONDocument.text(try await client.get(HealthReport.self, "/api/v1/health")) + "\n"
+                }
+            ))
+        files.append(
+            (
+                "config.toml",
+                await asked { () throws(ControlClientError) in try await client.text("/api/v1/config/export") }
+            ))
+        files.append(
+            (
+                "generations.json",
+                await asked { () throws(ControlClientError) in
+                    JSONDocument.text(try await client.get(GenerationListDocument.self, "/api/v1/config/history"))
+                        + "\n"
+                }
+            ))
+        files.append(("units.txt", await units(surroundings)))
+        files.append(("versions.txt", await versions(surroundings)))
+        files.append(("log.txt", await log(surroundings)))
+        return SupportBundle(files: files, time: report.time)
+    }
+
+    private static func units(_ surroundings: Surroundings) async -> String {
+        guard !surroundings.isOffline else { return "not asked (--offline)\n" }
+        do throws(SystemdError) {
+            return try await surroundings.units.units(matching: "watchbox*").map { unit in
+                "\(unit.name) \(unit.load) \(unit.active) \(unit.sub) result=\(unit.result) restarts=\(unit.restarts) "
+                    + "\(unit.statusText)\n"
+            }.joined()
+        } catch {
+            return "not available: \(error)\n"
+        }
+    }
+
+    private static func versions(_ surroundings: Surroundings) async -> String {
+        var text = "watchboxctl \(surroundings.version)\n"
+        if !surroundings.isOffline,
+            let daemon = try? await surroundings.client.get(VersionDocument.self, "/api/v1/version")
+        {
+            text += "watchboxd \(daemon.version)\n"
+        }
+        for path in ["/proc/sys/kernel/osrelease", "/proc/device-tree/model", "/proc/uptime"] {
+            if let line = SmallFile.line(surroundings.path(path)) { text += "\(path) \(line)\n" }
+        }
+        let system = (SmallFile.text(surroundings.path("/etc/os-release")) ?? "").split(separator: "\n")
+        return text
+            + system.filter { $0.hasPrefix("PRETTY_NAME=") || $0.hasPrefix("VERSION_ID=") }.map { "\($0)\n" }.joined()
+    }
+
+    /// From the daemon, else from the journal's files.
+    private static func log(_ surroundings: Surroundings) async -> String {
+        if !surroundings.isOffline,
+            let document = try? await surroundings.client.get(
+                LogDocument.self, "/api/v1/logs", query: [("n", "\(logLines)")])
+        {
+            return document.lines.map { line in
+                "\(line.time) \(line.unit ?? "-") \(line.level) \(line.code.map { "\($0) " } ?? "")\(line.message)\n"
+            }.joined()
+        }
+        var query = JournalQuery()
+        query.units = unitNames(surroundings)
+        query.last = logLines
+        do throws(SystemdError) {
+            let lines = try await JournalReader.read(query).map { entry in
+                "\(entry.realtimeMicroseconds) \(entry.unit ?? "-") \(entry.priority) \(entry.message)\n"
+            }
+            return lines.isEmpty ? "no line of WatchBox is in the journal\n" : lines.joined()
+        } catch {
+            return "not available: \(error)\n"
+        }
+    }
+
+    /// Without asking anybody: the daemons, and the cameras that control has written a file for.
+    private static func unitNames(_ surroundings: Surroundings) -> [String] {
+        let cameras = SmallFile.names(in: surroundings.path("/run/watchbox/service"))
+            .filter { $0.hasPrefix("camera-") && $0.hasSuffix(".json") }
+            .map { "camera@\($0.dropFirst("camera-".count).dropLast(".json".count))" }
+        return (["control", "health", "relay", "kas"] + cameras.prefix(64)).map { "watchbox-\($0).service" }
+    }
+}
+
+/// A file that did not exist before, for its owner only.
+public enum NewFile {
+    public struct Failure: Error, Equatable, CustomStringConvertible {
+        public var errno: Int32
+        public var isThere: Bool { errno == EEXIST || errno == ELOOP }
+        public var description: String {
+            isThere ? "there is a file of that name already" : String(cString: strerror(errno))
+        }
+    }
+
+    /// Nothing is overwritten, no link is followed, and nothing is left behind when it fails.
+    public static func write(_ bytes: [UInt8], to path: String) throws(Failure) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Failure(errno: errno) }
+        defer { close(descriptor) }
+        do throws(Failure) {
+            // Whatever the umask says.
+            guard fchmod(descriptor, 0o600) == 0 else { throw Failure(errno: errno) }
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+                if count < 0 {
+                    if errno == EINTR { continue }
+                    throw Failure(errno: errno)
+                }
+                rest = rest.dropFirst(count)
+            }
+            guard fsync(descriptor) == 0 else { throw Failure(errno: errno) }
+        } catch {
+            unlink(path)
+            throw error
+        }
+    }
+}

@@ -1,0 +1,69 @@
+public import ControlClient
+internal import Glibc
+public import Systemd
+
+/// What the doctor examines: this machine, or in tests a tree of files.
+public struct Surroundings: Sendable {
+    /// Who looks, as the kernel has it.
+    public struct Identity: Equatable, Sendable {
+        public var userIdentifier: UInt32
+        /// All of them, the primary one included.
+        public var groupIdentifiers: [UInt32]
+
+        public init(userIdentifier: UInt32, groupIdentifiers: [UInt32]) {
+            self.userIdentifier = userIdentifier
+            self.groupIdentifiers = groupIdentifiers
+        }
+
+        /// Of this process.
+        public static var current: Identity {
+            var groups = [gid_t](repeating: 0, count: 1024)
+            let count = getgroups(CInt(groups.count), &groups)
+            return Identity(
+                userIdentifier: geteuid(), groupIdentifiers: [getegid()] + groups.prefix(Int(max(0, count))))
+        }
+    }
+
+    /// In front of every absolute path; empty for the machine itself.
+    public var root: String
+    public var configurationDirectory: String
+    public var stateDirectory: String
+    public var socketPath: String
+    /// Version of this program.
+    public var version: String
+    public var identity: Identity
+    /// Nothing is asked: no daemon, no PID 1, no name server, no relay, no KAS.
+    public var isOffline: Bool
+    /// The most that a daemon may take for an answer.
+    public var answerLimit: Duration
+    public var units: any UnitControl
+    /// Name of the H.264 encoder that opens here and how it was chosen; throws why none does. Nil: not tried.
+    public var encoder: (@Sendable () throws -> String)?
+
+    public init(
+        root: String = "", configurationDirectory: String = "/etc/watchbox",
+        stateDirectory: String = "/var/lib/watchbox", socketPath: String = ControlClient.defaultSocketPath,
+        version: String, identity: Identity = .current, isOffline: Bool = false,
+        answerLimit: Duration = .seconds(5), units: any UnitControl,
+        encoder: (@Sendable () throws -> String)? = nil
+    ) {
+        self.root = root
+        self.configurationDirectory = configurationDirectory
+        self.stateDirectory = stateDirectory
+        self.socketPath = socketPath
+        self.version = version
+        self.identity = identity
+        self.isOffline = isOffline
+        self.answerLimit = answerLimit
+        self.units = units
+        self.encoder = encoder
+    }
+
+    /// Where a path of the machine is in these surroundings.
+    func path(_ absolute: String) -> String { root + absolute }
+
+    var state: String { path(stateDirectory) }
+    var client: ControlClient {
+        ControlClient(socketPath: path(socketPath), readTimeout: answerLimit, changeTimeout: answerLimit)
+    }
+}

@@ -1,0 +1,49 @@
+internal import ControlAPI
+internal import ErrorCatalog
+
+/// What one look says: not yet a state, which `HealthLedger` makes of several.
+struct Finding: Equatable, Sendable {
+    var check: CheckName
+    var object: String?
+    var state: HealthState
+    var evidence: String
+    var code: ErrorCode?
+    /// Nil: the catalog's words.
+    var next: String?
+
+    init(
+        _ check: CheckName, _ object: String? = nil, _ state: HealthState, _ evidence: String, code: ErrorCode? = nil,
+        next: String? = nil
+    ) {
+        self.check = check
+        self.object = object
+        self.state = state
+        self.evidence = evidence
+        let isTrouble = state == .warn || state == .fail
+        self.code = isTrouble ? code : nil
+        self.next = isTrouble ? next ?? code?.entry?.next : nil
+    }
+}
+
+extension HealthThresholds.Pair {
+    /// - Parameters:
+    ///   - slack: how far a value must come back below a threshold that it has passed; else a value that trembles about
+    ///     it would tell a change with every look.
+    func state(_ value: Double, was: HealthState?, slack: Double) -> HealthState {
+        if value >= (was == .fail ? fail - slack : fail) { return .fail }
+        if value >= (was == .warn || was == .fail ? warn - slack : warn) { return .warn }
+        return .ok
+    }
+}
+
+extension HealthState {
+    /// Higher is worse; `unknown` is beside the order and counts as nothing.
+    var severity: Int {
+        switch self {
+        case .unknown: 0
+        case .ok: 1
+        case .warn: 2
+        case .fail: 3
+        }
+    }
+}

@@ -1,0 +1,80 @@
+internal import ControlAPI
+internal import Database
+internal import ErrorCatalog
+internal import GRDB
+
+/// The events of about a day in SQLite. All its calls block: for a thread of their own.
+final class HistoryStore: Sendable {
+    private let database: OpenedDatabase
+    /// Where a damaged file was moved to.
+    var setAside: String? { database.setAside }
+
+    static let mostEvents = 20_000
+    static let keptSeconds: Int64 = 86_400
+    /// What one answer holds at most.
+    static let mostAnswered = 2000
+    private static let sizeLimit = 16 << 20
+
+    init(path: String) throws(DatabaseFailure) {
+        database = try DatabaseOpening.open(
+            path: path, durability: .history, migrator: HealthSchema.migrator, sizeLimit: Self.sizeLimit)
+    }
+
+    func lastID() throws -> Int64 {
+        try database.read { try Int64.fetchOne($0, sql: "SELECT max(id) FROM event") ?? 0 }
+    }
+
+    /// - Parameter now: seconds since 1970. Events that seem to come from the future stay until the number of rows is
+    ///   reached: they were written before the clock was set, or after it was set wrongly.
+    func append(_ events: [HealthEvent], now: Int64) throws {
+        try database.write { database in
+            for event in events {
+                try database.execute(
+                    sql: """
+                        INSERT OR REPLACE INTO event
+                            (id, time, kind, checkName, object, fromState, toState, level, text, code)
+                        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                        """,
+                    arguments: [
+                        event.id, event.time, event.kind, event.check, event.object, event.from?.rawValue,
+                        event.to?.rawValue, event.level, event.text, event.code.map { Int64($0.rawValue) },
+                    ])
+            }
+            try database.execute(
+                sql: """
+                    DELETE FROM event WHERE id <= (SELECT max(id) FROM event) - ?;
+                    DELETE FROM event WHERE time < ? AND time > ?
+                    """,
+                // A time before 2026 is that of a clock that was not set: it says nothing about the event's age.
+                arguments: [Self.mostEvents, now - Self.keptSeconds, ClockWatch.floor])
+        }
+    }
+
+    /// Newest first.
+    ///
+    /// - Parameters:
+    ///   - check: nil for all.
+    ///   - since: seconds since 1970.
+    func events(check: String?, since: Int64) throws -> [HealthEvent] {
+        try database.read { database in
+            let rows = try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT * FROM event
+                    WHERE (time >= :since OR time <= :floor) AND (:check IS NULL OR checkName = :check)
+                    ORDER BY id DESC LIMIT :limit
+                    """,
+                arguments: ["since": since, "floor": ClockWatch.floor, "check": check, "limit": Self.mostAnswered])
+            return rows.map(Self.event)
+        }
+    }
+
+    private static func event(_ row: Row) -> HealthEvent {
+        HealthEvent(
+            id: row["id"], time: row["time"], kind: row["kind"], check: row["checkName"], object: row["object"],
+            from: (row["fromState"] as String?).flatMap { HealthState(rawValue: $0) },
+            to: (row["toState"] as String?).flatMap { HealthState(rawValue: $0) }, level: row["level"],
+            text: row["text"],
+            code: (row["code"] as Int64?).flatMap { UInt16(exactly: $0) }.flatMap { ErrorCode(rawValue: $0) })
+    }
+}

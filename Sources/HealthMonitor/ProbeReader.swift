@@ -1,0 +1,50 @@
+internal import Systemd
+
+/// Makes the readings: each in its own lane.
+struct ProbeReader: Sendable {
+    let paths: HealthPaths
+    let units: any UnitControl
+    let cameras: any CameraStatusReading
+    let clock: any HealthClock
+
+    /// False while the reading before has not ended.
+    ///
+    /// - Parameter witness: says that a relay works without being tried.
+    func start(
+        _ probe: Probe, in lane: Lane<Reading>, at now: UInt64, settings: HealthSettings, witness: String?
+    ) -> Bool {
+        let paths = paths
+        func blocking(_ read: @escaping @Sendable () -> Reading) -> Bool { lane.start(at: now, blocking: read) }
+        switch probe {
+        case .camera(let id):
+            return lane.start(at: now) { [cameras] in
+                do {
+                    return .camera(.answered(try await cameras.status(of: id)))
+                } catch {
+                    return .camera(.silent("\(error)"))
+                }
+            }
+        case .units: return lane.start(at: now) { [units] in .units(await UnitReading.read(units)) }
+        case .power: return blocking { .power(.read(paths)) }
+        case .heat: return blocking { .heat(.read(paths)) }
+        case .watchdog: return blocking { .watchdog(.read(paths)) }
+        case .load: return blocking { .load(.read(paths), .read(paths)) }
+        case .tasks: return blocking { .tasks(.read(paths)) }
+        case .clock:
+            let clock = clock
+            return blocking { .clock(.read(paths, clock: clock)) }
+        case .network: return blocking { .network(.read(paths)) }
+        case .mounts: return blocking { .mounts(.read(paths)) }
+        case .canary: return blocking { .canary(.read(paths)) }
+        case .disk: return blocking { .disk(.read(paths)) }
+        case .card: return blocking { .card(.read(paths)) }
+        case .relay(let name):
+            guard let peer = settings.relays.first(where: { $0.name == name }) else { return false }
+            if let witness { return lane.start(at: now) { .peer(peer, .vouched(witness)) } }
+            return blocking { .peer(peer, .read(peer)) }
+        case .kas:
+            guard let peer = settings.kas else { return false }
+            return blocking { .peer(peer, .read(peer)) }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+internal import Systemd
+
+/// Pressure stall information: how much of the last minute some task waited for a resource.
+struct PressureReading: Equatable, Sendable {
+    /// Share of the last minute, 0 to 1; nil when the kernel does not tell (`psi=0`).
+    var memory: Double?
+    var processor: Double?
+    var storage: Double?
+    /// Processes that the kernel ended for lack of memory since boot; nil when it does not count them.
+    var killedForMemory: Int64?
+
+    static func read(_ paths: HealthPaths) -> PressureReading {
+        func pressure(_ resource: String) -> Double? {
+            SmallFile.line("\(paths.processRoot)/pressure/\(resource)").flatMap(someAverage60)
+        }
+        let counters = SmallFile.text("\(paths.processRoot)/vmstat") ?? ""
+        let killed = counters.split(separator: "\n").first { $0.hasPrefix("oom_kill ") }
+        return PressureReading(
+            memory: pressure("memory"), processor: pressure("cpu"), storage: pressure("io"),
+            killedForMemory: killed.flatMap { Int64($0.dropFirst("oom_kill ".count)) })
+    }
+
+    /// `some avg10=0.00 avg60=1.25 avg300=0.31 total=123` as 0.0125.
+    static func someAverage60(_ text: String) -> Double? {
+        let line = text.split(separator: "\n").first { $0.hasPrefix("some ") }
+        let field = line?.split(separator: " ").first { $0.hasPrefix("avg60=") }
+        guard let field, let percent = Double(field.dropFirst("avg60=".count)), (0...100).contains(percent) else {
+            return nil
+        }
+        return percent / 100
+    }
+}
+
+/// Kills for lack of memory in the control groups of WatchBox's own units.
+struct GroupReading: Equatable, Sendable {
+    /// By unit: `oom_kill` of `memory.events`, without what is below it.
+    var killed: [String: Int64] = [:]
+    /// In all of WatchBox's slice, with those in groups that are gone by now; nil when the kernel does not tell.
+    var inSlice: Int64?
+
+    private static let deepest = 4
+
+    static func read(_ paths: HealthPaths) -> GroupReading {
+        var reading = GroupReading()
+        reading.collect("\(paths.systemRoot)/fs/cgroup", depth: 0)
+        return reading
+    }
+
+    private static func kills(_ group: String) -> Int64? {
+        let lines = (SmallFile.text("\(group)/memory.events") ?? "").split(separator: "\n")
+        return lines.first { $0.hasPrefix("oom_kill ") }.flatMap { Int64($0.dropFirst("oom_kill ".count)) }
+    }
+
+    private mutating func collect(_ directory: String, depth: Int) {
+        for name in SmallFile.names(in: directory) {
+            let path = "\(directory)/\(name)"
+            if name.hasPrefix("watchbox"), name.hasSuffix(".service") {
+                if let count = Self.kills(path) { killed[name] = count }
+            } else if name.hasSuffix(".slice"), depth < Self.deepest {
+                if name == "watchbox.slice" { inSlice = Self.kills(path) }
+                collect(path, depth: depth + 1)
+            }
+        }
+    }
+}
+
+/// Processes that wait in the kernel and cannot be interrupted (state D).
+struct TaskReading: Equatable, Sendable {
+    struct Waiting: Hashable, Sendable {
+        var processIdentifier: Int32
+        var name: String
+        /// In ticks since boot: with the number it names one process for ever.
+        var startTime: UInt64
+        /// Times it was given a processor: as long as it grows, it is slow, not stuck.
+        var slices: UInt64
+        /// The unit it belongs to; nil when it is none of WatchBox's.
+        var unit: String?
+    }
+
+    /// False when this process may see only its own (`ProtectProc=`).
+    var seesOthers = false
+    var waiting: [Waiting] = []
+
+    /// PF_KTHREAD: drivers' own threads may sit in D for good without any harm.
+    private static let kernelThread: UInt64 = 0x0020_0000
+    private static let most = 64
+
+    static func read(_ paths: HealthPaths) -> TaskReading {
+        var reading = TaskReading(seesOthers: SmallFile.exists("\(paths.processRoot)/1/stat"))
+        guard reading.seesOthers else { return reading }
+        for name in SmallFile.names(in: paths.processRoot) {
+            guard let number = Int32(name), reading.waiting.count < most,
+                let text = SmallFile.line("\(paths.processRoot)/\(name)/stat"), let stat = Stat(text),
+                stat.state == "D", stat.flags & kernelThread == 0
+            else { continue }
+            let slices = SmallFile.line("\(paths.processRoot)/\(name)/schedstat")?.split(separator: " ").last
+                .flatMap { UInt64($0) }
+            reading.waiting.append(
+                Waiting(
+                    processIdentifier: number, name: stat.name, startTime: stat.startTime,
+                    slices: slices ?? stat.ticks,
+                    unit: SmallFile.line("\(paths.processRoot)/\(name)/cgroup").flatMap(unit)))
+        }
+        return reading
+    }
+
+    /// `0::/watchbox.slice/watchbox-camera@front.service` as `watchbox-camera@front.service`.
+    static func unit(_ groups: String) -> String? {
+        groups.split(separator: "/").last { $0.hasPrefix("watchbox") && $0.contains(".service") }
+            .map { SmallFile.trimmed($0.split(separator: "\n")[0]) }
+    }
+
+    /// proc_pid_stat(5), as far as it is needed.
+    struct Stat: Equatable {
+        var name: String
+        var state: Substring
+        var flags: UInt64
+        /// Of user and kernel time together.
+        var ticks: UInt64
+        var startTime: UInt64
+
+        init?(_ text: String) {
+            // The name may hold spaces and parentheses: the last ")" ends it.
+            guard let open = text.firstIndex(of: "("), let close = text.lastIndex(of: ")"), open < close else {
+                return nil
+            }
+            let fields = text[text.index(after: close)...].split(separator: " ")
+            guard fields.count > 19, let flags = UInt64(fields[6]), let user = UInt64(fields[11]),
+                let system = UInt64(fields[12]), let start = UInt64(fields[19])
+            else { return nil }
+            name = String(text[text.index(after: open)..<close])
+            state = fields[0]
+            self.flags = flags
+            ticks = user &+ system
+            startTime = start
+        }
+    }
+}

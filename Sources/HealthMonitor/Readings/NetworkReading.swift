@@ -1,0 +1,160 @@
+internal import Glibc
+internal import Systemd
+
+/// The local network, layer by layer, as text files of the kernel tell it: no netlink socket is needed.
+struct NetworkReading: Equatable, Sendable {
+    struct Interface: Equatable, Sendable {
+        var name: String
+        var hasCarrier: Bool
+        /// Global addresses, both families; link-local ones (169.254, fe80) are none.
+        var addresses: [String] = []
+    }
+
+    enum Neighbour: Equatable, Sendable {
+        /// Its hardware address is known.
+        case known
+        /// It was asked for and did not answer.
+        case silent
+        /// Nobody has asked, or the route has no IPv4 gateway.
+        case unasked
+    }
+
+    struct Gateway: Equatable, Sendable {
+        var address: String
+        var interface: String
+        var neighbour: Neighbour
+    }
+
+    /// Ethernet and wireless, without loopback, bridges, tunnels and containers' ends (unless there is nothing else).
+    var interfaces: [Interface] = []
+    /// Of the default route with the lowest metric; nil: there is no IPv4 default route with a gateway.
+    var gateway: Gateway?
+    /// There is a default route of any kind.
+    var hasDefaultRoute = false
+
+    static func read(_ paths: HealthPaths) -> NetworkReading {
+        func text(_ name: String) -> String { SmallFile.text("\(paths.processRoot)/net/\(name)") ?? "" }
+        let routes = IPv4Route.all(text("route"))
+        let locals = localAddresses(text("fib_trie"))
+        var reading = NetworkReading()
+        for name in relevant(paths) {
+            let carrier = SmallFile.number("\(paths.systemRoot)/class/net/\(name)/carrier") == 1
+            let connected = routes.filter { $0.interface == name && $0.gateway == 0 && $0.mask != 0 }
+            let own = locals.filter { address in
+                !isLinkLocal(address) && connected.contains { address & $0.mask == $0.destination }
+            }
+            reading.interfaces.append(
+                Interface(
+                    name: name, hasCarrier: carrier,
+                    addresses: own.map(dotted) + globalIPv6Addresses(text("if_inet6"), interface: name)))
+        }
+        let defaults = routes.filter { $0.destination == 0 && $0.mask == 0 }
+        reading.hasDefaultRoute = !defaults.isEmpty || hasIPv6DefaultRoute(text("ipv6_route"))
+        if let route = defaults.filter({ $0.gateway != 0 }).min(by: { $0.metric < $1.metric }) {
+            let address = dotted(route.gateway)
+            reading.gateway = Gateway(
+                address: address, interface: route.interface,
+                neighbour: neighbour(text("arp"), address: address, interface: route.interface))
+        }
+        return reading
+    }
+
+    private static func relevant(_ paths: HealthPaths) -> [String] {
+        let directory = "\(paths.systemRoot)/class/net"
+        let candidates = SmallFile.names(in: directory).filter { name in
+            // ARPHRD_ETHER; wireless has it, too.
+            SmallFile.number("\(directory)/\(name)/type") == 1 && !SmallFile.exists("\(directory)/\(name)/bridge")
+                && !SmallFile.exists("\(directory)/\(name)/tun_flags")
+        }
+        let hardware = candidates.filter { SmallFile.exists("\(directory)/\($0)/device") }
+        return Array((hardware.isEmpty ? candidates : hardware).prefix(16))
+    }
+
+    /// Addresses in the order of their digits: the first is the most significant byte.
+    static func dotted(_ address: UInt32) -> String {
+        "\(address >> 24).\(address >> 16 & 255).\(address >> 8 & 255).\(address & 255)"
+    }
+
+    static func isLinkLocal(_ address: UInt32) -> Bool { address >> 16 == 169 << 8 | 254 }
+
+    /// Of `/proc/net/fib_trie`: lines `|-- A.B.C.D` that are followed by `/32 host LOCAL`.
+    static func localAddresses(_ text: String) -> [UInt32] {
+        var found: [UInt32] = []
+        var last: UInt32?
+        for line in text.split(separator: "\n") {
+            let words = line.split(separator: " ")
+            if words.first == "|--", words.count == 2 {
+                last = number(words[1])
+            } else if words == ["/32", "host", "LOCAL"], let address = last, address >> 24 != 127,
+                !found.contains(address), found.count < 64
+            {
+                found.append(address)
+            }
+        }
+        return found
+    }
+
+    private static func number(_ dotted: Substring) -> UInt32? {
+        let parts = dotted.split(separator: ".", omittingEmptySubsequences: false).compactMap { UInt8($0) }
+        return parts.count == 4 ? parts.reduce(0) { $0 << 8 | UInt32($1) } : nil
+    }
+
+    /// `fe80…` has scope 20, global ones 00.
+    static func globalIPv6Addresses(_ text: String, interface: String) -> [String] {
+        text.split(separator: "\n").compactMap { line in
+            let words = line.split(separator: " ")
+            guard words.count == 6, words[5] == interface, words[3] == "00", words[0].utf8.count == 32 else {
+                return nil
+            }
+            let digits = Array(words[0])
+            return stride(from: 0, to: 32, by: 4).map { String(digits[$0..<$0 + 4]) }.joined(separator: ":")
+        }
+    }
+
+    /// Destination and prefix are all zero, and it is neither loopback nor the "unreachable" entry (flag RTF_REJECT).
+    static func hasIPv6DefaultRoute(_ text: String) -> Bool {
+        text.split(separator: "\n").contains { line in
+            let words = line.split(separator: " ")
+            guard words.count == 10, let flags = UInt32(words[8], radix: 16) else { return false }
+            return words[0].allSatisfy { $0 == "0" } && words[1] == "00" && words[9] != "lo" && flags & 0x200 == 0
+        }
+    }
+
+    /// `/proc/net/arp`: flag 2 means that the hardware address is known.
+    static func neighbour(_ text: String, address: String, interface: String) -> Neighbour {
+        for line in text.split(separator: "\n") {
+            let words = line.split(separator: " ")
+            guard words.count == 6, words[0] == address, words[5] == interface, words[2].hasPrefix("0x"),
+                let flags = UInt32(words[2].dropFirst(2), radix: 16)
+            else { continue }
+            return flags & 2 != 0 ? .known : .silent
+        }
+        return .unasked
+    }
+}
+
+/// One line of `/proc/net/route`.
+struct IPv4Route: Equatable, Sendable {
+    var interface: String
+    var destination: UInt32
+    var gateway: UInt32
+    var mask: UInt32
+    var metric: UInt32
+
+    static func all(_ text: String) -> [IPv4Route] {
+        text.split(separator: "\n").dropFirst().prefix(1024).compactMap { line in
+            let words = line.split(whereSeparator: \.isWhitespace)
+            guard words.count >= 8, let destination = address(words[1]), let gateway = address(words[2]),
+                let flags = UInt32(words[3], radix: 16), let mask = address(words[7]), let metric = UInt32(words[6]),
+                flags & 1 != 0, flags & 0x200 == 0  // RTF_UP, not RTF_REJECT
+            else { return nil }
+            return IPv4Route(
+                interface: String(words[0]), destination: destination, gateway: gateway, mask: mask, metric: metric)
+        }
+    }
+
+    /// The kernel prints the four bytes as a number of this machine.
+    private static func address(_ text: Substring) -> UInt32? {
+        text.utf8.count == 8 ? UInt32(text, radix: 16).map { UInt32(bigEndian: $0) } : nil
+    }
+}

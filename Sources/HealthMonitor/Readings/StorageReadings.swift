@@ -1,0 +1,147 @@
+internal import Glibc
+internal import Systemd
+
+/// One line of mountinfo (proc_pid_mountinfo(5)).
+struct Mount: Equatable, Sendable {
+    /// `179:2`, as in `/sys/dev/block`.
+    var device: String
+    var point: String
+    var source: String
+    /// `ro` among the options of this mount: a sandbox makes it so for its own service, too.
+    var isReadOnly: Bool
+    /// `ro` among the options of the file system itself: true for everybody.
+    var isFileSystemReadOnly: Bool
+    /// The file system gave up by itself: ext4 says `emergency_ro` or `shutdown`. Not `errors=remount-ro`, which only
+    /// says what it would do.
+    var isStopped: Bool
+
+    init?(line: some StringProtocol) {
+        let halves = line.split(separator: " - ", maxSplits: 1)
+        guard halves.count == 2 else { return nil }
+        let left = halves[0].split(separator: " ")
+        let right = halves[1].split(separator: " ")
+        guard left.count >= 6, right.count >= 3 else { return nil }
+        device = String(left[2])
+        point = Self.unescaped(left[4])
+        source = Self.unescaped(right[1])
+        isReadOnly = left[5].split(separator: ",").contains("ro")
+        let options = right[2].split(separator: ",")
+        isFileSystemReadOnly = options.contains("ro")
+        isStopped = options.contains("emergency_ro") || options.contains("shutdown")
+    }
+
+    /// `\040` for a space, and so on.
+    private static func unescaped(_ text: some StringProtocol) -> String {
+        guard text.contains("\\") else { return String(text) }
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.first {
+            let digits = rest.dropFirst().prefix(3)
+            if byte == UInt8(ascii: "\\"), digits.count == 3,
+                let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 8)
+            {
+                bytes.append(value)
+                rest = rest.dropFirst(4)
+            } else {
+                bytes.append(byte)
+                rest = rest.dropFirst()
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+/// Where the data is, and whether it may be written.
+struct MountReading: Equatable, Sendable {
+    /// Of the data directory; nil when mountinfo could not be read.
+    var data: Mount?
+    /// Of `/`.
+    var root: Mount?
+    /// Errors that ext4 has on record for it, kept on the disk until a check; nil when it is no ext4.
+    var rootErrors: Int64?
+
+    static func read(_ paths: HealthPaths) -> MountReading {
+        let text = SmallFile.text("\(paths.processRoot)/self/mountinfo") ?? ""
+        let mounts = text.split(separator: "\n").compactMap { Mount(line: $0) }
+        let root = mounts.last { $0.point == "/" }
+        return MountReading(
+            data: mount(of: paths.dataDirectory, in: mounts), root: root,
+            rootErrors: root.flatMap { errors(of: $0, paths) })
+    }
+
+    private static func errors(of mount: Mount, _ paths: HealthPaths) -> Int64? {
+        // The source may be a name such as /dev/root or /dev/mapper/system, which the kernel does not list under ext4.
+        let target = SmallFile.link("\(paths.systemRoot)/dev/block/\(mount.device)") ?? mount.source
+        return target.split(separator: "/").last.flatMap {
+            SmallFile.number("\(paths.systemRoot)/fs/ext4/\($0)/errors_count")
+        }
+    }
+
+    /// The longest mount point above `path`; of equals the last one, which covers the others.
+    static func mount(of path: String, in mounts: [Mount]) -> Mount? {
+        var best: Mount?
+        for mount in mounts where mount.point == "/" || path == mount.point || path.hasPrefix(mount.point + "/") {
+            if mount.point.utf8.count >= best?.point.utf8.count ?? 0 { best = mount }
+        }
+        return best
+    }
+}
+
+/// A file that was written, flushed and read back.
+struct CanaryReading: Equatable, Sendable {
+    /// Nil: it worked.
+    var failure: Int32?
+    /// Which call failed.
+    var call: String?
+    var milliseconds: Double = 0
+
+    static func read(_ paths: HealthPaths) -> CanaryReading {
+        var begin = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &begin)
+        let path = "\(paths.stateDirectory)/canary"
+        let descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { return CanaryReading(failure: errno, call: "open") }
+        defer { close(descriptor) }
+        let bytes = [UInt8]("\(begin.tv_sec).\(begin.tv_nsec)".utf8)
+        let written = write(descriptor, bytes, bytes.count)
+        guard written == bytes.count else {
+            return CanaryReading(failure: written < 0 ? errno : ENOSPC, call: "write")
+        }
+        guard fsync(descriptor) == 0 else { return CanaryReading(failure: errno, call: "fsync") }
+        var buffer = [UInt8](repeating: 0, count: bytes.count)
+        guard pread(descriptor, &buffer, buffer.count, 0) == bytes.count, buffer == bytes else {
+            return CanaryReading(failure: EIO, call: "read")
+        }
+        var end = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &end)
+        return CanaryReading(
+            milliseconds: Double(end.tv_sec - begin.tv_sec) * 1000 + Double(end.tv_nsec - begin.tv_nsec) / 1e6)
+    }
+}
+
+/// How full the data file system is.
+struct DiskReading: Equatable, Sendable {
+    var sizeBytes: UInt64
+    /// For unprivileged users.
+    var freeBytes: UInt64
+    /// Share in use as `df` counts it.
+    var blocksUsed: Double
+    /// Nil on file systems without a fixed number of inodes.
+    var inodesUsed: Double?
+
+    /// Nil when the directory is not there or cannot be asked.
+    static func read(_ paths: HealthPaths) -> DiskReading? {
+        var status = statvfs()
+        guard statvfs(paths.dataDirectory, &status) == 0 || statvfs(paths.stateDirectory, &status) == 0,
+            status.f_blocks > 0
+        else { return nil }
+        let unit = UInt64(status.f_frsize)
+        let used = UInt64(status.f_blocks) - min(UInt64(status.f_bfree), UInt64(status.f_blocks))
+        let usable = used + UInt64(status.f_bavail)
+        return DiskReading(
+            sizeBytes: UInt64(status.f_blocks) * unit, freeBytes: UInt64(status.f_bavail) * unit,
+            blocksUsed: usable > 0 ? Double(used) / Double(usable) : 1,
+            inodesUsed: status.f_files > 0
+                ? Double(status.f_files - min(status.f_ffree, status.f_files)) / Double(status.f_files) : nil)
+    }
+}

@@ -1,0 +1,68 @@
+internal import ControlAPI
+internal import Glibc
+internal import Systemd
+
+/// Follows the file in which control tells the monitor what there is to watch.
+struct SettingsFile: Sendable {
+    private struct Stamp: Equatable, Sendable {
+        var inode: UInt64
+        var size: Int64
+        var seconds: Int
+        var nanoseconds: Int
+    }
+
+    enum News: Sendable {
+        case settings(HealthSettings)
+        /// The settings before stay in force.
+        case invalid(String)
+    }
+
+    private static let mostBytes = 128 << 10
+
+    let path: String
+    private var stamp: Stamp?
+
+    init(path: String) {
+        self.path = path
+    }
+
+    /// Nil while nothing changed. A file that is not there yet changes nothing.
+    mutating func changes() -> News? {
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            stamp = nil
+            return nil
+        }
+        let now = Stamp(
+            inode: UInt64(status.st_ino), size: Int64(status.st_size), seconds: status.st_mtim.tv_sec,
+            nanoseconds: status.st_mtim.tv_nsec)
+        guard now != stamp else { return nil }
+        stamp = now
+        guard status.st_size <= Self.mostBytes else {
+            return .invalid("\(path) is longer than \(Self.mostBytes) bytes")
+        }
+        do throws(SmallFile.Failure) {
+            let bytes = try SmallFile.read(path, atMost: Self.mostBytes)
+            do {
+                return .settings(try JSONDocument.decode(HealthSettings.self, from: bytes))
+            } catch {
+                return .invalid("\(path) is not understood: \(Self.reason(error))")
+            }
+        } catch {
+            return .invalid("\(path) cannot be read: \(error)")
+        }
+    }
+
+    private static func reason(_ error: any Error) -> String {
+        func place(_ path: [any CodingKey]) -> String {
+            path.isEmpty ? "the document" : path.map(\.stringValue).joined(separator: ".")
+        }
+        return switch error {
+        case DecodingError.keyNotFound(let key, let context): "\(place(context.codingPath + [key])) is missing"
+        case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),
+            DecodingError.dataCorrupted(let context):
+            "\(place(context.codingPath)): \(context.debugDescription)"
+        default: "it is not JSON"
+        }
+    }
+}

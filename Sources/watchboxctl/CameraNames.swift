@@ -1,0 +1,15 @@
+import ArgumentParser
+import ControlAPI
+import ControlClient
+
+/// The names of the box's cameras, for a shell's completion: asked from the daemon, quickly, and silently nothing when
+/// it does not answer.
+enum CameraNames {
+    static var completion: CompletionKind {
+        .custom { _, _, _ async -> [String] in
+            var client = OutputOptions.environmentClient
+            client.readTimeout = .milliseconds(300)
+            return (try? await client.get(CameraListDocument.self, "/api/v1/cameras"))?.cameras.map(\.id) ?? []
+        }
+    }
+}

@@ -1,0 +1,263 @@
+import ArgumentParser
+import BoxView
+import Console
+import ControlAPI
+import ControlClient
+import FoundationEssentials
+
+struct ConfigCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "config", abstract: "The configuration: what the files and the store say together.",
+        subcommands: [
+            ConfigShowCommand.self, ConfigValidateCommand.self, ConfigDiffCommand.self, ConfigApplyCommand.self,
+            ConfigConfirmCommand.self, ConfigRollbackCommand.self, ConfigHistoryCommand.self,
+            ConfigExportCommand.self, ConfigImportCommand.self, ConfigSchemaCommand.self,
+        ])
+}
+
+struct ConfigShowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "The merged configuration; with --origin where each object is defined.",
+        discussion: """
+              watchboxctl config show
+              watchboxctl config show --origin
+            """)
+
+    @Flag(help: "Where each object is defined, instead of the objects.")
+    var origin = false
+
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let client = output.client
+        let document = try await asking("the configuration cannot be shown") { () throws(ControlClientError) in
+            try await client.get(ConfigurationDocument.self, "/api/v1/config")
+        }
+        output.show(document) { style in
+            guard origin else {
+                let text = document.toml.hasSuffix("\n") ? document.toml.dropLast() : document.toml[...]
+                return text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+            }
+            return document.origins.keys.sorted().map { "\($0)  \(style.paint(document.origins[$0] ?? "", .faint))" }
+        }
+    }
+}
+
+struct ConfigValidateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "validate", abstract: "Check the operator's files; everything that is wrong, with file and line.",
+        discussion: """
+            Ends with 8 when something is wrong. Nothing is applied.
+
+              watchboxctl config validate
+            """)
+
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let client = output.client
+        let document = try await asking("the files cannot be checked") { () throws(ControlClientError) in
+            try await client.send(.post, "/api/v1/config/validate", as: ValidationDocument.self)
+        }
+        output.show(document, isWell: document.isValid) { ConfigurationView.lines(document, style: $0) }
+        if !document.isValid { throw ExitCode(ExitStatus.invalidConfiguration.rawValue) }
+    }
+}
+
+struct ConfigDiffCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "diff", abstract: "What would change, and what each change would restart.",
+        discussion: """
+              watchboxctl config diff
+            """)
+
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let client = output.client
+        let diff = try await asking("the difference cannot be shown") { () throws(ControlClientError) in
+            try await client.get(ConfigurationDiff.self, "/api/v1/config/diff")
+        }
+        output.show(diff) { ConfigurationView.lines(diff, style: $0) }
+    }
+}
+
+struct ConfigApplyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "apply", abstract: "Read the files again and do the least that each change needs.",
+        discussion: """
+            With --confirm the change is taken back unless config confirm follows in time: for whoever works over the \
+            very network that the change is about.
+
+              watchboxctl config apply
+              watchboxctl config apply --confirm 90s
+            """)
+
+    @Option(help: ArgumentHelp("Take it back after so long unless it is confirmed.", valueName: "seconds"))
+    var confirm: String?
+
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        _ = try seconds()
+    }
+
+    private func seconds() throws -> Int? {
+        guard let confirm else { return nil }
+        let digits = confirm.hasSuffix("s") ? confirm.dropLast() : Substring(confirm)
+        guard let seconds = Int(digits), (10...3600).contains(seconds) else {
+            throw ValidationError("--confirm is 10s to 3600s.")
+        }
+        return seconds
+    }
+
+    func run() async throws {
+        let client = output.client
+        let request = ApplyRequest(confirmSeconds: try seconds())
+        let diff = try await asking("nothing was applied") { () throws(ControlClientError) in
+            try await client.send(.post, "/api/v1/config/apply", body: request, as: ConfigurationDiff.self)
+        }
+        output.show(diff) { ConfigurationView.lines(diff, style: $0) }
+    }
+}
+
+struct ConfigConfirmCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "confirm", abstract: "Keep what config apply --confirm has applied.",
+        discussion: """
+              watchboxctl config confirm
+            """)
+
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let client = output.client
+        try await asking("nothing was confirmed") { () throws(ControlClientError) in
+            try await client.send(.post, "/api/v1/config/confirm")
+        }
+        output.tell("Confirmed: it stays.", Done(object: "config", action: "confirmed"))
+    }
+}
+
+struct ConfigRollbackCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rollback", abstract: "Run an earlier generation of the configuration.",
+        discussion: """
+            The operator's files stay as they are; config apply goes back to them.
+
+              watchboxctl config rollback 26
+            """)
+
+    @Argument(help: "Number of the generation, of config history.")
+    var generation: Int
+
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let client = output.client
+        let request = ApplyRequest(generation: generation)
+        let diff = try await asking("nothing was changed") { () throws(ControlClientError) in
+            try await client.send(.post, "/api/v1/config/rollback", body: request, as: ConfigurationDiff.self)
+        }
+        output.show(diff) { ConfigurationView.lines(diff, style: $0) }
+    }
+}
+
+struct ConfigHistoryCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "history", abstract: "The generations that are kept, newest first.",
+        discussion: """
+              watchboxctl config history
+            """)
+
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let client = output.client
+        let document = try await asking("the history cannot be shown") { () throws(ControlClientError) in
+            try await client.get(GenerationListDocument.self, "/api/v1/config/history")
+        }
+        output.show(document, rows: document.generations) { ConfigurationView.table(document) }
+    }
+}
+
+struct ConfigExportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export", abstract: "The merged configuration as one TOML file; secrets are names only.",
+        discussion: """
+            With --json the same text inside the document of config show.
+
+              watchboxctl config export > box.toml
+            """)
+
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        try output.refuseQuiet("config export")
+    }
+
+    func run() async throws {
+        let client = output.client
+        guard output.chosen == .table else {
+            let document = try await asking("the configuration cannot be exported") { () throws(ControlClientError) in
+                try await client.get(ConfigurationDocument.self, "/api/v1/config")
+            }
+            return output.show(document) { _ in [] }
+        }
+        let text = try await asking("the configuration cannot be exported") { () throws(ControlClientError) in
+            try await client.text("/api/v1/config/export")
+        }
+        StandardOutput.write(text)
+    }
+}
+
+struct ConfigImportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import", abstract: "Take the objects of a TOML file into the store.",
+        discussion: """
+              watchboxctl config import box.toml
+            """)
+
+    @Argument(help: "File that config export has written, or one like it; - for standard input.", completion: .file())
+    var file: String
+
+    @Flag(help: "Replace objects of the same name instead of refusing.")
+    var replace = false
+
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let limit = 256 << 10
+        let data =
+            file == "-"
+            ? try FileHandleReader.readAll(0, limit: limit) : try? Data(contentsOf: URL(filePath: file))
+        guard let data, data.count <= limit, let text = String(validating: data, as: UTF8.self) else {
+            throw CommandFailure(
+                what: "nothing was imported", why: "\(file) is missing, no UTF-8 text, or longer than 256 KiB",
+                next: "check the file", status: .usage)
+        }
+        let client = output.client
+        let request = ImportRequest(toml: text, replace: replace)
+        let diff = try await asking("nothing was imported") { () throws(ControlClientError) in
+            try await client.send(.post, "/api/v1/config/import", body: request, as: ConfigurationDiff.self)
+        }
+        output.show(diff) { ConfigurationView.lines(diff, style: $0) }
+    }
+}
+
+struct ConfigSchemaCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "schema", abstract: "JSON Schema of the configuration, for editors. Needs no daemon.",
+        discussion: """
+              watchboxctl config schema > watchbox.schema.json
+              watchboxctl config schema --markdown
+            """)
+
+    @Flag(help: "The same as a page for people.")
+    var markdown = false
+
+    func run() async throws {
+        if markdown { return StandardOutput.write(ConfigurationSchema.page) }
+        StandardOutput.writeLine(ConfigurationSchema.text)
+    }
+}

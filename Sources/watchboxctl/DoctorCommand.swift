@@ -1,0 +1,90 @@
+import ArgumentParser
+import BoxView
+import Console
+import ControlAPI
+import ControlClient
+import Doctor
+import Systemd
+import VideoCodec
+
+struct DoctorCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor", abstract: "Examine the box from the outside, with or without its daemons.",
+        discussion: """
+            Looks, and changes nothing. Each check may take 15 s; one that hangs is itself a finding. Ends with 3 when a \
+            check fails; a warning alone is no failure. With sudo it sees more.
+
+            A bundle is one tar archive for somebody who helps: status, health, configuration, generations, units, \
+            versions, the last 500 lines of the log, and these findings. Passwords, tokens and stream keys are taken \
+            out; read it before you send it.
+
+              watchboxctl doctor
+              watchboxctl doctor relay kas --json
+              watchboxctl doctor --offline
+              watchboxctl doctor --bundle /tmp/box.tar
+            """)
+
+    @Argument(help: "Only these checks.", completion: .list(DoctorCheck.all.map(\.name)))
+    var checks: [String] = []
+
+    @Flag(help: "Ask no daemon and nobody in the network.")
+    var offline = false
+
+    @Option(help: ArgumentHelp("Write a tar archive without secrets; never over a file.", valueName: "file"))
+    var bundle: String?
+
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        let known = DoctorCheck.all.map(\.name)
+        for name in checks where !known.contains(name) {
+            throw ValidationError("There is no check \(name.prefix(32)). There are: \(known.joined(separator: ", ")).")
+        }
+    }
+
+    func run() async throws {
+        let chosen = DoctorCheck.all.filter { checks.isEmpty || checks.contains($0.name) }
+        let units = SystemBus()
+        defer { units.close() }
+        let surroundings = Surroundings(
+            socketPath: output.client.socketPath, version: Version.current, isOffline: offline, units: units,
+            encoder: Self.encoder)
+        let progress = ProgressLine()
+        let count = chosen.count
+        progress.update("0 of \(count) checks")
+        let report = await Examination().run(chosen, in: surroundings) { done, check in
+            progress.update("\(done) of \(count) checks, \(check) done", fraction: Double(done) / Double(count))
+        }
+        progress.clear()
+        if let bundle { try await write(bundle, report, surroundings) }
+        output.show(report, rows: report.findings, isWell: report.state != .fail) { style in
+            DoctorView.lines(report, style: style)
+        }
+        if report.state == .fail { throw ExitCode(ExitStatus.degraded.rawValue) }
+    }
+
+    /// Opens the encoder that a camera would open, for a small picture.
+    @Sendable private static func encoder() throws -> String {
+        let choice = try VideoEncoder(
+            VideoEncoderConfiguration(width: 320, height: 240, frameRate: 25, bitsPerSecond: 200_000)
+        ).choice
+        return "\(choice.encoder) (\(choice.reason))"
+    }
+
+    private func write(_ path: String, _ report: DoctorReport, _ surroundings: Surroundings) async throws {
+        let progress = ProgressLine()
+        progress.update("collecting the bundle")
+        let collected = await SupportBundle.collect(report, in: surroundings)
+        progress.clear()
+        do {
+            try NewFile.write(try collected.archive(), to: path)
+        } catch let error as NewFile.Failure {
+            throw CommandFailure(
+                what: "no bundle was written to \(path)", why: "\(error)",
+                next: error.isThere
+                    ? "choose another name; nothing is overwritten" : "choose a directory that you may write to",
+                status: error.isThere ? .conflict : .failed)
+        }
+        if !output.quiet { StandardError.writeLine("Wrote \(path.terminalSafe). Read it before you send it.") }
+    }
+}

@@ -1,0 +1,123 @@
+import ArgumentParser
+import BoxView
+import Console
+import ControlAPI
+import ControlClient
+import KeyAccessClient
+
+struct KASSetCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set", abstract: "Name the key access server that this box encrypts for, and give it a token.",
+        discussion: """
+              watchboxctl kas set --url https://kas.example.net/kas --token-file box.token
+              watchboxctl kas set --token-file box.token
+            """)
+
+    @Option(help: "https://host/kas; http:// on this machine only.")
+    var url: String?
+
+    @Option(help: "PEM file of the authorities to trust for the KAS instead of the system's.")
+    var kasCA: String?
+
+    @Option(help: "File that holds the access token; it is encrypted for this box. - for standard input.")
+    var tokenFile: String?
+
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard url != nil || kasCA != nil || tokenFile != nil else {
+            throw ValidationError("Name --url, --kas-ca or --token-file.")
+        }
+    }
+
+    func run() async throws {
+        let client = output.client
+        let token = try Secret.given(file: tokenFile)
+        if url != nil || kasCA != nil {
+            let (current, tag) = try await asking("the KAS was not changed") { () throws(ControlClientError) in
+                try await client.getTagged(KeyAccessDocument.self, "/api/v1/kas")
+            }
+            let wanted = KeyAccessDocument(
+                url: url ?? current.url, certificateAuthorityFile: kasCA ?? current.certificateAuthorityFile)
+            try await asking("the KAS was not changed") { () throws(ControlClientError) in
+                try await client.send(.put, "/api/v1/kas", body: wanted, ifMatch: tag)
+            }
+        }
+        if let token {
+            try await asking("the token was not stored") { () throws(ControlClientError) in
+                try await client.send(.put, "/api/v1/kas/token", body: SecretRequest(secret: token))
+            }
+        }
+        let document = try await asking("the KAS cannot be shown") { () throws(ControlClientError) in
+            try await client.get(KeyAccessDocument.self, "/api/v1/kas")
+        }
+        output.tell("KAS \(document.url ?? "-"), token \(document.hasToken ? "stored" : "MISSING").", document)
+    }
+}
+
+struct KASTestCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "test", abstract: "Ask the key access server for its public key, as a camera does.",
+        discussion: """
+            Without --url the one of this box's configuration.
+
+              watchboxctl kas test
+              watchboxctl kas test --url https://kas.example.net/kas
+            """)
+
+    @Option(help: "https://host/kas; http:// on this machine only.")
+    var url: String?
+
+    @Option(help: "PEM file of the authorities to trust for the KAS instead of the system's.")
+    var kasCA: String?
+
+    @OptionGroup var output: OutputOptions
+
+    private struct Document: Encodable {
+        var schema = "watchbox.kas-test/1"
+        var url: String
+        /// SHA-256 of the public key, for comparing with what the KAS's owner says.
+        var fingerprint: String
+        var milliseconds: Double
+    }
+
+    func run() async throws {
+        var (url, authority) = (url, kasCA)
+        if url == nil {
+            let client = output.client
+            let configured = try await asking("the KAS is not known") { () throws(ControlClientError) in
+                try await client.get(KeyAccessDocument.self, "/api/v1/kas")
+            }
+            url = configured.url
+            authority = authority ?? configured.certificateAuthorityFile
+        }
+        guard let url else {
+            throw CommandFailure(
+                what: "there is no KAS to test", why: "none is set", next: "watchboxctl kas set --url URL",
+                status: .notFound)
+        }
+        let progress = ProgressLine()
+        progress.update("asking \(url)")
+        let clock = ContinuousClock()
+        let begin = clock.now
+        do {
+            let key = try await KASProbe.publicKeyFingerprint(
+                KASConfiguration(url: url, certificateAuthorityFile: authority))
+            progress.clear()
+            let document = Document(
+                url: url, fingerprint: key, milliseconds: (clock.now - begin) / .milliseconds(1))
+            output.show(document) { style in
+                [
+                    "\(style.paint("✓", .good)) \(style.paint(url, .plain)) answers in \(Quantity.tenths(document.milliseconds)) ms",
+                    "  public key SHA-256 \(document.fingerprint)",
+                ]
+            }
+        } catch {
+            progress.clear()
+            throw CommandFailure(
+                what: "the KAS gives no public key", why: "\(error)",
+                next: "check its URL and certificate; running cameras go on with the key they have",
+                status: .remoteUnreachable)
+        }
+    }
+}

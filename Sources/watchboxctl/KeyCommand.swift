@@ -1,0 +1,71 @@
+import ArgumentParser
+import BoxView
+import Console
+import ControlAPI
+import ControlClient
+
+struct KeyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "key", abstract: "The keys of the streams, as far as they may be told: no command shows one.",
+        subcommands: [KeyListCommand.self, KeyShowCommand.self, KeyRotateCommand.self])
+}
+
+struct KeyListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "Collection, use of its counter and registration of every stream.",
+        discussion: """
+              watchboxctl key list
+            """)
+
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let client = output.client
+        let document = try await asking("the keys cannot be listed") { () throws(ControlClientError) in
+            try await client.get(KeyListDocument.self, "/api/v1/keys")
+        }
+        output.show(document, rows: document.keys) { KeyView.table(document) }
+    }
+}
+
+struct KeyShowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "The same of one stream.",
+        discussion: """
+              watchboxctl key show front
+            """)
+
+    @OptionGroup var camera: CameraArgument
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let client = output.client
+        let path = "/api/v1/keys/" + ControlClient.part(camera.id)
+        let document = try await asking("the key of \(camera.id) cannot be shown") { () throws(ControlClientError) in
+            try await client.get(KeyDocument.self, path)
+        }
+        output.show(document, rows: [document]) { KeyView.table(KeyListDocument(keys: [document])) }
+    }
+}
+
+struct KeyRotateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rotate", abstract: "Begin a new key at the next key frame, which is asked for.",
+        discussion: """
+              watchboxctl key rotate front
+            """)
+
+    @OptionGroup var camera: CameraArgument
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let client = output.client
+        let path = "/api/v1/keys/\(ControlClient.part(camera.id))/rotate"
+        try await asking("the key of \(camera.id) was not rotated") { () throws(ControlClientError) in
+            try await client.send(.post, path)
+        }
+        output.tell(
+            "\(camera.id): a new key begins at the next key frame.",
+            Done(object: "key.\(camera.id)", action: "rotation-asked-for"))
+    }
+}

@@ -1,0 +1,160 @@
+import ArgumentParser
+import BoxView
+import Console
+import ControlAPI
+import ControlClient
+import FoundationEssentials
+
+struct LogsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "logs", abstract: "What the box has logged, by camera or unit.",
+        discussion: """
+              watchboxctl logs front -n 50
+              watchboxctl logs --level warning --explain
+              watchboxctl logs front -f
+              watchboxctl logs --camera relay
+              watchboxctl logs --unit control
+            """)
+
+    @Argument(
+        help: "A camera, or one of the units control, health, relay, kas; nothing: all of them.",
+        completion: CameraNames.completion)
+    var of: String?
+
+    @Option(help: ArgumentHelp("This camera, also one that is called like a unit.", valueName: "id"))
+    var camera: String?
+
+    @Option(help: ArgumentHelp("control, health, relay, kas, or a unit's whole name.", valueName: "name"))
+    var unit: String?
+
+    @Flag(name: .shortAndLong, help: "Go on with what comes, until Ctrl-C, over restarts of the daemon.")
+    var follow = false
+
+    @Option(name: [.customShort("n"), .long], help: "The newest lines, 1 to 10000.")
+    var lines = 100
+
+    @Option(help: ArgumentHelp("Not older than so many seconds, or 10m, 2h, 1d.", valueName: "time"))
+    var since: String?
+
+    @Option(help: "error, warning, notice, info or debug: this and worse.")
+    var level: String?
+
+    @Flag(help: "What the codes mean, below each line.")
+    var explain = false
+
+    @OptionGroup var output: OutputOptions
+
+    private static let roles = ["control", "health", "relay", "kas"]
+    private static let levels = ["error", "warning", "notice", "info", "debug"]
+
+    func validate() throws {
+        guard [of, camera, unit].count(where: { $0 != nil }) <= 1 else {
+            throw ValidationError("Name one camera or one unit.")
+        }
+        if follow { try output.refuseQuiet("logs --follow") }
+        guard (1...10_000).contains(lines) else { throw ValidationError("-n is 1 to 10000.") }
+        if let level, !Self.levels.contains(level) {
+            throw ValidationError("--level is one of \(Self.levels.joined(separator: ", ")).")
+        }
+        if let since, Self.seconds(since) == nil { throw ValidationError("--since is 90, 10m, 2h or 1d.") }
+    }
+
+    static func seconds(_ text: String) -> Int64? {
+        let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
+        guard let last = text.last else { return nil }
+        let factor = units[last]
+        let digits = factor == nil ? Substring(text) : text.dropLast()
+        guard let number = Int64(digits), (0...31_536_000).contains(number) else { return nil }
+        return number * (factor ?? 1)
+    }
+
+    /// As the API wants it, without the number of lines and the time.
+    var filter: [(String, String)] {
+        var query: [(String, String)] = []
+        if let of { query.append(Self.roles.contains(of) ? ("unit", of) : ("camera", of)) }
+        if let camera { query.append(("camera", camera)) }
+        if let unit { query.append(("unit", unit)) }
+        if let level { query.append(("level", level)) }
+        return query
+    }
+
+    func run() async throws {
+        let client = output.client
+        var query = filter + [("n", "\(lines)")]
+        if let since, let seconds = Self.seconds(since) {
+            query.append(("since", "\(max(0, Moment.unixSeconds() - seconds))"))
+        }
+        if follow { return try await follow(client, query) }
+        let document = try await asking("the log cannot be shown") { () throws(ControlClientError) in
+            try await client.get(LogDocument.self, "/api/v1/logs", query: query)
+        }
+        output.show(document, rows: document.lines) { style in
+            document.lines.flatMap { LogView.line($0, style: style, explain: explain) }
+        }
+    }
+
+    /// Until Ctrl-C: a stream that ends is taken up again after the last line that was shown.
+    private func follow(_ client: ControlClient, _ query: [(String, String)]) async throws {
+        let clock = ContinuousClock()
+        var position = LogPosition()
+        var hasBegun = false
+        while true {
+            let begin = clock.now
+            var why = "the daemon has ended it"
+            do {
+                let again = position.query.map { filter + $0 } ?? query
+                for try await event in client.events("/api/v1/logs", query: again + [("follow", "1")])
+                where event.event == "log" {
+                    hasBegun = true
+                    guard let line = try? JSONDocument.decode(LogLine.self, from: Array(event.data.utf8)),
+                        position.isNew(line)
+                    else { continue }
+                    show(line)
+                }
+            } catch let error as ControlClientError {
+                let failure = CommandFailure(error, what: "the log cannot be followed")
+                // One that has never been there is no interruption.
+                hasBegun = hasBegun || clock.now - begin > .seconds(1)
+                guard hasBegun, Watching.isPassing(failure) else { throw failure }
+                why = failure.why
+            }
+            hasBegun = true
+            StandardError.writeLine("the log was interrupted: \(why); connecting again".terminalSafe)
+            position.interrupted()
+            try await Task.sleep(for: .seconds(2))
+        }
+    }
+
+    private func show(_ line: LogLine) {
+        guard output.chosen == .table else { return StandardOutput.writeJSON(line) }
+        for text in LogView.line(line, style: output.style, explain: explain) { StandardOutput.writeLine(text) }
+    }
+}
+
+/// Where the reader of a log stands, so that a line is shown once though the stream was interrupted.
+struct LogPosition {
+    private var last: (time: Int64, cursor: String)?
+    private var isCatchingUp = false
+
+    /// Asks for what came after the last line, which itself comes again: the API knows seconds only. Nil before the
+    /// first line.
+    var query: [(String, String)]? {
+        last.map { [("since", "\(max(0, $0.time / 1_000_000))"), ("n", "10000")] }
+    }
+
+    mutating func interrupted() { isCatchingUp = last != nil }
+
+    /// False for a line that was shown before the interruption.
+    mutating func isNew(_ line: LogLine) -> Bool {
+        if isCatchingUp, let last {
+            if line.cursor == last.cursor {
+                isCatchingUp = false
+                return false
+            }
+            if line.time <= last.time { return false }
+            isCatchingUp = false
+        }
+        last = (line.time, line.cursor)
+        return true
+    }
+}

@@ -1,0 +1,250 @@
+import ArgumentParser
+import BoxView
+import Console
+import ControlAPI
+import ControlClient
+
+/// The relays that this box publishes to; `relay test` looks at any relay.
+enum RelayTargets {
+    static func list(_ client: ControlClient) async throws(CommandFailure) -> RelayListDocument {
+        try await asking("the relays cannot be listed") { () throws(ControlClientError) in
+            try await client.get(RelayListDocument.self, "/api/v1/relays")
+        }
+    }
+
+    static func path(_ name: String) -> String { "/api/v1/relays/" + ControlClient.part(name) }
+
+    /// What is named changes, the rest stays as it is; a relay that is not there yet begins.
+    static func merged(_ wanted: RelayRequest, with known: RelayDocument?) -> RelayRequest {
+        RelayRequest(
+            url: wanted.url ?? known?.url,
+            certificateAuthorityFile: wanted.certificateAuthorityFile ?? known?.certificateAuthorityFile,
+            profile: wanted.profile ?? known?.profile)
+    }
+
+    /// The secret first: with it in place the relay's definition is complete at once, and a relay may be nothing but a
+    /// secret. Somebody else's change between our look and ours is refused, not lost.
+    @discardableResult
+    static func put(
+        _ name: String, _ wanted: RelayRequest, secret: String?, _ client: ControlClient
+    ) async throws(CommandFailure) -> RelayDocument {
+        let path = path(name)
+        if let secret {
+            try await asking("the secret of the relay \(name) was not stored") { () throws(ControlClientError) in
+                try await client.send(.put, path + "/secret", body: SecretRequest(secret: secret))
+            }
+        }
+        let what = "the relay \(name) was not changed" + (secret == nil ? "" : ", but its secret is stored")
+        return try await asking(what) { () throws(ControlClientError) in
+            var (known, tag): (RelayDocument?, String?) = (nil, nil)
+            do throws(ControlClientError) {
+                let look = try await client.getTagged(RelayDocument.self, path)
+                (known, tag) = (look.document, look.eTag)
+            } catch {
+                guard error.exitStatus == ExitStatus.notFound.rawValue else { throw error }
+            }
+            if let known, wanted == RelayRequest() { return known }
+            return try await client.send(
+                .put, path, body: merged(wanted, with: known), ifMatch: tag, as: RelayDocument.self)
+        }
+    }
+}
+
+struct RelayListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "The relays that this box publishes to.",
+        discussion: """
+              watchboxctl relay list
+            """)
+
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let document = try await RelayTargets.list(output.client)
+        output.show(document, rows: document.relays) { RelayView.table(document) }
+    }
+}
+
+struct RelayShowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "One relay, and the cameras that publish there.",
+        discussion: """
+              watchboxctl relay show main
+            """)
+
+    @Argument(help: "Name of the relay in the configuration.")
+    var name: String
+
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let client = output.client
+        let document = try await asking("\(name) cannot be shown") { () throws(ControlClientError) in
+            try await client.get(RelayDocument.self, RelayTargets.path(name))
+        }
+        output.show(document) {
+            RelayView.table(RelayListDocument(relays: [document])).lines($0, header: !output.noHeaders)
+        }
+    }
+}
+
+/// How a relay is reached, as options.
+struct RelaySettingOptions: ParsableArguments {
+    @Option(help: "rtmp[s]://host/app, without user, password, token or stream key.")
+    var url: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "File that holds the whole URL when it is a secret; it is encrypted for this box. - for standard input.",
+            valueName: "file"))
+    var secretFile: String?
+
+    @Option(help: "PEM file of the authorities to trust for the relay instead of the system's.")
+    var relayCA: String?
+
+    @Option(help: "keeps-metadata, or drops-metadata for a relay that rebuilds onMetaData.")
+    var profile: String?
+
+    var request: RelayRequest {
+        RelayRequest(url: url, certificateAuthorityFile: relayCA, profile: profile)
+    }
+
+    func put(_ name: String, _ output: OutputOptions, done: String) async throws {
+        let secret = try Secret.given(file: secretFile)
+        let document = try await RelayTargets.put(name, request, secret: secret, output.client)
+        output.tell("\(name): \(done).", document)
+    }
+}
+
+struct RelayAddCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add", abstract: "Name a relay that cameras publish to; they use the one called main.",
+        discussion: """
+              watchboxctl relay add main --url rtmps://live.example.net/live
+              watchboxctl relay add main --secret-file /root/relay.url
+            """)
+
+    @Argument(help: "Name for the configuration: main.")
+    var name: String
+
+    @OptionGroup var settings: RelaySettingOptions
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard settings.url != nil || settings.secretFile != nil else {
+            throw ValidationError("Name --url, or --secret-file when the URL is a secret.")
+        }
+    }
+
+    func run() async throws {
+        let known = try await RelayTargets.list(output.client)
+        guard !known.relays.contains(where: { $0.name == name }) else {
+            throw CommandFailure(
+                what: "\(name) was not added", why: "there is a relay of that name",
+                next: "change it: watchboxctl relay edit \(name)", status: .conflict)
+        }
+        try await settings.put(name, output, done: "added")
+    }
+}
+
+struct RelayEditCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "edit", abstract: "Change a relay; the cameras that publish there restart.",
+        discussion: """
+            What is not named stays as it is.
+
+              watchboxctl relay edit main --url rtmps://live2.example.net/live
+            """)
+
+    @Argument(help: "Name of the relay in the configuration.")
+    var name: String
+
+    @OptionGroup var settings: RelaySettingOptions
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard settings.request != RelayRequest() || settings.secretFile != nil else {
+            throw ValidationError("Name what changes: --url, --secret-file, --relay-ca or --profile.")
+        }
+    }
+
+    func run() async throws {
+        let client = output.client
+        _ = try await asking("\(name) was not changed") { () throws(ControlClientError) in
+            try await client.get(RelayDocument.self, RelayTargets.path(name))
+        }
+        try await settings.put(name, output, done: "changed")
+    }
+}
+
+struct RelayRemoveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rm", abstract: "Forget a relay and its secret.",
+        discussion: """
+              watchboxctl relay rm backup --yes
+            """)
+
+    @Argument(help: "Name of the relay in the configuration.")
+    var name: String
+
+    @Flag(help: "Do not ask.")
+    var yes = false
+
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        try Question.confirm(
+            "Remove the relay \(name)? Cameras that publish there stop.", flag: "--yes", isConfirmed: yes)
+        let client = output.client
+        try await asking("\(name) was not removed") { () throws(ControlClientError) in
+            try await client.send(.delete, RelayTargets.path(name))
+        }
+        output.tell("Removed \(name).", Done(object: "relay.\(name)", action: "removed"))
+    }
+}
+
+struct RelayUseCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "use", abstract: "Let cameras publish to this relay.",
+        discussion: """
+              watchboxctl relay use backup front garage
+            """)
+
+    @Argument(help: "Name of the relay in the configuration.")
+    var name: String
+
+    @Argument(help: "IDs of the cameras; none: all but those that files define.", completion: CameraNames.completion)
+    var cameras: [String] = []
+
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let client = output.client
+        var ids = cameras
+        var others = 0
+        if ids.isEmpty {
+            let all = try await asking("the cameras cannot be listed") { () throws(ControlClientError) in
+                try await client.get(CameraListDocument.self, "/api/v1/cameras")
+            }.cameras
+            ids = all.filter { $0.origin == CameraSettingOptions.storeOrigin }.map(\.id)
+            others = all.count - ids.count
+        }
+        let progress = ProgressLine()
+        for (index, id) in ids.enumerated() {
+            progress.update("\(id) → \(name)", fraction: Double(index) / Double(ids.count))
+            let path = "/api/v1/cameras/" + ControlClient.part(id)
+            _ = try await asking("\(id) was not changed") { () throws(ControlClientError) in
+                let (_, tag) = try await client.getTagged(CameraDocument.self, path)
+                return try await client.send(
+                    .patch, path, body: CameraRequest(settings: ["relay": .string(name)]), ifMatch: tag,
+                    as: CameraDocument.self)
+            }
+        }
+        progress.clear()
+        let rest =
+            others == 0 ? "" : " \(Quantity.count(others, "other")) in files, which only their owner changes."
+        output.tell(
+            "\(Quantity.count(ids.count, "camera")) → \(name)." + rest,
+            Done(object: "relay.\(name)", action: "used"))
+    }
+}

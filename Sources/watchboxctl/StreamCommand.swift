@@ -1,0 +1,148 @@
+import ArgumentParser
+import BoxView
+import Console
+import ControlAPI
+import ControlClient
+
+struct StreamCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "stream", abstract: "Encrypted publications, one for each camera.",
+        subcommands: [
+            StreamListCommand.self, StreamShowCommand.self, StreamStartCommand.self, StreamStopCommand.self,
+            StreamRestartCommand.self, StreamKeyFrameCommand.self, StreamTopCommand.self,
+        ])
+
+    static func change(_ camera: CameraArgument, _ verb: String, _ done: String, _ output: OutputOptions) async throws {
+        let client = output.client
+        let path = "/api/v1/streams/" + ControlClient.part(camera.id)
+        try await asking("the stream of \(camera.id) was not changed") { () throws(ControlClientError) in
+            try await client.send(.post, path + "/" + verb)
+        }
+        output.tell("\(camera.id): \(done).", Done(object: "stream.\(camera.id)", action: done))
+    }
+}
+
+struct StreamListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "All streams with their figures.",
+        discussion: """
+              watchboxctl stream list
+            """)
+
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let client = output.client
+        let document = try await asking("the streams cannot be listed") { () throws(ControlClientError) in
+            try await client.get(StreamListDocument.self, "/api/v1/streams")
+        }
+        output.show(document, rows: document.streams) { StreamView.table(document) }
+    }
+}
+
+struct StreamShowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "One stream with all its counters.",
+        discussion: """
+              watchboxctl stream show front
+            """)
+
+    @OptionGroup var camera: CameraArgument
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let client = output.client
+        let path = "/api/v1/streams/" + ControlClient.part(camera.id)
+        let document = try await asking("the stream of \(camera.id) cannot be shown") { () throws(ControlClientError) in
+            try await client.get(StreamDocument.self, path)
+        }
+        output.show(document) { StreamView.lines(document, style: $0) }
+    }
+}
+
+struct StreamStartCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "start", abstract: "Start a stream that was stopped.",
+        discussion: """
+              watchboxctl stream start front
+            """)
+
+    @OptionGroup var camera: CameraArgument
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws { try await StreamCommand.change(camera, "start", "started", output) }
+}
+
+struct StreamStopCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "stop", abstract: "Stop a stream until it is started again, or the box restarts.",
+        discussion: """
+            For longer: watchboxctl camera disable ID.
+
+              watchboxctl stream stop front
+            """)
+
+    @OptionGroup var camera: CameraArgument
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws { try await StreamCommand.change(camera, "stop", "stopped", output) }
+}
+
+struct StreamRestartCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restart", abstract: "Start a camera's process anew; clears a start limit.",
+        discussion: """
+              watchboxctl stream restart front
+            """)
+
+    @OptionGroup var camera: CameraArgument
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws { try await StreamCommand.change(camera, "restart", "restarted", output) }
+}
+
+struct StreamKeyFrameCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "key-frame", abstract: "Ask the camera for a key frame.",
+        discussion: """
+              watchboxctl stream key-frame front
+            """)
+
+    @OptionGroup var camera: CameraArgument
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws { try await StreamCommand.change(camera, "key-frame", "asked for a key frame", output) }
+}
+
+struct StreamTopCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "top", abstract: "The streams' figures, again every second, until Ctrl-C.",
+        discussion: """
+            With --json one line for each second. A daemon that does not answer is told and asked again; with --count it \
+            ends the command.
+
+              watchboxctl stream top
+              watchboxctl stream top --count 1
+            """)
+
+    @Option(help: "End after so many times.")
+    var count: Int?
+
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if let count, count < 1 { throw ValidationError("--count is 1 or more.") }
+        try output.refuseQuiet("stream top")
+    }
+
+    func run() async throws {
+        let client = output.client
+        try await Watching.again(every: .seconds(1), count: count, output) { isAgain in
+            let document = try await asking("the streams cannot be shown") { () throws(ControlClientError) in
+                try await client.get(StreamListDocument.self, "/api/v1/streams")
+            }
+            Watching.clear(isAgain, output)
+            output.show(document) { StreamView.table(document).lines($0, header: !output.noHeaders) }
+        }
+    }
+}

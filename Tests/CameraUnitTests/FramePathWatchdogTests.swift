@@ -1,0 +1,165 @@
+import CameraModel
+import CameraUnit
+import Testing
+
+private let second: UInt64 = 1_000_000_000
+
+/// A camera's process, as its watchdog sees it; the clock moves by hand.
+private struct Dialogue {
+    var watchdog = FramePathWatchdog()
+    var rates = CameraRates()
+    var statistics = CameraStatistics(camera: "front", stream: "front")
+    var now: UInt64 = 100 * second
+
+    /// Half a second later, with so many new pictures.
+    mutating func passes(
+        _ state: CameraStatistics.State, delivered: UInt64 = 0, sealed: UInt64 = 0, reason: String? = nil
+    ) -> [FramePathWatchdog.Action] {
+        now += second / 2
+        statistics.state = state
+        statistics.reason = reason
+        if state == .publishing { statistics.connections = max(1, statistics.connections) }
+        statistics.video.delivered += delivered
+        statistics.video.sealed += sealed
+        rates.observed(statistics, at: now)
+        return watchdog.observed(statistics, rates: rates, at: now)
+    }
+}
+
+@Suite struct FramePathWatchdogTests {
+    @Test func `ready is said with the first sealed picture, alive with each`() {
+        var dialogue = Dialogue()
+        #expect(dialogue.passes(.starting) == [.extendStart(seconds: 10), .alive, .status("starting")])
+        #expect(dialogue.passes(.connecting).contains(.extendStart(seconds: 10)))
+        #expect(dialogue.passes(.publishing) == [.status("publishing, no picture yet")])
+        let first = dialogue.passes(.publishing, delivered: 12, sealed: 12)
+        #expect(first.prefix(2) == [.ready, .alive])
+        #expect(dialogue.passes(.publishing, delivered: 12, sealed: 12).filter { $0 == .ready } == [])
+    }
+
+    @Test func `a source that stops delivering is not alive`() {
+        var dialogue = Dialogue()
+        _ = dialogue.passes(.publishing, delivered: 12, sealed: 12)
+        for _ in 0..<40 { #expect(!dialogue.passes(.publishing).contains(.alive)) }
+        #expect(dialogue.passes(.publishing, delivered: 1, sealed: 1).contains(.alive))
+    }
+
+    @Test func `pictures that are not sealed are no life`() {
+        var dialogue = Dialogue()
+        _ = dialogue.passes(.publishing, delivered: 12, sealed: 12)
+        for _ in 0..<40 { #expect(!dialogue.passes(.publishing, delivered: 12).contains(.alive)) }
+    }
+
+    @Test func `sound alone is no life`() {
+        var dialogue = Dialogue()
+        _ = dialogue.passes(.publishing, delivered: 12, sealed: 12)
+        for _ in 0..<10 {
+            dialogue.statistics.audio.delivered += 24
+            dialogue.statistics.audio.sealed += 24
+            #expect(!dialogue.passes(.publishing).contains(.alive))
+        }
+    }
+
+    @Test func `waiting for the relay is declared, as long as the source goes on`() {
+        var dialogue = Dialogue()
+        _ = dialogue.passes(.publishing, delivered: 12, sealed: 12)
+        for _ in 0..<100 {
+            #expect(dialogue.passes(.waitingToReconnect, delivered: 12, reason: "refused").contains(.alive))
+        }
+        for _ in 0..<10 { #expect(!dialogue.passes(.waitingToReconnect, reason: "refused").contains(.alive)) }
+    }
+
+    @Test
+    func `a source that hangs before its first picture is no life, however often the relay drops the silent stream`() {
+        var dialogue = Dialogue()
+        dialogue.statistics.connections = 0
+        #expect(dialogue.passes(.connecting).contains(.alive))
+        for _ in 0..<10 {
+            dialogue.statistics.connections += 1
+            dialogue.statistics.attempts += 1
+            #expect(!dialogue.passes(.publishing).contains(.alive))
+            dialogue.statistics.attempts += 1
+            #expect(!dialogue.passes(.waitingToReconnect, reason: "dropped").contains(.alive))
+        }
+    }
+
+    @Test func `a passed-through film may take a while until its next key frame, but not for ever`() {
+        var dialogue = Dialogue()
+        dialogue.statistics.connections = 1
+        _ = dialogue.passes(.publishing, delivered: 12, sealed: 12)
+        for _ in 0..<119 {
+            dialogue.statistics.video.dropped += 12
+            #expect(dialogue.passes(.publishing, delivered: 12).contains(.alive))
+        }
+        dialogue.statistics.video.dropped += 12
+        #expect(!dialogue.passes(.publishing, delivered: 12).contains(.alive))
+    }
+
+    @Test func `a film that is held back waits with a full queue`() {
+        var dialogue = Dialogue()
+        dialogue.statistics.connections = 1
+        _ = dialogue.passes(.publishing, delivered: 12, sealed: 12)
+        dialogue.statistics.queue.units = 256
+        for _ in 0..<100 { #expect(dialogue.passes(.waitingToReconnect, reason: "refused").contains(.alive)) }
+    }
+
+    @Test func `a wait that gets nowhere ends`() {
+        var dialogue = Dialogue()
+        let actions = dialogue.passes(.waitingForKey, reason: "no answer")
+        #expect(actions == [.ready, .alive, .status("waiting for the key access server: no answer")])
+        for _ in 0..<719 { #expect(dialogue.passes(.waitingForKey, reason: "no answer").contains(.alive)) }
+        #expect(!dialogue.passes(.waitingForKey, reason: "no answer").contains(.alive))
+        // Another attempt is a step, also when the answer is the same.
+        dialogue.statistics.attempts += 1
+        #expect(dialogue.passes(.waitingForKey, reason: "no answer").contains(.alive))
+    }
+
+    @Test func `a start that hangs is not extended for ever`() {
+        var dialogue = Dialogue()
+        for _ in 0..<80 { #expect(dialogue.passes(.starting).contains(.extendStart(seconds: 10))) }
+        #expect(dialogue.passes(.starting).isEmpty)
+    }
+
+    @Test func `a failed camera says nothing but its reason`() {
+        var dialogue = Dialogue()
+        #expect(dialogue.passes(.failed, reason: "no such file") == [.status("failed: no such file")])
+    }
+
+    @Test func `the status tells rate and acknowledgement`() {
+        var dialogue = Dialogue()
+        for _ in 0..<6 {
+            dialogue.statistics.video.bytes += 125_000
+            _ = dialogue.passes(.publishing, delivered: 12, sealed: 12)
+        }
+        dialogue.statistics.lastAcknowledged = dialogue.now + second / 10
+        dialogue.statistics.video.bytes += 125_000
+        let actions = dialogue.passes(.publishing, delivered: 13, sealed: 13)
+        #expect(actions.last == .status("24.5 fps, 2.0 Mb/s, ack 0.4 s"), "\(actions)")
+    }
+}
+
+@Suite struct CameraRatesTests {
+    @Test func `rates come from the last two seconds`() {
+        var rates = CameraRates()
+        var statistics = CameraStatistics(camera: "front", stream: "front")
+        for tick in UInt64(0)..<20 {
+            statistics.video.sealed += tick < 10 ? 5 : 10
+            statistics.video.bytes += 1000
+            rates.observed(statistics, at: tick * second / 2)
+        }
+        #expect(rates.framesPerSecond == 20)
+        #expect(rates.bitsPerSecond == 16_000)
+    }
+
+    @Test func `a clock that stands still and counters that go back trap nothing`() {
+        var rates = CameraRates()
+        var statistics = CameraStatistics(camera: "front", stream: "front")
+        statistics.video.sealed = 10
+        rates.observed(statistics, at: 5)
+        rates.observed(statistics, at: 5)
+        statistics.video.sealed = 0
+        rates.observed(statistics, at: 4)
+        rates.observed(statistics, at: second)
+        #expect(rates.framesPerSecond >= 0)
+    }
+}

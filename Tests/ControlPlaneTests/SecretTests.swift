@@ -1,0 +1,144 @@
+import ControlAPI
+import CredentialStore
+import ErrorCatalog
+import Foundation
+import Testing
+
+@testable import ControlPlane
+
+struct SecretTests {
+    private static let secret = "Xy7-very-secret-Zz9"
+
+    @Test func `a camera waits for a secret that is missing, and starts when it is there`() async throws {
+        let stage = try ControlStage()
+        try stage.write(
+            """
+            relay.main = { secret = "relay-main" }
+            relay.plain = { url = "rtmp://127.0.0.1/plain" }
+            kas = { url = "http://127.0.0.1:9443/kas" }
+            camera.a = { source = "test:" }
+            camera.b = { source = "test:", relay = "plain" }
+
+            """)
+        let control = try await stage.start()
+        #expect(Set(stage.units.running.keys) == ["watchbox-camera@b.service"])
+        let waiting = try await control.get(StreamDocument.self, "streams/a")
+        #expect(waiting.code == .missingSecret)
+        #expect(waiting.state == .stopped)
+        let status = try await control.get(BoxStatus.self, "status")
+        #expect(status.state == .degraded)
+        stage.units.forgetCalls()
+
+        #expect(await control.send(.put, "relays/main/secret", #"{"secret":"rtmp://h/\#(Self.secret)"}"#).status == 204)
+        #expect(stage.units.words == ["start watchbox-camera@a.service"])
+        #expect(try await control.get(RelayDocument.self, "relays/main").hasSecret)
+        // Another one: the cameras of that relay start anew, no other does.
+        #expect(await control.send(.put, "relays/main/secret", #"{"secret":"rtmp://h/2"}"#).status == 204)
+        #expect(stage.units.words == ["start watchbox-camera@a.service", "restart watchbox-camera@a.service"])
+        #expect(stage.file("run/service/camera-a.restart") == nil)
+    }
+
+    @Test func `a secret is never told back, logged or written in clear outside memory`() async throws {
+        let stage = try ControlStage()
+        try stage.write("relay.main = { url = \"rtmp://127.0.0.1/live\" }\n")
+        let control = try await stage.start()
+        await control.send(.put, "kas", #"{"url":"http://127.0.0.1:9443/kas"}"#)
+        await control.send(.put, "relays/own", #"{"url":"rtmp://127.0.0.1/own"}"#)
+        await control.send(.post, "cameras", #"{"id":"a","source":"test:","settings":{"secret":"password"}}"#)
+        let body = #"{"secret":"\#(Self.secret)"}"#
+        var answers = ""
+        for path in ["cameras/a/password", "kas/token", "relays/own/secret"] {
+            let answer = await control.send(.put, path, body)
+            #expect(answer.status == 204, "\(path): \(answer.text)")
+            answers += answer.text
+        }
+        for path in [
+            "status", "cameras", "cameras/a", "relays", "kas", "streams", "config", "config/export", "config/history",
+            "config/diff",
+        ] {
+            answers += await control.send(.get, path).text
+        }
+        let refused = await control.send(
+            .put, "cameras/a/password", #"{"secret":"\#(Self.secret)\#(String(repeating: "x", count: 5000))"}"#)
+        #expect(refused.status == 400)
+        answers += refused.text
+        #expect(!answers.contains(Self.secret))
+        #expect(try await control.get(CameraDocument.self, "cameras/a").hasPassword)
+        #expect(try await control.get(KeyAccessDocument.self, "kas").hasToken)
+        #expect(try await control.get(RelayDocument.self, "relays/own").hasSecret)
+
+        var places: [String] = []
+        for path in try FileManager.default.subpathsOfDirectory(atPath: stage.root) {
+            guard let bytes = FileManager.default.contents(atPath: "\(stage.root)/\(path)") else { continue }
+            if bytes.range(of: Data(Self.secret.utf8)) != nil { places.append(path) }
+        }
+        #expect(places.allSatisfy { $0.hasPrefix("run/secret/") }, "\(places)")
+        #expect(!places.isEmpty)
+    }
+
+    @Test func `a camera that is removed takes its secrets with it`() async throws {
+        let stage = try ControlStage()
+        try stage.write(ControlStage.connections)
+        let control = try await stage.start()
+        await control.send(.post, "cameras", #"{"id":"a","source":"test:"}"#)
+        await control.send(.put, "cameras/a/password", #"{"secret":"one"}"#)
+        await control.send(.delete, "cameras/a")
+        #expect(stage.units.calls(of: "a") == ["start", "stop"])
+        #expect(stage.file("run/service/camera-a.json") == nil)
+        #expect(try stage.makeCredentials().names(scope: "camera-a") == [])
+        #expect(await control.send(.get, "cameras/a").status == 404)
+        await control.send(.post, "cameras", #"{"id":"a","source":"test:"}"#)
+        #expect(try await control.get(CameraDocument.self, "cameras/a").hasPassword == false)
+    }
+
+    @Test func `setting a password restarts the camera that uses it only`() async throws {
+        let stage = try ControlStage()
+        try stage.write(
+            ControlStage.two + "camera.c = { source = \"test:\", user = \"admin\", secret = \"password\" }\n")
+        let control = try await stage.start()
+        #expect(stage.units.calls(of: "c") == [])
+        stage.units.forgetCalls()
+        #expect(await control.send(.put, "cameras/c/password", #"{"secret":"one"}"#).status == 204)
+        #expect(await control.send(.put, "cameras/c/password", #"{"secret":"two"}"#).status == 204)
+        #expect(await control.send(.put, "cameras/a/password", #"{"secret":"three"}"#).status == 204)
+        #expect(stage.units.words == ["start watchbox-camera@c.service", "restart watchbox-camera@c.service"])
+        #expect(await control.send(.delete, "cameras/c/password").status == 204)
+        #expect(stage.units.calls(of: "c") == ["start", "restart", "stop"])
+        #expect(await control.send(.delete, "cameras/c/password").status == 404)
+    }
+
+    @Test func `killed while a secret is set, a camera does not go on with the old one`() async throws {
+        let files = """
+            relay.main = { secret = "relay-main" }
+            kas = { url = "http://127.0.0.1:9443/kas" }
+            camera.a = { source = "test:" }
+
+            """
+        func box() async throws -> (ControlStage, ControlService) {
+            let stage = try ControlStage()
+            try stage.write(files)
+            let control = try await stage.start()
+            await control.send(.put, "relays/main/secret", #"{"secret":"rtmp://h/1"}"#)
+            stage.units.forgetCalls()
+            stage.steps.reset()
+            return (stage, control)
+        }
+        let (whole, done) = try await box()
+        #expect(await done.send(.put, "relays/main/secret", #"{"secret":"rtmp://h/2"}"#).status == 204)
+        let steps = whole.steps.names
+        let setting = try #require(steps.firstIndex(of: "credentials: set"))
+        for step in 1...steps.count {
+            let (stage, control) = try await box()
+            stage.steps.kill(at: step)
+            await control.send(.put, "relays/main/secret", #"{"secret":"rtmp://h/2"}"#)
+            stage.steps.reset()
+            _ = try await stage.start()
+            let restarts = stage.units.calls(of: "a").filter { $0 == "restart" }.count
+            // The step with this number did not happen any more.
+            let isSet = step > setting + 1
+            if isSet { #expect(restarts >= 1, "step \(step): \(steps[step - 1])") }
+            #expect(restarts <= 2)
+            #expect(stage.file("run/service/camera-a.restart") == nil, "step \(step)")
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import CameraModel
+import ControlAPI
+import ErrorCatalog
+import Systemd
+import Testing
+
+@testable import ControlPlane
+
+struct StreamStateTests {
+    private func unit(_ active: String, sub: String = "running", result: String = "success") -> UnitState {
+        UnitState(
+            name: "watchbox-camera@a.service", load: "loaded", active: active, sub: sub, result: result, restarts: 3)
+    }
+
+    private func process(_ state: CameraStatistics.State, reason: String? = nil) -> CameraStatusDocument {
+        var statistics = CameraStatistics(camera: "a", stream: "a")
+        statistics.state = state
+        statistics.reason = reason
+        statistics.roundTripNanoseconds = 41_000_000
+        statistics.lastAcknowledged = 1_000_000_000
+        return CameraStatusDocument(
+            statistics: statistics, instant: 1_500_000_000, framesPerSecond: 25, bitsPerSecond: 2e6, ivUsedRatio: 0,
+            watchdogSeconds: nil, version: "1")
+    }
+
+    private func document(
+        _ unit: UnitState?, _ process: CameraStatusDocument? = nil, isActive: Bool = true,
+        obstacle: CodedError? = nil, isStopped: Bool = false
+    ) -> StreamDocument {
+        StreamState(
+            camera: "a", stream: "a", relay: "main", isActive: isActive, obstacle: obstacle,
+            isStoppedByRequest: isStopped, unit: unit, process: process
+        ).document
+    }
+
+    @Test func `a camera that publishes is live, with its numbers`() {
+        let live = document(unit("active"), process(.publishing))
+        #expect(live.state == .live)
+        #expect(live.framesPerSecond == 25)
+        #expect(live.roundTripMilliseconds == 41)
+        #expect(live.acknowledgedSecondsAgo == 0.5)
+        #expect(live.restarts == 3)
+        #expect(live.unit == "active")
+    }
+
+    @Test(arguments: [
+        (CameraStatistics.State.starting, StreamDocument.State.starting, ErrorCode?.none),
+        (.connecting, .starting, nil), (.waitingForKey, .waiting, .noKey),
+        (.waitingToReconnect, .waiting, .relayUnreachable), (.failed, .failed, nil), (.stopping, .stopped, nil),
+    ])
+    func `what the process says is told`(said: CameraStatistics.State, state: StreamDocument.State, code: ErrorCode?) {
+        let told = document(unit("active"), process(said, reason: "why"))
+        #expect(told.state == state)
+        #expect(told.reason == "why")
+        #expect(told.code == code)
+    }
+
+    @Test func `each way of not running has its words`() {
+        #expect(document(unit("inactive"), isActive: false).reason == "the camera is disabled")
+        #expect(document(unit("inactive"), isStopped: true).reason == "stopped by request")
+        #expect(document(unit("inactive")).code == .cameraStopped)
+        #expect(document(unit("failed", result: "start-limit-hit")).code == .startLimit)
+        #expect(document(unit("failed", result: "oom-kill")).code == .processKilledForMemory)
+        #expect(document(unit("activating", sub: "auto-restart", result: "watchdog")).code == .watchdogAbort)
+        #expect(document(unit("active")).state == .unknown)
+        #expect(document(nil).code == .systemManager)
+        let obstacle = CodedError(.missingSecret, "needs a secret", why: "it is not there")
+        #expect(document(unit("inactive"), obstacle: obstacle).reason == "needs a secret: it is not there")
+        #expect(document(unit("inactive"), obstacle: obstacle).code == .missingSecret)
+    }
+
+    /// A socket that is still there after its process has ended says nothing any more.
+    @Test func `a failed unit is not live, whatever its socket says`() {
+        let told = document(unit("failed", result: "exit-code"), process(.publishing))
+        #expect(told.state == .failed)
+        #expect(told.framesPerSecond == nil)
+    }
+}
+
+struct HostAddressTests {
+    @Test(arguments: [
+        ("rtmp://h/live", "h", 1935, false), ("rtmps://h/live", "h", 443, true),
+        ("RTMPS://h:8443/x/y", "h", 8443, true),
+        ("https://kas.example.net", "kas.example.net", 443, true), ("http://[::1]:9443/kas", "::1", 9443, false),
+    ])
+    func `a URL names a host and a port`(url: String, host: String, port: Int, isEncrypted: Bool) {
+        let address = HostAddress(url: url)
+        #expect(address?.host == host)
+        #expect(address?.port == port)
+        #expect(address?.isEncrypted == isEncrypted)
+    }
+
+    @Test(arguments: [
+        "", "rtmp://", "rtmp:///x", "rtmp://u:p@h/x", "rtmp://h:99999/x", "rtmp://h:-1/x", "rtmp://[::1", "ftp://h/x",
+        "rtmp://a:b:c/x", "rtmp://[::1]x/y", "rtmp://h:/x",
+    ])
+    func `what is no address is none`(url: String) {
+        #expect(HostAddress(url: url) == nil)
+    }
+
+    @Test func `a place to listen needs its port`() {
+        #expect(HostAddress(listen: "0.0.0.0:1935")?.port == 1935)
+        #expect(HostAddress(listen: "[::]:1935")?.host == "::")
+        #expect(HostAddress(listen: "0.0.0.0") == nil)
+    }
+}

@@ -1,0 +1,36 @@
+import Testing
+
+@testable import ControlPlane
+
+struct UnitLineTests {
+    /// What is asked for while the first job runs, and which jobs follow it.
+    @Test(arguments: [
+        (UnitLine.Job.start, [UnitLine.Job.start], [UnitLine.Job]()),
+        (.start, [.stop], [.stop]),
+        (.start, [.restart], [.restart]),
+        (.start, [.stop, .start], [.restart]),
+        (.restart, [.start], []),
+        (.restart, [.restart], [.restart]),
+        (.stop, [.stop], []),
+        (.stop, [.start], [.start]),
+        (.stop, [.restart, .stop], []),
+        (.stop, [.start, .stop], []),
+        (.start, [.restart, .stop], [.stop]),
+        (.start, [.restart, .restart, .restart], [.restart]),
+        (.stop, [.restart, .start], [.restart]),
+    ])
+    func `one job at a time, and after it what still matters`(
+        first: UnitLine.Job, asked: [UnitLine.Job], following: [UnitLine.Job]
+    ) {
+        var line = UnitLine()
+        #expect(line.wanted(first) == first)
+        for job in asked { #expect(line.wanted(job) == nil) }
+        for job in following {
+            #expect(line.ended() == job)
+            #expect(!line.isIdle)
+        }
+        #expect(line.ended() == nil)
+        #expect(line.isIdle)
+        #expect(line.wanted(.start) == .start)
+    }
+}

@@ -1,0 +1,79 @@
+import ControlAPI
+import ErrorCatalog
+import Testing
+
+@testable import Doctor
+
+struct CertificateValidityTests {
+    /// Made with OpenSSL, which says what they hold.
+    static let untilNovember2036 = """
+        -----BEGIN CERTIFICATE-----
+        MIIBhjCCASugAwIBAgIURdpPl2tzGPKneZJ5bPhlokv0yL8wCgYIKoZIzj0EAwIw
+        GDEWMBQGA1UEAwwNd2F0Y2hib3gtdGVzdDAeFw0yNjExMjEyMTU4MDVaFw0zNjEx
+        MTgyMTU4MDVaMBgxFjAUBgNVBAMMDXdhdGNoYm94LXRlc3QwWTATBgcqhkjOPQIB
+        BggqhkjOPQMBBwNCAATMpBLVaa83YU1i4VeKnGl4ZCJD4cHwFDSgyU6TDDuoWXZ7
+        KZ4wbrs+k0SKq20d1k4CVU096+QItGvpcxnA4CGso1MwUTAdBgNVHQ4EFgQUnMoc
+        CzUkZWsbboHg/PZq3SNk2yEwHwYDVR0jBBgwFoAUnMocCzUkZWsbboHg/PZq3SNk
+        2yEwDwYDVR0TAQH/BAUwAwEB/zAKBggqhkjOPQQDAgNJADBGAiEAwKYR97uRq8f+
+        5j6Easne5qp/KGhYtFaVdKl9eFFptE8CIQDe7ZMXlpHjJ8oCXavrhHmY5EHGQQ65
+        tJUxdMaOakI77Q==
+        -----END CERTIFICATE-----
+        """
+    static let untilAugust2081 = """
+        -----BEGIN CERTIFICATE-----
+        MIIBhzCCAS2gAwIBAgIUASVdvSuxhBdLyM3M2qqu8id9fjgwCgYIKoZIzj0EAwIw
+        GDEWMBQGA1UEAwwNd2F0Y2hib3gtdGVzdDAgFw0yNjExMjEyMTU4MDVaGA8yMDgx
+        MDgyNDIxNTgwNVowGDEWMBQGA1UEAwwNd2F0Y2hib3gtdGVzdDBZMBMGByqGSM49
+        AgEGCCqGSM49AwEHA0IABLzbGce4Mp1j3FGqbl4RaVaH1LGRfMBuFeNDyDtmO6A+
+        GHoPzq5m0vDI05hzpSVWQeMuWRRzjhfZnhg6hh+0iyujUzBRMB0GA1UdDgQWBBQ6
+        xEGHmKWhgRJl2HMTeMuw0oBATzAfBgNVHSMEGDAWgBQ6xEGHmKWhgRJl2HMTeMuw
+        0oBATzAPBgNVHRMBAf8EBTADAQH/MAoGCCqGSM49BAMCA0gAMEUCIQD7kY/gQm//
+        ciHwp5GZttZBFw+YC1W7RDhMfjWxYz+ARwIgbOX5eUIvQnFhqrxqMHpu4khz6ChR
+        talEwE94uGBu8O4=
+        -----END CERTIFICATE-----
+        """
+
+    @Test func `both forms of a time are read`() {
+        #expect(CertificateValidity.ends(inPEM: Self.untilNovember2036) == [2_110_658_285])
+        #expect(CertificateValidity.ends(inPEM: Self.untilAugust2081) == [3_523_298_285])
+        let both =
+            "a comment\n" + Self.untilAugust2081 + "\n" + Self.untilNovember2036.replacing("\n", with: "\r\n") + "\n"
+        #expect(CertificateValidity.ends(inPEM: both) == [3_523_298_285, 2_110_658_285])
+    }
+
+    @Test func `a cut or changed certificate is no crash`() throws {
+        let lines = Self.untilAugust2081.split(separator: "\n").dropFirst().dropLast()
+        let bytes = try #require(Base64Text.decode(lines.joined()))
+        for length in 0..<bytes.count { #expect(CertificateValidity.end(ofDER: Array(bytes.prefix(length))) == nil) }
+        for index in bytes.indices {
+            for value: UInt8 in [0x00, 0x7F, 0x80, 0x84, 0xFF] {
+                var changed = bytes
+                changed[index] = value
+                _ = CertificateValidity.end(ofDER: changed)
+            }
+        }
+        #expect(CertificateValidity.ends(inPEM: "-----BEGIN CERTIFICATE-----\n????\n-----END CERTIFICATE-----").isEmpty)
+    }
+
+    @Test func `a certificate is told before it ends`() throws {
+        let tree = try FixtureTree(["etc/ca.pem": Self.untilNovember2036, "etc/none.pem": "nothing"])
+        let end: Int64 = 2_110_658_285
+        func finding(_ path: String, _ now: Int64) -> Finding {
+            DoctorCheck.certificate(path, tree.surroundings(), now: now)
+        }
+        #expect(finding("/etc/ca.pem", end - 90 * 86_400) == .ok("/etc/ca.pem 90 d"))
+        #expect(finding("/etc/ca.pem", end - 3 * 86_400) == .warn("/etc/ca.pem ends in 3 days", .certificateExpires))
+        #expect(finding("/etc/ca.pem", end + 86_400) == .fail("/etc/ca.pem has ended 1 day ago", .certificateExpires))
+        #expect(finding("/etc/none.pem", 0).state == .fail)
+        #expect(finding("/etc/missing.pem", 0).code == .unreadableFile)
+    }
+
+    @Test func `base64 takes what RFC 4648 has in its test vectors, and nothing else`() {
+        for (text, clear) in [("", ""), ("Zg==", "f"), ("Zm8=", "fo"), ("Zm9v", "foo"), ("Zm9vYmFy", "foobar")] {
+            #expect(Base64Text.decode(text) == Array(clear.utf8))
+        }
+        for text in ["Z", "Zg", "Zg=", "Zg==Zg==", "Zm9v====", "Z-9v", "Zm 9v"] {
+            #expect(Base64Text.decode(text) == nil, "\(text)")
+        }
+    }
+}

@@ -1,0 +1,199 @@
+import CameraModel
+import ControlAPI
+import ErrorCatalog
+import Systemd
+import Testing
+
+@testable import HealthMonitor
+
+final class ExaminationTests {
+    private var examination = Examination(lastEnd: .unknown)
+    private let main = HealthSettings.Peer(name: "main", host: "live.example.net", port: 443, tls: true)
+
+    @discardableResult
+    private func took(_ probe: Probe, _ reading: Reading, _ second: Double) -> [Examination.News] {
+        examination.took(probe, reading, at: .at(second))
+    }
+
+    private func state(_ check: CheckName, _ object: String? = nil) -> HealthState? {
+        examination.ledger.state(check, object)
+    }
+
+    private func observed(_ second: Double) -> EscalationLadder.Observation {
+        examination.observation(at: .at(second), isStateSaved: true)
+    }
+
+    @Test func `a stream that is acknowledged speaks for its relay`() {
+        examination.use(.init(relays: [main], cameras: [.init(id: "front", relay: "main")]))
+        #expect(examination.probes.contains(.relay("main")))
+        #expect(examination.witness(of: "main") == nil)
+        #expect(examination.isInTrouble(.relay("main")))
+        took(.camera("front"), .camera(.answered(status(frames: 10, acknowledgedSecondsAgo: 0.5))), 1)
+        #expect(examination.witness(of: "main") == "front was acknowledged 0.5 s ago")
+        took(.relay("main"), .peer(main, .vouched("front")), 1)
+        #expect(state(.relay, "main") == .ok)
+        #expect(!examination.isInTrouble(.relay("main")))
+        #expect(state(.certificate, "main") == .unknown)
+        took(.camera("front"), .camera(.answered(status("front", .waitingToReconnect, frames: 10))), 3)
+        #expect(examination.witness(of: "main") == nil)
+        #expect(examination.isInTrouble(.relay("main")))
+    }
+
+    @Test func `a relay that is away is told as such, and gives no reason for a step`() {
+        examination.use(.init(relays: [main], cameras: [.init(id: "front", relay: "main")]))
+        took(.units, .units(.units([])), 0)
+        for second in stride(from: 1.0, to: 600, by: 2) {
+            let document = status("front", .waitingToReconnect, frames: UInt64(second))
+            took(.camera("front"), .camera(.answered(document)), second)
+            took(.relay("main"), .peer(main, .refused("no answer within 3 s")), second)
+        }
+        #expect(state(.relay, "main") == .fail)
+        #expect(state(.networkDNS, "live.example.net") == .ok)
+        #expect(state(.publish, "front") == .fail)
+        #expect(state(.camera, "front") == .ok)
+        let observation = observed(600)
+        guard case .remote = observation.cameras.first?.trouble else {
+            Issue.record("\(observation.cameras)")
+            return
+        }
+        // systemd knows no unit of it, but its process answers.
+        #expect(observation.cameras.first?.phase == .running)
+        #expect(observation.link == nil)
+        #expect(observation.faults == [])
+    }
+
+    @Test func `what is not configured any more is forgotten`() {
+        examination.use(.init(relays: [main], kas: main, cameras: [.init(id: "front")]))
+        took(.relay("main"), .peer(main, .refused("x")), 1)
+        took(.kas, .peer(main, .noNameServer("x")), 1)
+        took(.camera("front"), .camera(.silent("x")), 1)
+        examination.use(HealthSettings())
+        #expect(examination.ledger.checks(at: .at(2)).isEmpty)
+        // What was under way when it went comes too late.
+        took(.relay("main"), .peer(main, .refused("x")), 3)
+        took(.camera("front"), .camera(.silent("x")), 3)
+        #expect(examination.ledger.checks(at: .at(4)).isEmpty)
+    }
+
+    @Test func `what was read long ago is no ground for a step`() throws {
+        let broken = NetworkReading(interfaces: [.init(name: "eth0", hasCarrier: true)])
+        took(.network, .network(broken), 1)
+        #expect(observed(1).link?.interface == "eth0")
+        _ = examination.late(.network, seconds: 6, at: .at(7))
+        #expect(observed(7).link == nil)
+        #expect(state(.networkAddress) == .unknown)
+
+        let task = TaskReading.Waiting(
+            processIdentifier: 7, name: "x", startTime: 1, slices: 1, unit: "watchbox-relay.service")
+        let reading = TaskReading(seesOthers: true, waiting: [task])
+        took(.tasks, .tasks(reading), 1)
+        took(.tasks, .tasks(reading), 130)
+        #expect(observed(130).faults.map(\.kind) == [.stuckTask])
+        _ = examination.late(.tasks, seconds: 6, at: .at(140))
+        #expect(observed(140).faults == [])
+    }
+
+    @Test func `a stuck process of somebody else is never a reason to reboot`() {
+        let task = TaskReading.Waiting(processIdentifier: 7, name: "nfs", startTime: 1, slices: 1, unit: nil)
+        let reading = TaskReading(seesOthers: true, waiting: [task])
+        took(.tasks, .tasks(reading), 1)
+        took(.tasks, .tasks(reading), 600)
+        #expect(state(.tasks) == .warn)
+        #expect(observed(600).faults == [])
+    }
+
+    private func tookKills(ours: Int64, all: Int64, _ second: Double) {
+        let groups = GroupReading(killed: ["watchbox-camera@front.service": ours], inSlice: ours)
+        took(.load, .load(PressureReading(memory: 0, killedForMemory: all), groups), second)
+    }
+
+    @Test func `five kills of our own for memory in 10 minutes are a loop while they go on`() {
+        tookKills(ours: 0, all: 0, 1)
+        tookKills(ours: 4, all: 4, 11)
+        #expect(observed(11).faults == [])
+        tookKills(ours: 5, all: 5, 21)
+        #expect(observed(21).faults.map(\.kind) == [.memoryLoop])
+        #expect(observed(140).faults.map(\.kind) == [.memoryLoop])
+        // Quiet for 2 minutes: what happened is still told, and nothing is done about it.
+        tookKills(ours: 5, all: 5, 142)
+        #expect(observed(142).faults == [])
+        #expect(state(.memory) == .fail)
+        tookKills(ours: 6, all: 6, 150)
+        #expect(observed(150).faults.map(\.kind) == [.memoryLoop])
+        _ = examination.late(.load, seconds: 6, at: .at(160))
+        #expect(observed(160).faults == [])
+        tookKills(ours: 6, all: 6, 700)
+        #expect(observed(700).faults == [])
+    }
+
+    @Test func `kills in somebody else's container never lead to a reboot`() {
+        tookKills(ours: 0, all: 0, 1)
+        var ladder = EscalationLadder(state: LadderState())
+        for round in 1...720 {
+            let second = Double(round * 10)
+            tookKills(ours: 0, all: Int64(round * 2), second)
+            let observation = observed(second)
+            #expect(observation.faults == [])
+            #expect(ladder.observe(observation) == [])
+        }
+        #expect(state(.memory) == .fail)
+    }
+
+    @Test func `a link over which a stream is acknowledged is not renewed`() {
+        examination.use(.init(relays: [main], cameras: [.init(id: "front", relay: "main")]))
+        let broken = NetworkReading(interfaces: [.init(name: "eth0", hasCarrier: true)])
+        var ladder = EscalationLadder(state: LadderState())
+        func renewals(_ seconds: ClosedRange<Int>, _ document: CameraStatusDocument) -> Int {
+            seconds.count { second in
+                took(.network, .network(broken), Double(second))
+                took(.camera("front"), .camera(.answered(document)), Double(second))
+                return ladder.observe(observed(Double(second))).contains { action in
+                    if case .renewNetwork = action { true } else { false }
+                }
+            }
+        }
+        for second in 1...600 {
+            let document = status(frames: UInt64(second * 25), acknowledgedSecondsAgo: 0.2)
+            #expect(renewals(second...second, document) == 0)
+        }
+        // The fault is told all the same.
+        #expect(state(.networkAddress) == .fail)
+        // The stream ends: then it may be the link, after its patience.
+        let waiting = status("front", .waitingToReconnect, frames: 20_000)
+        #expect(renewals(601...720, waiting) == 0)
+        #expect(renewals(721...1200, waiting) == 1)
+    }
+
+    @Test func `a root that somebody made read-only is a warning, one with an error a reason to reboot`() throws {
+        func mounts(_ options: String, errors: Int64) throws -> Reading {
+            let root = try #require(Mount(line: "1 0 179:2 / / ro - ext4 /dev/mmcblk0p2 \(options)"))
+            let data = try #require(Mount(line: "2 1 179:3 / /var rw - ext4 /dev/mmcblk0p3 rw"))
+            return .mounts(MountReading(data: data, root: root, rootErrors: errors))
+        }
+        took(.canary, .canary(CanaryReading()), 1)
+        took(.mounts, try mounts("rw,errors=remount-ro", errors: 3), 1)
+        #expect(state(.storageReadOnly) == .ok)
+        took(.mounts, try mounts("ro,errors=remount-ro", errors: 3), 11)
+        #expect(state(.storageReadOnly) == .warn)
+        #expect(observed(11).faults == [])
+        took(.mounts, try mounts("rw,errors=remount-ro", errors: 3), 21)
+        took(.mounts, try mounts("ro,errors=remount-ro", errors: 4), 31)
+        #expect(state(.storageReadOnly) == .fail)
+        #expect(observed(31).faults.map(\.kind) == [.readOnlyRoot])
+        _ = examination.late(.mounts, seconds: 6, at: .at(41))
+        #expect(observed(41).faults == [])
+    }
+
+    @Test func `a hanging camera is told as a camera, not as a check`() {
+        examination.use(.init(cameras: [.init(id: "front")]))
+        took(.camera("front"), .camera(.answered(status(frames: 10, acknowledgedSecondsAgo: 0.5))), 1)
+        _ = examination.late(.camera("front"), seconds: 4, at: .at(6))
+        #expect(state(.publish, "front") == .warn)
+        _ = examination.late(.camera("front"), seconds: 40, at: .at(40))
+        #expect(state(.publish, "front") == .fail)
+        guard case .local = observed(40).cameras.first?.trouble else {
+            Issue.record("no trouble")
+            return
+        }
+    }
+}
