@@ -11,11 +11,12 @@ DESTDIR ?=
 PREFIX ?= /usr
 
 BUILD_PACKAGES := git ca-certificates g++ pkg-config libavcodec-dev libavformat-dev libavutil-dev libswscale-dev libswresample-dev \
-	libssl-dev libcurl4-openssl-dev zlib1g-dev
-TEST_PACKAGES := ffmpeg nginx libnginx-mod-rtmp rtmpdump openssl curl procps python3 python3-venv
-BENCH_PACKAGES := ffmpeg openssl time libnginx-mod-rtmp nginx python3
+	libssl-dev libcurl4-openssl-dev zlib1g-dev libsystemd-dev libsqlite3-dev
+TEST_PACKAGES := ffmpeg nginx libnginx-mod-rtmp rtmpdump openssl curl procps python3 python3-venv mmdebstrap debian-archive-keyring \
+	iproute2 util-linux
+BENCH_PACKAGES := ffmpeg openssl time libnginx-mod-rtmp nginx python3 mmdebstrap debian-archive-keyring iproute2 util-linux
 
-.PHONY: help build release demo test bench lint format install clean toolchain build-packages test-packages \
+.PHONY: help build release demo test test-systemd bench lint format install clean toolchain build-packages test-packages \
 	bench-packages python-peers
 
 help:  ## list the targets
@@ -36,10 +37,17 @@ test: toolchain build-packages test-packages python-peers lint  ## what CI runs:
 	WATCHBOX_OTDF_PYTHON="$$( [ -x .venv/bin/python-otdf ] && echo "$$PWD/.venv/bin/python-otdf" || true )" \
 	WATCHBOX_FFMPEG7="$$( [ -x .venv/bin/ffmpeg7 ] && echo "$$PWD/.venv/bin/ffmpeg7" || true )" \
 		Tests/Rigs/run-tests $(SWIFT)
+	Tests/Rigs/systemd/run-all .build/debug
+
+test-systemd: toolchain build-packages test-packages  ## the real units and programs under a real systemd, in a box of namespaces
+	$(SWIFT) build --product watchboxd
+	$(SWIFT) build --product watchboxctl
+	Tests/Rigs/systemd/run-all .build/debug
 
 bench: release bench-packages  ## speed against peers measured in the same run, as ratios
 	cd Benchmarks && $(SWIFT) build -c release --product SealingRate
 	Tests/Rigs/bench/run
+	Tests/Rigs/systemd/box-tests --programs .build/release idle || [ $$? -eq 77 ]
 	cd Benchmarks && $(SWIFT) package benchmark --no-progress
 
 lint: toolchain  ## style and layer rules
@@ -49,9 +57,16 @@ lint: toolchain  ## style and layer rules
 format: toolchain  ## rewrite the sources in the project's style
 	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Benchmarks Benchmarks/Sources
 
-install: release  ## programs into $(DESTDIR)$(PREFIX)/bin
+install: release  ## programs, units, manual and completions into $(DESTDIR)
 	install -D -m 0755 --strip .build/release/watchboxd $(DESTDIR)$(PREFIX)/bin/watchboxd
 	install -D -m 0755 --strip .build/release/watchboxctl $(DESTDIR)$(PREFIX)/bin/watchboxctl
+	units/install-units --programs $(PREFIX)/bin "$(DESTDIR)/"
+	.build/release/watchboxctl manual > .build/watchboxctl.1
+	install -D -m 0644 .build/watchboxctl.1 $(DESTDIR)$(PREFIX)/share/man/man1/watchboxctl.1
+	for shell in bash:bash-completion/completions/watchboxctl zsh:zsh/vendor-completions/_watchboxctl fish:fish/vendor_completions.d/watchboxctl.fish; do \
+		.build/release/watchboxctl completion $${shell%%:*} > .build/completion; \
+		install -D -m 0644 .build/completion $(DESTDIR)$(PREFIX)/share/$${shell#*:}; \
+	done
 
 clean:  ## remove what was built
 	rm -rf .build demo-out Benchmarks/.build

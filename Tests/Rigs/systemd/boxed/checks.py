@@ -1,0 +1,65 @@
+"""One line per check, and waiting for what has to happen."""
+import time
+
+
+class Not(str):
+    """What is the case instead of what is waited for: false, and its own evidence."""
+
+    def __bool__(self):
+        return False
+
+
+class Stop(Exception):
+    """Without this there is no use in going on."""
+
+
+class Checks:
+    def __init__(self, group):
+        self.group = group
+        self.failed = 0
+        self.begin = time.monotonic()
+
+    def _report(self, holds, what, evidence=None):
+        print(f"{'✓' if holds else '✗'} {self.group}: {what}", flush=True)
+        if holds:
+            return
+        self.failed += 1
+        lines = str(evidence).strip().splitlines() or ["(no evidence)"]
+        for line in lines[-12:]:
+            print(f"      {line[:600]}", flush=True)
+        print(f"      at {time.monotonic() - self.begin:.1f} s of this box", flush=True)
+
+    def expect(self, what, holds, evidence=None, needed=False):
+        self._report(bool(holds), what, evidence if evidence is not None else holds)
+        if needed and not holds:
+            raise Stop(what)
+        return holds
+
+    def same(self, what, value, wanted):
+        return self.expect(what, value == wanted, f"is {value!r}, wanted {wanted!r}")
+
+    def note(self, what):
+        """A figure that is told and not judged."""
+        print(f"· {self.group}: {what}", flush=True)
+
+    def until(self, what, look, seconds=60, needed=False, pause=0.1):
+        """Looks until it holds. The limit is for what hangs, not for what is slow: this machine may be busy."""
+        value, waited = poll(look, seconds, pause)
+        told = f"{what} ({waited:.1f} s)" if value else what
+        self._report(bool(value), told, f"after {waited:.0f} s: {value!r}")
+        if needed and not value:
+            raise Stop(what)
+        return value
+
+
+def poll(look, seconds=60, pause=0.1):
+    begin = time.monotonic()
+    while True:
+        try:
+            value = look()
+        except (OSError, KeyError, ValueError, TypeError, IndexError) as error:
+            value = Not(f"{type(error).__name__}: {error}")
+        waited = time.monotonic() - begin
+        if value or waited > seconds:
+            return value, waited
+        time.sleep(pause)

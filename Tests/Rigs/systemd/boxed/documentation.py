@@ -1,0 +1,31 @@
+"""The commands of docs/guide/box.md, as a newcomer types them."""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+from boxed.stage import configure, start
+
+PROJECT = pathlib.Path(__file__).resolve().parents[4]
+
+
+def run(box, checks, _seed):
+    configure(box)
+    start(box, checks)
+    # The page is for somebody on the box: its commands are run there, whatever they are.
+    with tempfile.TemporaryDirectory() as directory:
+        for program in ("watchboxctl", "systemctl"):
+            wrapper = pathlib.Path(directory, program)
+            wrapper.write_text(f'#!/bin/sh\nexec "{box.enter}" {program} "$@"\n')
+            wrapper.chmod(0o755)
+        environment = {**os.environ, "PATH": f"{directory}:{os.environ['PATH']}"}
+        page = PROJECT / "docs/guide/box.md"
+        done = subprocess.run(
+            [sys.executable, PROJECT / "Tests/Rigs/docs/examples", page], env=environment, text=True,
+            capture_output=True)
+    checks.expect(
+        f"every example of {page.relative_to(PROJECT)} ends as it says: {done.stdout.strip()[-80:]}",
+        done.returncode == 0 and "examples ran" in done.stdout and not done.stdout.startswith("0 "),
+        done.stdout + done.stderr)
+    checks.same("the box did not reboot", box.ended(), "")

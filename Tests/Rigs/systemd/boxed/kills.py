@@ -1,0 +1,50 @@
+"""Fifty kills of whatever comes: afterwards everything is as it was."""
+import random
+import time
+
+from boxed.checks import Not
+from boxed.stage import live, moves, opens, publishing_box, unit, whole
+
+UNITS = (unit("front"), unit("back"), "watchbox-control.service", "watchbox-health.service", "watchbox-relay.service",
+         "watchbox-kas.service")
+
+
+def run(box, checks, seed):
+    # Fifty in a minute are more than the limits allow in ten: those have a check of their own (limits.py).
+    box.drop_in("watchbox-.service", "50-starts", "[Unit]\nStartLimitBurst=200\n")
+    publishing_box(box, checks)
+    history = box.get("config", "history")["generations"]
+    configuration = box.ctl("config", "export").out
+    choose = random.Random(seed)
+    checks.note(f"seed {seed}")
+    done, begin, killed = 0, time.monotonic(), {name: 0 for name in UNITS}
+    while done < 50 and time.monotonic() - begin < 180:
+        name = choose.choice(UNITS)
+        if box.property(name, "MainPID") not in ("", "0") and box.kill(name).ok:
+            done += 1
+            killed[name] += 1
+        time.sleep(choose.uniform(0, 0.8))
+    checks.expect(f"50 kills in {time.monotonic() - begin:.0f} s: {sorted(killed.values())}", done == 50, done)
+    for name in UNITS:
+        checks.until(f"{name} is up", lambda: box.active(name), 90)
+    for camera in ("front", "back"):
+        checks.until(f"{camera} is live", lambda: live(box, camera), 90)
+        checks.until(f"{camera} sends", moves(box, camera))
+    opens(box, checks, "front")
+    opens(box, checks, "back")
+    checks.until("health: both publish", lambda: all(
+        box.check("publish", camera)["state"] == "ok" for camera in ("front", "back")) or Not("not yet"), 60)
+    checks.until("status: all is well", lambda: (lambda status: status.ok or Not(status))(box.ctl("status")), 60)
+
+    mains = {box.property(name, "MainPID") for name in UNITS}
+    found = box.sh("find /sys/fs/cgroup/watchbox.slice -name cgroup.procs -exec cat {} +").out.split()
+    checks.same("no process is left over", sorted(found), sorted(mains))
+    now = box.get("config", "history")["generations"]
+    checks.same("config history is as before", [(g["number"], g["cause"]) for g in now],
+                [(g["number"], g["cause"]) for g in history])
+    checks.same("and so is the configuration", box.ctl("config", "export").out, configuration)
+    rests = box.sh("find /var/lib/watchbox /var/lib/watchbox-health /run/watchbox -name '*.new'").out.split()
+    checks.same("no half-written file is left", rests, [])
+    done = box.ctl("camera", "edit", "front", "--name", "After fifty kills")
+    checks.expect("a change is possible", done.ok, done)
+    whole(box, checks)

@@ -1,0 +1,78 @@
+"""A clock that was never set, and a camera that systemd has given up on."""
+import time
+
+from boxed.checks import Not
+from boxed.stage import live, moves, opens, publishing_box, unit, whole
+
+UNSET = ("watchbox-control.service", "watchbox-health.service", "watchbox-camera@.service", "watchbox-relay.service")
+
+
+def run(box, checks, _seed):
+    if box.has_clock():
+        unset_clock(box, checks)
+    else:
+        checks.note("no clock.so, because this machine has no C compiler: the unset clock is not tried")
+        publishing_box(box, checks)
+    given_up(box, checks)
+    whole(box, checks)
+
+
+def unset_clock(box, checks):
+    """The key access server has the true time: it stands for one far away."""
+    box.clock(UNSET, "1970-01-01 00:01:00")
+    publishing_box(box, checks)
+    year = time.gmtime(box.ask("/api/v1/status")["time"]).tm_year
+    checks.same("control believes it is 1970", year, 1970)
+    for camera in ("front", "back"):
+        checks.until(f"{camera} sends", moves(box, camera))
+    check = checks.until("health says that the clock is not set", lambda: _state(box, "clock", "warn", "fail"), 30)
+    checks.expect("with its code", check and check.get("code") == "WB-4101", check)
+    names = {camera: box.invocation(unit(camera)) for camera in ("front", "back")}
+    before = {camera: box.camera(camera)["statistics"] for camera in names}
+    box.clock(UNSET, None)
+    checks.until("the clock is set by 56 years: health tells it", lambda: [
+        event for event in box.get("health", "history")["events"] if event.get("code") == "WB-4103"], 30)
+    checks.until("and calls it set", lambda: box.check("clock").get("code") != "WB-4101", 30)
+    for camera, name in names.items():
+        checks.until(f"{camera} goes on", moves(box, camera))
+        checks.same(f"{camera} is the same process", box.invocation(unit(camera)), name)
+        checks.same(f"{camera} has the same connection", box.camera(camera)["statistics"]["connections"],
+                    before[camera]["connections"])
+    # Until now the key access server knew nothing of their headers: for it they had expired in 1970.
+    opens(box, checks, "front", what="a viewer opens 20 pictures of front")
+    checks.until("all headers are registered", lambda: all(
+        key["headersUnregistered"] == 0 for key in box.get("key", "list")["keys"]) or Not("not yet"), 90)
+    checks.same("no service was restarted", [box.property(name, "NRestarts") for name in (
+        "watchbox-control", "watchbox-health", "watchbox-relay", "watchbox-kas")], ["0"] * 4)
+    checks.same("no reboot was asked for", box.property("reboot.target", "ActiveState"), "inactive")
+
+
+def given_up(box, checks):
+    name = unit("front")
+    box.drop_in(name, "50-starts", "[Unit]\nStartLimitBurst=3\n")
+    back = box.invocation(unit("back"))
+    begin = time.monotonic()
+    while box.property(name, "ActiveState") != "failed" and time.monotonic() - begin < 60:
+        box.kill(name)
+        time.sleep(0.2)
+    failed = time.monotonic()
+    checks.expect("a camera that ends too often is given up by systemd", box.property(name, "ActiveState") == "failed",
+                  box.property(name, "ActiveState"))
+    checks.until("status names it", lambda: (lambda status: status.status == 3 and "front" in status.out or Not(status))(
+        box.ctl("status")), 30)
+    doctor = box.ctl("doctor", "--json")
+    checks.expect("doctor names it", any(finding["state"] == "fail" and "front" in finding["evidence"]
+                                         for finding in doctor.document["findings"]), doctor.out[-1500:])
+    checks.until("health brings it back", lambda: box.active(name), 240, pause=0.5)
+    checks.until("it is live", lambda: live(box, "front"))
+    checks.note(f"live {time.monotonic() - failed:.0f} s after systemd gave up")
+    events = box.get("health", "events")["events"]
+    checks.expect("health tells that it did, and why", [
+        event for event in events if event.get("object") == "front" and event.get("level") == "L1"
+        and "given up" in event["text"]], events)
+    checks.same("the other camera has not noticed", box.invocation(unit("back")), back)
+
+
+def _state(box, check, *states):
+    found = box.check(check)
+    return found if found["state"] in states else Not(found)

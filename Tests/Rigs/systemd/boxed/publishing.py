@@ -1,0 +1,171 @@
+"""Start order, sockets, who may ask; camera to viewer; what restarts of control and relay cost: nothing."""
+from boxed.box import Viewer
+from boxed.checks import Not
+from boxed.stage import add, clean, configure, connect, live, moves, opens, restarted, start, unit, whole
+from boxed import secrets
+
+CONNECTOR = """
+import socket, sys, time
+end, count, refused, wrong = time.monotonic() + float(sys.argv[1]), 0, 0, ""
+while time.monotonic() < end:
+    try:
+        with socket.create_connection(("127.0.0.1", 1935), 30) as s:
+            s.settimeout(30)
+            s.sendall(bytes([3]) + bytes(1536))
+            count += 1
+            # The answer to the handshake: somebody serves, whoever it is by now. A process that dies takes its own along.
+            try:
+                s.recv(1)
+            except ConnectionResetError:
+                pass
+    except ConnectionRefusedError:
+        refused += 1
+    except OSError as error:
+        wrong = repr(error)
+    time.sleep(0.02)
+print(count, refused, wrong)
+"""
+
+
+def run(box, checks, _seed):
+    sockets(box, checks)
+    connect(box, checks)
+    camera_to_viewer(box, checks)
+    jobs(box, checks)
+    control_restarts(box, checks)
+    relay_restarts(box, checks)
+    secrets.run(box, checks)
+    whole(box, checks)
+
+
+def sockets(box, checks):
+    configure(box)
+    box.run("systemctl", "start", "watchbox-control.socket")
+    checks.same("control does not run yet", box.property("watchbox-control", "ActiveState"), "inactive")
+    version = box.ctl("version", "--json")
+    checks.expect("a call to api.sock before control runs waits for it and is answered",
+                  version.ok and version.document.get("daemon"), version)
+    if version.ok:
+        checks.same("both programs have one version", version.document.get("daemon"), version.document["program"])
+    start(box, checks)
+    for socket in ("api.sock", "health.sock"):
+        checks.same(f"{socket}: owner and mode",
+                    box.run("stat", "-c", "%U:%G %a", f"/run/watchbox/{socket}").out.strip(), "root:watchbox 660")
+    checks.until("health has looked at the box", lambda: box.check("storage-read-only")["state"] == "ok", 30)
+    for user in ("root", "operator"):
+        done = box.ctl("status", user=user)
+        checks.expect(f"status as {user}: a box without cameras is well", done.status == 0, done)
+    done = box.ctl("status", user="nobody")
+    checks.expect("status as nobody: refused with status 6", done.status == 6, done)
+    done = box.ctl("camera", "add", "x", "--source", "test:", user="nobody")
+    checks.expect("a change as nobody: refused with status 6", done.status == 6, done)
+    doctor = box.ctl("doctor", "--json")
+    findings = doctor.document["findings"] if doctor.status in (0, 3) else []
+    checks.expect("doctor makes 20 checks or more", len(findings) >= 20, doctor)
+    states = {finding["check"]: finding["state"] for finding in findings}
+    checks.same("doctor: the API answers", states.get("api"), "ok")
+    # A box of namespaces has no router.
+    bad = [finding for finding in findings if finding["state"] == "fail" and finding["check"] != "network"]
+    checks.expect("doctor: nothing has failed", not bad, bad)
+
+
+def camera_to_viewer(box, checks):
+    done = add(box, checks, "front")
+    first = box.stream("front")
+    checks.expect("it is live", first["state"] == "live" and first["statistics"]["connections"] == 1, first)
+    checks.note(f"from camera add to live: {done.seconds:.2f} s (promised: less than 3 s)")
+    add(box, checks, "back")
+    opens(box, checks, "front")
+    opens(box, checks, "back")
+    listed = box.get("camera", "list")["cameras"]
+    checks.same("camera list", [(camera["id"], camera["stream"]["state"]) for camera in listed],
+                [("front", "live"), ("back", "live")])
+    keys = box.get("key", "list")["keys"]
+    checks.expect("key list: each has a registered header", len(keys) == 2 and all(
+        key["collection"] and key["headersRegistered"] > 0 for key in keys), keys)
+    for camera in ("front", "back"):
+        checks.until(f"health: {camera} publishes", lambda: _ok(box.check("publish", camera)), 30)
+    status = box.ctl("status")
+    checks.expect("status: all is well (exit 0)", status.status == 0 and "front" in status.out, status)
+    words = box.property(unit("front"), "StatusText")
+    checks.expect("STATUS= tells what it does", "fps" in words, words)
+    metrics = box.ctl("health", "metrics")
+    checks.expect("metrics", metrics.ok and "watchbox_build_info" in metrics.out, metrics)
+
+
+def jobs(box, checks):
+    """Control asks systemd through the real bus and the real polkit rules, and starts nothing itself."""
+    before = box.invocation(unit("front"))
+    done = box.ctl("stream", "restart", "front", user="operator")
+    checks.expect("stream restart, as a member of the group", done.ok, done)
+    checks.expect("is another process", box.invocation(unit("front")) != before, before)
+    done = box.ctl("stream", "stop", "front")
+    checks.expect("stream stop", done.ok and not box.active(unit("front")), done)
+    done = box.ctl("stream", "start", "front")
+    checks.expect("stream start", done.ok, done)
+    checks.until("front is live", lambda: live(box, "front"))
+    children = box.run("ps", "-o", "pid,args", "--no-headers", "--ppid", box.property("watchbox-control", "MainPID")).out
+    checks.same("control has no child process", children.strip(), "")
+    denied = [line for line in box.journal("-u", "watchbox-control").splitlines() if "not permitted" in line.lower()]
+    checks.same("nothing was refused to control", denied, [])
+
+
+def control_restarts(box, checks):
+    viewer = Viewer(box, "front")
+    checks.until("a viewer watches front", lambda: viewer.pictures(1), needed=True)
+    names = {camera: box.invocation(unit(camera)) for camera in ("front", "back")}
+    before = {camera: box.camera(camera)["statistics"] for camera in names}
+    for turn in range(5):
+        control = box.invocation("watchbox-control")
+        if turn % 2:
+            box.run("systemctl", "restart", "watchbox-control.service")
+        else:
+            box.kill("watchbox-control")
+        checks.until(f"control {'restarted' if turn % 2 else 'killed'}: it answers again",
+                     lambda: restarted(box, "watchbox-control", control)() and live(box, "front"))
+    for camera, name in names.items():
+        now = box.camera(camera)["statistics"]
+        checks.same(f"{camera} is the same process", box.invocation(unit(camera)), name)
+        checks.same(f"{camera} kept its connection", now["connections"], before[camera]["connections"])
+        checks.same(f"{camera} dropped nothing", now["video"]["dropped"] + now["audio"]["dropped"],
+                    before[camera]["video"]["dropped"] + before[camera]["audio"]["dropped"])
+        checks.until(f"{camera} goes on", moves(box, camera))
+    frames = viewer.frames()
+    checks.expect("the viewer lost no frame while control was away five times", clean(
+        checks, viewer, "every frame opened, none missing, none twice, none forged"), viewer.words())
+    checks.expect("its counters are without a hole", continuous(frames), continuous(frames))
+
+
+def continuous(frames):
+    """Each collection counts its items, of both tracks, up by one."""
+    last = {}
+    for frame in frames:
+        before = last.get(frame["collection"])
+        if before is not None and frame["iv"] != before + 1:
+            return Not(f"{frame['collection']}: {before} is followed by {frame['iv']}")
+        last[frame["collection"]] = frame["iv"]
+    return len(frames)
+
+
+def relay_restarts(box, checks):
+    for how, seconds in (("restarted", 6), ("killed", 6)):
+        before = box.invocation("watchbox-relay")
+        connector = box.on_loopback(CONNECTOR, str(seconds))
+        if how == "restarted":
+            box.run("systemctl", "restart", "watchbox-relay.service")
+        else:
+            box.kill("watchbox-relay")
+        checks.until(f"the relay is {how}", restarted(box, "watchbox-relay", before))
+        count, refused, wrong = (connector.communicate(timeout=120)[0].strip() + " ").split(" ", 2)
+        checks.expect(f"of {count} who came meanwhile the relay refused none", refused == "0" and int(count) > 5
+                      and not wrong.strip(), f"{count} served, {refused} refused, {wrong}")
+        for camera in ("front", "back"):
+            checks.until(f"{camera} is live again", lambda: live(box, camera))
+            checks.until(f"{camera} sends", moves(box, camera))
+    checks.expect("the relay said so", "took over the listening socket" in box.journal("-u", "watchbox-relay"),
+                  box.journal("-u", "watchbox-relay", "-n", "12"))
+    opens(box, checks, "front")
+
+
+def _ok(check):
+    return True if check["state"] == "ok" else Not(check)

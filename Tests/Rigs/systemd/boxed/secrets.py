@@ -1,0 +1,91 @@
+"""What is secret stays secret: planted here, looked for everywhere."""
+import base64
+import io
+import json
+import tarfile
+import urllib.parse
+
+from boxed.stage import add, live
+
+PASSWORD = 'p@ss:/#% "ü'
+STREAM_KEY = "sk-Q7kz41vXwR"
+
+
+def run(box, checks):
+    box.write("/root/camera.password", PASSWORD + "\n", mode=0o600)
+    done = box.ctl("camera", "password", "front", "--file", "/root/camera.password")
+    checks.expect("camera password", done.ok, done)
+    checks.same("the camera has a password", box.get("camera", "show", "front")["hasPassword"], True)
+    box.write("/root/relay.url", f"rtmp://127.0.0.1:1935/live/keyed?key={STREAM_KEY}\n", mode=0o600)
+    done = box.ctl("relay", "add", "keyed", "--secret-file", "/root/relay.url")
+    checks.expect("relay add with a secret URL", done.ok, done)
+    add(box, checks, "keyed", "--relay", "keyed")
+    checks.until("a camera publishes there", lambda: live(box, "keyed"))
+
+    needles = {"the camera's password": PASSWORD, "the stream key": STREAM_KEY}
+    for name in ("box", "viewer"):
+        needles[f"the {name}'s token"] = box.path(f"/root/{name}.token").read_text().strip()
+    box.ctl("doctor", "--bundle", "/root/bundle")
+    bundle = box.path("/root/bundle")
+    checks.expect("doctor makes a bundle", bundle.exists() and bundle.stat().st_size > 1000, "there is none")
+    places = {
+        "the journal": box.run("journalctl", "--no-pager", "--all", "--output=export").out,
+        "config export": box.ctl("config", "export").out,
+        "config show": box.ctl("config", "show", "--json").out,
+        "status": box.ctl("status", "--json").out,
+        "camera show": box.ctl("camera", "show", "front", "--json").out,
+        "relay list": box.ctl("relay", "list", "--json").out,
+        "the API's kas": json.dumps(box.ask("/api/v1/kas")),
+        "the events": json.dumps(box.events(), ensure_ascii=False),
+        "the logs": box.ctl("logs", "-n", "5000", "--json").out,
+        "systemctl show": box.sh("systemctl show 'watchbox*' --all").out,
+        "systemctl status": box.sh("systemctl status --no-pager --full 'watchbox*'").out,
+        "command lines": box.sh("cat /proc/[0-9]*/cmdline | tr '\\0' ' '").out,
+        "environments": box.sh("cat /proc/[0-9]*/environ 2>/dev/null | tr '\\0' ' '").out,
+        "the bundle": _unpacked(bundle) if bundle.exists() else "",
+    }
+    for place, text in places.items():
+        checks.expect(f"no secret in {place} ({len(text)} characters)", len(text) > 10 and not _found(needles, text),
+                      _found(needles, text) or f"it is empty: {text!r}")
+    files = _files(box)
+    open_to_all = {path: text for path, text in files.items() if path.is_file() and path.stat().st_mode & 0o007}
+    leaks = [f"{name} in {path}" for path, text in open_to_all.items() for name in _found(needles, text)]
+    checks.expect(f"no secret in {len(open_to_all)} files that everybody may read", open_to_all and not leaks, leaks)
+    kept = [f"{name} in {path}" for path, text in files.items() for name in _found(needles, text)
+            if "var" in path.relative_to(box.root).parts[:1]]
+    checks.expect("no secret on the disk, except sealed", not kept, kept)
+
+
+def _found(needles, text):
+    """As it is, and as a document, a URL or a log would write it."""
+    found = []
+    for name, needle in needles.items():
+        shapes = {
+            needle, json.dumps(needle)[1:-1], json.dumps(needle, ensure_ascii=False)[1:-1],
+            urllib.parse.quote(needle, safe=""), urllib.parse.quote(needle), needle.replace('"', '\\"'),
+            base64.b64encode(needle.encode()).decode().rstrip("="),
+        }
+        if any(shape in text for shape in shapes):
+            found.append(name)
+    return found
+
+
+def _unpacked(bundle):
+    data = bundle.read_bytes()
+    if not tarfile.is_tarfile(bundle):
+        return data.decode(errors="replace")
+    with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+        return "\n".join(archive.extractfile(member).read().decode(errors="replace")
+                         for member in archive.getmembers() if member.isfile())
+
+
+def _files(box):
+    files = {}
+    for top in ("run/watchbox", "run/systemd/system", "etc/watchbox", "tmp", "var/lib", "var/tmp", "var/log"):
+        for path in (box.root / top).rglob("*"):
+            try:
+                if path.is_file() and not path.is_symlink() and path.stat().st_size < 64 << 20:
+                    files[path] = path.read_bytes().decode(errors="replace")
+            except OSError:
+                continue
+    return files
