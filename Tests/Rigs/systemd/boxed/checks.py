@@ -42,7 +42,7 @@ class Checks:
         """A figure that is told and not judged."""
         print(f"· {self.group}: {what}", flush=True)
 
-    def until(self, what, look, seconds=60, needed=False, pause=0.1):
+    def until(self, what, look, seconds=150, needed=False, pause=0.1):
         """Looks until it holds. The limit is for what hangs, not for what is slow: this machine may be busy."""
         value, waited = poll(look, seconds, pause)
         told = f"{what} ({waited:.1f} s)" if value else what
@@ -52,7 +52,7 @@ class Checks:
         return value
 
 
-def poll(look, seconds=60, pause=0.1):
+def poll(look, seconds=150, pause=0.1):
     begin = time.monotonic()
     while True:
         try:

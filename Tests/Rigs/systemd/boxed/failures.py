@@ -49,11 +49,11 @@ def kill(box, checks, killed):
                   now["connections"] == sealed["connections"] and now["video"]["sealed"] > sealed["video"]["sealed"]
                   and now["video"]["dropped"] == sealed["video"]["dropped"], f"{sealed} → {now}")
     if killed == unit("front"):
-        checks.until("the events tell it", lambda: _told(box, last, "front", "started it again"), 30)
+        checks.until("the events tell it", lambda: _told(box, last, "front", "started it again"))
         checks.until("health counts it", lambda: [
-            step for step in box.health()["ladder"]["steps"] if step["level"] == "L1" and step["used"] >= 1], 30)
+            step for step in box.health()["ladder"]["steps"] if step["level"] == "L1" and step["used"] >= 1])
     if killed == "watchbox-health.service":
-        checks.until("health answers", lambda: box.check("publish", "front")["state"] == "ok", 30)
+        checks.until("health answers", lambda: box.check("publish", "front")["state"] == "ok")
 
 
 def outage(box, checks):
@@ -64,14 +64,14 @@ def outage(box, checks):
     box.run("systemctl", "stop", "far-relay")
     begin = time.monotonic()
     stream = checks.until("the relay is away, and the stream says that it waits", lambda: _state(
-        box, "distant", "waiting"), 30)
+        box, "distant", "waiting"))
     checks.expect("with a reason and a code", stream and stream.get("reason") and stream.get("code"), stream)
     status = box.ctl("status")
     checks.expect("status ends with 3", status.status == 3 and "distant" in status.out, status)
-    checks.until("health calls the stream failed", lambda: _is(box.check("publish", "distant"), "fail"), 90)
+    checks.until("health calls the stream failed", lambda: _is(box.check("publish", "distant"), "fail"))
     check = box.check("publish", "distant")
     checks.expect("with the relay's code", check.get("code") == "WB-5001", check)
-    checks.until("health: the relay does not answer", lambda: _is(box.check("relay", "far"), "fail", "warn"), 60)
+    checks.until("health: the relay does not answer", lambda: _is(box.check("relay", "far"), "fail", "warn"))
     # Longer than the ladder's first step would wait, were it the box's own fault.
     while time.monotonic() - begin < 45:
         time.sleep(0.5)
@@ -89,11 +89,11 @@ def outage(box, checks):
         "statistics"]["connections"]), (front, connections))
     box.run(*FAR_RELAY)
     begin = time.monotonic()
-    checks.until("the relay is back, and the stream is live", lambda: live(box, "distant"), 60)
+    checks.until("the relay is back, and the stream is live", lambda: live(box, "distant"))
     checks.until("distant sends", moves(box, "distant"))
     checks.note(f"live {time.monotonic() - begin:.1f} s after the relay's return (promised: at most 5 s)")
     checks.same("the same process all the time", box.invocation(unit("distant")), distant)
-    checks.until("health calls it ok", lambda: _is(box.check("publish", "distant"), "ok"), 60)
+    checks.until("health calls it ok", lambda: _is(box.check("publish", "distant"), "ok"))
 
 
 def stall(box, checks):
@@ -113,12 +113,12 @@ def stall(box, checks):
     checks.until("and it sends again", lambda: box.camera("hangs")["statistics"]["video"]["sealed"] > 0, pause=0.02)
     checks.note(f"sends {time.monotonic() - aborted:.1f} s after the watchdog (promised: less than 5 s)")
     checks.until("the events tell why", lambda: [
-        event for event in box.events() if event.get("object") == "hangs" and event.get("code") == "WB-2004"], 30)
+        event for event in box.events() if event.get("object") == "hangs" and event.get("code") == "WB-2004"])
     box.remove("/etc/watchbox/conf.d/10-hangs.toml")
     done = box.ctl("config", "apply")
     checks.expect("config apply without it", done.ok, done)
     checks.until("its unit is stopped", lambda: box.property(name, "ActiveState") in ("inactive", "failed"))
-    checks.until("and nothing of it is left failed", lambda: box.property(name, "ActiveState") == "inactive", 30)
+    checks.until("and nothing of it is left failed", lambda: box.property(name, "ActiveState") == "inactive")
 
 
 def _watchdog(box, name):

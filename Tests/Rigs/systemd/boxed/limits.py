@@ -25,14 +25,14 @@ def unset_clock(box, checks):
     checks.same("control believes it is 1970", year, 1970)
     for camera in ("front", "back"):
         checks.until(f"{camera} sends", moves(box, camera))
-    check = checks.until("health says that the clock is not set", lambda: _state(box, "clock", "warn", "fail"), 30)
+    check = checks.until("health says that the clock is not set", lambda: _state(box, "clock", "warn", "fail"))
     checks.expect("with its code", check and check.get("code") == "WB-4101", check)
     names = {camera: box.invocation(unit(camera)) for camera in ("front", "back")}
     before = {camera: box.camera(camera)["statistics"] for camera in names}
     box.clock(UNSET, None)
     checks.until("the clock is set by 56 years: health tells it", lambda: [
-        event for event in box.get("health", "history")["events"] if event.get("code") == "WB-4103"], 30)
-    checks.until("and calls it set", lambda: box.check("clock").get("code") != "WB-4101", 30)
+        event for event in box.get("health", "history")["events"] if event.get("code") == "WB-4103"])
+    checks.until("and calls it set", lambda: box.check("clock").get("code") != "WB-4101")
     for camera, name in names.items():
         checks.until(f"{camera} goes on", moves(box, camera))
         checks.same(f"{camera} is the same process", box.invocation(unit(camera)), name)
@@ -41,7 +41,7 @@ def unset_clock(box, checks):
     # Until now the key access server knew nothing of their headers: for it they had expired in 1970.
     opens(box, checks, "front", what="a viewer opens 20 pictures of front")
     checks.until("all headers are registered", lambda: all(
-        key["headersUnregistered"] == 0 for key in box.get("key", "list")["keys"]) or Not("not yet"), 90)
+        key["headersUnregistered"] == 0 for key in box.get("key", "list")["keys"]) or Not("not yet"))
     checks.same("no service was restarted", [box.property(name, "NRestarts") for name in (
         "watchbox-control", "watchbox-health", "watchbox-relay", "watchbox-kas")], ["0"] * 4)
     checks.same("no reboot was asked for", box.property("reboot.target", "ActiveState"), "inactive")
@@ -59,7 +59,7 @@ def given_up(box, checks):
     checks.expect("a camera that ends too often is given up by systemd", box.property(name, "ActiveState") == "failed",
                   box.property(name, "ActiveState"))
     checks.until("status names it", lambda: (lambda status: status.status == 3 and "front" in status.out or Not(status))(
-        box.ctl("status")), 30)
+        box.ctl("status")))
     doctor = box.ctl("doctor", "--json")
     checks.expect("doctor names it", any(finding["state"] == "fail" and "front" in finding["evidence"]
                                          for finding in doctor.document["findings"]), doctor.out[-1500:])

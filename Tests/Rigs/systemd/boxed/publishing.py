@@ -51,7 +51,7 @@ def sockets(box, checks):
     for socket in ("api.sock", "health.sock"):
         checks.same(f"{socket}: owner and mode",
                     box.run("stat", "-c", "%U:%G %a", f"/run/watchbox/{socket}").out.strip(), "root:watchbox 660")
-    checks.until("health has looked at the box", lambda: box.check("storage-read-only")["state"] == "ok", 30)
+    checks.until("health has looked at the box", lambda: box.check("storage-read-only")["state"] == "ok")
     for user in ("root", "operator"):
         done = box.ctl("status", user=user)
         checks.expect(f"status as {user}: a box without cameras is well", done.status == 0, done)
@@ -84,7 +84,7 @@ def camera_to_viewer(box, checks):
     checks.expect("key list: each has a registered header", len(keys) == 2 and all(
         key["collection"] and key["headersRegistered"] > 0 for key in keys), keys)
     for camera in ("front", "back"):
-        checks.until(f"health: {camera} publishes", lambda: _ok(box.check("publish", camera)), 30)
+        checks.until(f"health: {camera} publishes", lambda: _ok(box.check("publish", camera)))
     status = box.ctl("status")
     checks.expect("status: all is well (exit 0)", status.status == 0 and "front" in status.out, status)
     words = box.property(unit("front"), "StatusText")

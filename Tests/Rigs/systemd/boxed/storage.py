@@ -20,7 +20,7 @@ def full(box, checks):
     generation = box.ask("/api/v1/status")["generation"]
     refused(box, checks, "the disk is full", "WB-3002")
     _unmoved(box, checks, watched, "full disk")
-    checks.until("health says it", lambda: _code(box.check("disk"), "WB-3002"), 60)
+    checks.until("health says it", lambda: _code(box.check("disk"), "WB-3002"))
     status = box.ctl("status")
     checks.expect("status: degraded, and why", status.status == 3 and "disk" in status.out, status)
     doctor = box.ctl("doctor", "--json")
@@ -33,7 +33,7 @@ def full(box, checks):
     before = box.invocation("watchbox-health")
     box.kill("watchbox-health")
     checks.until("health starts on a full disk", restarted(box, "watchbox-health", before))
-    checks.until("and says it", lambda: _code(box.check("disk"), "WB-3002"), 60)
+    checks.until("and says it", lambda: _code(box.check("disk"), "WB-3002"))
     before = box.invocation(unit("back"))
     box.kill(unit("back"))
     checks.until("a camera starts on a full disk", restarted(box, unit("back"), before))
@@ -43,7 +43,7 @@ def full(box, checks):
     accepted(box, checks, "there is room again", "After a full disk")
     checks.expect("nothing of the refused change was kept", box.ask("/api/v1/status")["generation"] == generation + 1,
                   f"generation {generation} → {box.ask('/api/v1/status')['generation']}")
-    checks.until("health: the disk is ok", lambda: box.check("disk")["state"] == "ok" or Not(box.check("disk")), 60)
+    checks.until("health: the disk is ok", lambda: box.check("disk")["state"] == "ok" or Not(box.check("disk")))
 
 
 def read_only(box, checks):
@@ -59,7 +59,7 @@ def read_only(box, checks):
     checks.until("and knows the cameras", lambda: live(box, "front") and live(box, "back"))
     refused(box, checks, "the disk is read-only", "WB-3003")
     _unmoved(box, checks, watched, "read-only disk")
-    checks.until("health says it", lambda: _code(box.check("storage-read-only"), "WB-3003"), 60)
+    checks.until("health says it", lambda: _code(box.check("storage-read-only"), "WB-3003"))
     status = box.ctl("status")
     checks.expect("status: degraded, and why", status.status == 3 and (
         "read-only" in status.out or "WB-300" in status.out), status)
@@ -71,7 +71,7 @@ def read_only(box, checks):
     done = box.run("mount", "-o", "remount,rw", "/var/lib/watchbox")
     checks.expect("the disk takes writes again", done.ok, done)
     checks.until("health: it is ok", lambda: box.check("storage-read-only")["state"] == "ok"
-                 or Not(box.check("storage-read-only")), 60)
+                 or Not(box.check("storage-read-only")))
     accepted(box, checks, "it can be written again", "After a read-only disk")
 
 
@@ -88,7 +88,7 @@ def refused(box, checks, why, code):
 
 def accepted(box, checks, why, name):
     checks.until(f"{why}: a change is taken", lambda: (lambda done: done.ok or Not(done))(
-        box.ctl("camera", "edit", "front", "--name", name)), 30)
+        box.ctl("camera", "edit", "front", "--name", name)))
     checks.same("and there", box.get("camera", "show", "front")["name"], name)
 
 
