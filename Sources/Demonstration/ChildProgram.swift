@@ -15,10 +15,17 @@ package final class ChildProgram: @unchecked Sendable {
     package let name: String
     private let process = Process()
     private let output = Mutex(Output())
+    private let patience: Duration
 
-    /// - Parameter log: takes the program's standard error.
-    package init(name: String, program: URL, arguments: [String], log: URL) throws {
+    /// - Parameters:
+    ///   - log: takes the program's standard error.
+    ///   - patience: how long it may take to end when it is asked to. Our own programs have things to say at their end, on
+    ///     a machine that may be busy; some foreign ones hear no SIGTERM, because a child begins with its parent's mask.
+    package init(
+        name: String, program: URL, arguments: [String], log: URL, patience: Duration = .seconds(30)
+    ) throws {
         self.name = name
+        self.patience = patience
         let standardOutput = Pipe()
         try Data().write(to: log)
         process.executableURL = program
@@ -67,7 +74,7 @@ package final class ChildProgram: @unchecked Sendable {
     package func stop() async {
         guard process.isRunning else { return }
         process.terminate()
-        if await ended(within: .seconds(30)) == nil { kill(process.processIdentifier, SIGKILL) }
+        if await ended(within: patience) == nil { kill(process.processIdentifier, SIGKILL) }
         _ = await ended(within: .seconds(5))
     }
 

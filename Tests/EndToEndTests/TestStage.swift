@@ -52,7 +52,8 @@ final class TestStage {
     /// A program that is not ours.
     func startForeign(_ name: String, _ path: String, _ arguments: [String]) throws -> ChildProgram {
         let program = try ChildProgram(
-            name: name, program: URL(filePath: path), arguments: arguments, log: file("\(name).log"))
+            name: name, program: URL(filePath: path), arguments: arguments, log: file("\(name).log"),
+            patience: .seconds(3))
         running.append(program)
         return program
     }
