@@ -54,15 +54,17 @@ public final class CredentialStore: Sendable {
         requiresMemory = requiresMemoryFileSystem
         let encrypted = try state.making(Self.encryptedName)
         let sealed = try state.making(Self.sealedName)
-        for directory in [state, encrypted, sealed] { try directory.sweep() }
+        // Left-overs do no harm, and a scope that is refused is told when it is used: neither keeps the box from starting.
+        for directory in [state, encrypted, sealed] { try? directory.sweep() }
         for kind in [encrypted, sealed] {
-            for scope in try kind.names() { try kind.existing(scope)?.sweep() }
+            for scope in try kind.names() { try? kind.existing(scope)?.sweep() }
         }
         // The socket may come up later than this process: who has used systemd before does not fall back.
         var isEncrypted = encryption.isAvailable
         if !isEncrypted {
             for scope in try encrypted.names() where !isEncrypted {
-                isEncrypted = try encrypted.existing(scope)?.names().isEmpty == false
+                // One that cannot be looked into was made with systemd all the same: no falling back.
+                isEncrypted = (try? encrypted.existing(scope)?.names().isEmpty == false) ?? true
             }
         }
         protection = !isEncrypted ? .deviceKeyFile : access(tpmDevice, F_OK) == 0 ? .systemdTPM : .systemdHostKey

@@ -233,6 +233,28 @@ import Testing
         try store.provide(scope: "box")
     }
 
+    @Test(arguments: ["sealed", "credstore"])
+    func `one scope that is refused keeps nobody else from its secrets`(kind: String) async throws {
+        let rig = try SecretRig()
+        let before = try rig.store()
+        try await before.set(secret, name: "password", scope: "box")
+        let scope = "\(rig.state)/\(kind)/camera-x"
+        // As a backup that was restored by hand leaves it.
+        try? FileManager.default.createDirectory(atPath: scope, withIntermediateDirectories: false)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: scope)
+        let after = try rig.store()
+        if kind == "sealed" {
+            try after.provide(scope: "box")
+            #expect(try rig.bytes(clear(rig, "box", "password")) == secret)
+            #expect(throws: CredentialError.unsafeFile(path: scope, why: "others have access to it")) {
+                try after.provide(scope: "camera-x")
+            }
+        } else {
+            // Made with systemd, whatever is in it: a weaker protection is not taken up silently.
+            #expect(after.protection != .deviceKeyFile)
+        }
+    }
+
     @Test func `a state directory that others may write into is not used`() throws {
         let rig = try SecretRig()
         try FileManager.default.createDirectory(
