@@ -1,0 +1,15 @@
+/// Some milliseconds of sound, as the device gave them.
+public struct AudioBlock: Equatable, Sendable {
+    /// −1…1, the channels of one instant side by side.
+    public var samples: [Float]
+    /// When the first sample was heard: CLOCK_MONOTONIC in nanoseconds.
+    public var instant: UInt64
+    /// The stream was started anew before this block: samples are missing between it and the one before.
+    public var isAfterRestart: Bool
+
+    public init(samples: [Float], instant: UInt64, isAfterRestart: Bool = false) {
+        self.samples = samples
+        self.instant = instant
+        self.isAfterRestart = isAfterRestart
+    }
+}

@@ -1,0 +1,162 @@
+internal import CV4L2
+
+/// An open camera. For one thread at a time; the pictures that it gives may go to others.
+///
+/// `init` → `negotiate` → `start` → `nextFrame` again and again → `stop`; after an error, what its `remedy` says.
+public final class CaptureDevice {
+    public let node: CaptureNode
+    /// What was negotiated last.
+    public internal(set) var setup: CaptureSetup?
+    public internal(set) var counters = CaptureCounters()
+    /// What was noticed since the stream was started.
+    public internal(set) var events: CaptureEvents = []
+
+    let calls: any DeviceCalls
+    let path: String
+    let isMultiplanar: Bool
+    private(set) var descriptor: Int32
+    var pool: BufferPool?
+    var sequences = SequenceCounter()
+
+    /// Opens the device and asks it what it is.
+    ///
+    /// - Parameter root: in front of `/sys` and `/dev`; empty for the machine itself.
+    /// - Throws: `notThere`, `notPermitted`, `busy`, `notACamera`, `refused`.
+    public init(path: String, calls: any DeviceCalls = KernelCalls(), root: String = "") throws(CaptureError) {
+        let (node, descriptor) = try CaptureNodes.open(path, root: root, calls: calls)
+        do throws(CaptureError) {
+            if case .rejected(let rejection) = node.verdict { throw .notACamera(path: path, rejection) }
+            do throws(CallFailure) {
+                isMultiplanar = try Capability(calls, descriptor).isMultiplanar
+            } catch {
+                throw .call("VIDIOC_QUERYCAP", error, path: path)
+            }
+        } catch {
+            calls.close(descriptor)
+            throw error
+        }
+        self.node = node
+        self.descriptor = descriptor
+        self.calls = calls
+        self.path = path
+    }
+
+    deinit {
+        close()
+    }
+
+    /// Stops, and gives the device up. Pictures that are still out keep their memory, and with it the kernel's device,
+    /// until they end.
+    public func close() {
+        stop()
+        if descriptor >= 0 { calls.close(descriptor) }
+        descriptor = -1
+    }
+
+    public var isStreaming: Bool { pool != nil }
+
+    /// Formats, sizes and rates as the driver lists them.
+    public func modes() throws(CaptureError) -> [CaptureMode] {
+        try checkOpen()
+        var listing = ModeListing(calls, descriptor, isMultiplanar: isMultiplanar)
+        do throws(CallFailure) {
+            return try listing.modes()
+        } catch {
+            throw .call("VIDIOC_ENUM_FMT", error, path: path)
+        }
+    }
+
+    /// In the driver's order; empty when it has none, or is gone.
+    public func controls() -> [CaptureControl] {
+        guard descriptor >= 0 else { return [] }
+        return ControlListing(calls: calls, descriptor: descriptor).controls()
+    }
+
+    /// - Throws: `noSuchControl` with the names that are most like it, `controlRange`, `controlNotSettable`, `refused`.
+    public func setControl(_ name: String, to value: Int) throws(CaptureError) {
+        try checkOpen()
+        let listing = ControlListing(calls: calls, descriptor: descriptor)
+        let all = listing.controls()
+        guard let control = all.first(where: { $0.name == name }) else {
+            throw .noSuchControl(name: name, nearest: NearestNames.of(name, among: all.map(\.name)))
+        }
+        try control.check(value)
+        do throws(CallFailure) {
+            try listing.set(control, to: value)
+        } catch {
+            let isForbidden = error.errno == EACCES || error.errno == EBUSY
+            if isForbidden || (control.isInactive && error.errno == EINVAL) {
+                throw .controlNotSettable(name: name, reason: "Another control rules it now, or the stream uses it.")
+            }
+            throw .call("VIDIOC_S_CTRL", error, path: path)
+        }
+    }
+
+    /// Picks format, size and rate (`CaptureChoice`), and agrees on them with the driver. Stops a stream first.
+    ///
+    /// - Throws: `noSuchFormat` when none of what the driver offers will do; `noSignal`, `busy`, `disconnected`,
+    ///   `badAnswer`, `refused`.
+    public func negotiate(_ request: CaptureRequest) throws(CaptureError) -> CaptureSetup {
+        try checkOpen()
+        let sides = 1...ModeListing.longestSide
+        guard sides.contains(request.width), sides.contains(request.height), request.rate.isFinite,
+            request.rate >= Fraction.lowestRate.value
+        else { throw .noSuchFormat(wanted: request.text, offered: "sizes up to 16384x16384 and rates from 0.1") }
+        stop()
+        setup = nil
+        try followSignal()
+        let modes = try modes()
+        let choice = CaptureChoice(request: request, rawBytesPerSecond: node.rawBytesPerSecond)
+        let negotiation = FormatNegotiation(
+            calls: calls, descriptor: descriptor, path: path, isMultiplanar: isMultiplanar,
+            lineAlignment: min(max(1, request.lineAlignment), 4096))
+        var wrongAnswer: CaptureError?
+        for candidate in choice.candidates(modes) {
+            do throws(CaptureError) {
+                if let agreed = try negotiation.attempt(candidate) {
+                    setup = agreed
+                    return agreed
+                }
+            } catch {
+                // One format with wrong numbers says nothing of the next.
+                guard case .badAnswer = error else { throw error }
+                if wrongAnswer == nil { wrongAnswer = error }
+            }
+        }
+        if let wrongAnswer { throw wrongAnswer }
+        let offered = modes.prefix(16).map(\.text).joined(separator: "; ")
+        throw .noSuchFormat(wanted: request.text, offered: offered)
+    }
+
+    /// A bridge delivers what its sender sends, once it is told to.
+    private func followSignal() throws(CaptureError) {
+        var timings = v4l2_dv_timings()
+        do throws(CallFailure) {
+            try calls.perform(descriptor, watchbox_VIDIOC_QUERY_DV_TIMINGS, &timings)
+            try calls.perform(descriptor, watchbox_VIDIOC_S_DV_TIMINGS, &timings)
+        } catch {
+            // Cameras have no such call; ENOLINK and ENOLCK are an input without a signal.
+            if error.errno == ENOLINK || error.errno == ENOLCK { throw .noSignal(path: path) }
+        }
+    }
+
+    func checkOpen() throws(CaptureError) {
+        guard descriptor >= 0 else { throw .disconnected }
+    }
+}
+
+extension CaptureControl {
+    fileprivate func check(_ value: Int) throws(CaptureError) {
+        if kind == .other { throw .controlNotSettable(name: name, reason: "It is not a number.") }
+        if isReadOnly { throw .controlNotSettable(name: name, reason: "It only shows something.") }
+        if kind == .button { return }
+        if !menu.isEmpty {
+            guard menu[value] == nil else { return }
+            let items = menu.sorted { $0.key < $1.key }.map { "\($0.key) (\($0.value))" }
+            throw .controlRange(name: name, value: value, allowed: items.joined(separator: ", "))
+        }
+        guard minimum > maximum || (minimum...maximum).contains(value) else {
+            throw .controlRange(name: name, value: value, allowed: "\(minimum) to \(maximum)")
+        }
+    }
+}

@@ -1,0 +1,69 @@
+internal import CV4L2
+
+/// What the kernel answered instead of doing what it was asked.
+public struct CallFailure: Error, Equatable, Sendable {
+    /// A positive errno.
+    public var errno: Int32
+
+    public init(errno: Int32) {
+        self.errno = errno
+    }
+}
+
+/// The calls that a video device is asked through: the kernel, or a stand-in in tests.
+public protocol DeviceCalls: Sendable {
+    /// For reading, writing and mapping, and without waiting. The descriptor is the caller's to close.
+    func open(_ path: String) throws(CallFailure) -> Int32
+    /// Repeated when a signal came between. `argument` is the request's own structure.
+    func ioctl(_ descriptor: Int32, _ request: UInt, _ argument: UnsafeMutableRawPointer) throws(CallFailure)
+    /// Shared memory of the device, for reading and writing, at the offset that VIDIOC_QUERYBUF named.
+    func map(_ descriptor: Int32, length: Int, offset: Int) throws(CallFailure) -> UnsafeMutableRawPointer
+    func unmap(_ memory: UnsafeMutableRawPointer, length: Int)
+    /// The events (POLLIN, POLLPRI, POLLERR, POLLHUP) that are there within `milliseconds`; none when the time ran out
+    /// or a signal came.
+    func poll(_ descriptor: Int32, events: Int16, milliseconds: Int32) throws(CallFailure) -> Int16
+    func close(_ descriptor: Int32)
+}
+
+/// The kernel itself.
+public struct KernelCalls: DeviceCalls {
+    public init() {}
+
+    public func open(_ path: String) throws(CallFailure) -> Int32 {
+        let descriptor = watchbox_v4l2_open(path)
+        guard descriptor >= 0 else { throw CallFailure(errno: -descriptor) }
+        return descriptor
+    }
+
+    public func ioctl(
+        _ descriptor: Int32, _ request: UInt, _ argument: UnsafeMutableRawPointer
+    ) throws(CallFailure) {
+        let number = watchbox_v4l2_ioctl(descriptor, request, argument)
+        guard number == 0 else { throw CallFailure(errno: number) }
+    }
+
+    public func map(
+        _ descriptor: Int32, length: Int, offset: Int
+    ) throws(CallFailure) -> UnsafeMutableRawPointer {
+        guard let memory = mmap(nil, length, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, off_t(offset)),
+            Int(bitPattern: memory) != -1
+        else { throw CallFailure(errno: watchbox_errno()) }
+        return memory
+    }
+
+    public func unmap(_ memory: UnsafeMutableRawPointer, length: Int) {
+        munmap(memory, length)
+    }
+
+    public func poll(
+        _ descriptor: Int32, events: Int16, milliseconds: Int32
+    ) throws(CallFailure) -> Int16 {
+        let result = watchbox_v4l2_poll(descriptor, events, milliseconds)
+        guard result >= 0 else { throw CallFailure(errno: -result) }
+        return Int16(truncatingIfNeeded: result)
+    }
+
+    public func close(_ descriptor: Int32) {
+        _ = CV4L2.close(descriptor)
+    }
+}

@@ -1,0 +1,43 @@
+import CV4L2
+import Testing
+
+@testable import VideoCapture
+
+struct CaptureErrorTests {
+    private static let all: [CaptureError] =
+        [
+            .notThere(path: "/dev/video0"), .notPermitted(path: "/dev/video0"), .busy(path: "/dev/video0"),
+            .noSuchFormat(wanted: "1x1", offered: ""), .noSignal(path: "/dev/video0"), .disconnected,
+            .stream(call: "VIDIOC_DQBUF", errno: EIO), .stream(call: "VIDIOC_STREAMON", errno: ENOSPC), .formatChanged,
+            .refused(call: "VIDIOC_S_FMT", errno: EINVAL), .badAnswer("VIDIOC_S_FMT said nonsense."),
+            .unsupported(call: "VIDIOC_EXPBUF"), .noSuchControl(name: "a", nearest: []),
+            .noSuchControl(name: "a", nearest: ["b"]), .controlRange(name: "a", value: 3, allowed: "0 to 2"),
+            .controlNotSettable(name: "a", reason: "It only shows something."),
+            .notConvertible(.mjpeg, "It is damaged."),
+        ] + CaptureNode.Rejection.allCases.map { .notACamera(path: "/dev/video0", $0) }
+
+    @Test(arguments: all)
+    func `an error says what happened, why, and what to do next`(error: CaptureError) {
+        #expect(!error.what.hasSuffix("."), "\(error)")
+        for sentence in [error.why, error.next] {
+            let isBegun = sentence.first?.isUppercase == true || sentence.hasPrefix("\"watchboxctl")
+            #expect(sentence.hasSuffix(".") && isBegun, "\(error)")
+        }
+        #expect(error.description == "\(error.what): \(error.why) \(error.next)")
+    }
+
+    @Test func `what cannot be mended without a person is told from what can`() {
+        let persons = Self.all.filter { $0.remedy == .person }
+        #expect(persons.count == 8 + CaptureNode.Rejection.allCases.count)
+        #expect(CaptureError.refused(call: "VIDIOC_S_FMT", errno: EINVAL).remedy == .person)
+        #expect(CaptureError.refused(call: "VIDIOC_S_FMT", errno: EIO).remedy == .restartStream)
+        for error in [CaptureError.notThere(path: ""), .notPermitted(path: ""), .busy(path: ""), .disconnected] {
+            #expect(error.remedy == .waitForDevice)
+        }
+    }
+
+    @Test func `a CSI camera's refusal names libcamera, a full bus the way out of it`() {
+        #expect(CaptureError.notACamera(path: "/dev/video0", .rawBayer).next.contains("libcamera"))
+        #expect(CaptureError.stream(call: "VIDIOC_STREAMON", errno: ENOSPC).next.contains("mjpeg"))
+    }
+}
