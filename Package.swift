@@ -93,6 +93,9 @@ let package = Package(
         systemLibrary("CZlib", pkgConfig: "zlib", debian: "zlib1g-dev"),
         .target(name: "CAVCodec", linkerSettings: [.linkedLibrary("dl")]),
         systemLibrary("CSystemd", pkgConfig: nil, debian: "libsystemd-dev"),
+        // The kernel's own header, and libv4lconvert, loaded when a camera speaks a format that needs it.
+        systemLibrary("CV4L2", pkgConfig: nil, debian: "libv4l-dev"),
+        systemLibrary("CALSA", pkgConfig: nil, debian: "libasound2-dev"),
 
         // 1: protocols, no I/O
         protocolCore("Wire"),
@@ -114,9 +117,14 @@ let package = Package(
             "RTMPTransport", ["Wire", "RTMP", "Cryptography", nioCore, nioPosix, nioLocks, nioTLS, nioSSL, logging]),
         module("VideoCodec", ["Wire", "Media", "CAVCodec"]),
         module("MediaFile", ["Wire", "Media", "FLV", "VideoCodec", "CAVCodec"]),
+        module("VideoCapture", ["CV4L2"]),
+        module("AudioCapture", ["CALSA"]),
 
         // What daemons, programs and tests share of cameras, configuration and the control API.
-        module("CameraModel", ["ErrorCatalog", "RTMP", "KeyAccessClient"]),
+        module("CameraModel", ["ErrorCatalog", "Media", "RTMP", "KeyAccessClient"]),
+        module(
+            "DeviceSource",
+            ["AudioCapture", "CameraModel", "ErrorCatalog", "Media", "VideoCapture", "VideoCodec", logging]),
         module("ControlAPI", ["CameraModel", "ErrorCatalog"]),
         module("BoxConfiguration", ["CameraModel", "ErrorCatalog", "KeyAccessClient", "TOML"]),
         module("Systemd", ["CSystemd", logging]),
@@ -138,8 +146,9 @@ let package = Package(
         module(
             "CameraPipeline",
             [
-                "CameraModel", "ErrorCatalog", "Wire", "Media", "FLV", "RTMP", "NanoTDF", "Cryptography",
-                "RTMPTransport", "KeyAccess", "KeyAccessClient", "VideoCodec", "MediaFile", nioCore, nioPosix,
+                "CameraModel", "DeviceSource", "ErrorCatalog", "Wire", "Media", "FLV", "RTMP", "NanoTDF",
+                "Cryptography", "RTMPTransport", "KeyAccess", "KeyAccessClient", "VideoCodec", "MediaFile", nioCore,
+                nioPosix,
                 lifecycle, logging,
             ]),
         module(
@@ -162,7 +171,7 @@ let package = Package(
             "Doctor",
             [
                 "BoxConfiguration", "ControlAPI", "ControlClient", "CredentialStore", "ErrorCatalog",
-                "KeyAccessClient", "Systemd",
+                "KeyAccessClient", "Systemd", "VideoCapture",
             ]),
         module("Demonstration", ["Console", "FLV", "Media", "VideoCodec"]),
         module(
@@ -190,14 +199,15 @@ let package = Package(
             [
                 "APIServer", "BoxConfiguration", "CameraModel", "CameraPipeline", "CameraStore", "CameraUnit",
                 "ControlAPI", "ControlPlane", "CredentialStore", "ErrorCatalog", "HealthMonitor", "KeyAccessServer",
-                "Relay", "KeyAccessClient", "RTMPTransport", "Systemd", "Console", arguments, lifecycle, logging,
+                "Relay", "KeyAccessClient", "RTMPTransport", "Systemd", "VideoCodec", "Console", arguments, lifecycle,
+                logging,
             ]),
         program(
             "watchboxctl",
             [
-                "BoxConfiguration", "BoxView", "CameraModel", "ControlAPI", "ControlClient", "Doctor", "ErrorCatalog",
-                "Player", "RelayProbe", "KeyAccessClient", "KeyAccessServer", "RTMP", "RTMPTransport", "Systemd",
-                "VideoCodec", "Console", arguments, logging,
+                "AudioCapture", "BoxConfiguration", "BoxView", "CameraModel", "ControlAPI", "ControlClient", "Doctor",
+                "ErrorCatalog", "Player", "RelayProbe", "KeyAccessClient", "KeyAccessServer", "RTMP", "RTMPTransport",
+                "Systemd", "VideoCapture", "VideoCodec", "Console", arguments, logging,
             ]),
         // Not installed: `make demo` runs it. It starts the programs above as a person would.
         program("watchbox-demo", ["Demonstration", "Console", arguments]),
@@ -206,6 +216,14 @@ let package = Package(
         // Killed while it writes, by CameraStoreTests.
         .executableTarget(
             name: "StoreWriter", dependencies: ["CameraStore"], path: "Tests/StoreWriter", swiftSettings: common),
+        // Run in the guest of Tests/Rigs/vm, where there are cameras and an encoder.
+        .executableTarget(
+            name: "DeviceCheck", dependencies: ["Media", "VideoCapture", "VideoCodec"], path: "Tests/DeviceCheck",
+            swiftSettings: common),
+        // A V4L2 device made of what it answers.
+        .target(
+            name: "ScriptedDevice", dependencies: ["CV4L2", "VideoCapture"], path: "Tests/ScriptedDevice",
+            swiftSettings: common),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: common),
         .target(
             name: "ChannelTestSupport", dependencies: [nioCore, nioPosix, nioLocks], path: "Tests/ChannelTestSupport",
@@ -224,6 +242,14 @@ let package = Package(
             "RTMPTransport", ["ChannelTestSupport", "RTMPTransport", "RTMP", nioCore, nioPosix, nioLocks],
             fixtures: true),
         tests("VideoCodec", ["VideoCodec", "Media"]),
+        tests("VideoCapture", ["VideoCapture", "ScriptedDevice", "CV4L2"]),
+        tests("AudioCapture", ["AudioCapture", "VideoCodec", "Media"]),
+        tests(
+            "DeviceSource",
+            [
+                "DeviceSource", "AudioCapture", "CameraModel", "CV4L2", "ErrorCatalog", "Media", "ScriptedDevice",
+                "VideoCapture", "VideoCodec", logging,
+            ]),
         tests("MediaFile", ["MediaFile", "VideoCodec", "FLV", "Media", "Wire"]),
         tests(
             "CameraPipeline",
@@ -258,7 +284,12 @@ let package = Package(
             "CameraUnit",
             ["CameraUnit", "CameraModel", "ControlAPI", "ErrorCatalog", "KeyAccessClient", "Systemd", logging]),
         tests("BoxView", ["BoxView", "CameraModel", "ControlAPI", "ErrorCatalog", "Console"]),
-        tests("Doctor", ["Doctor", "BoxConfiguration", "ControlAPI", "CredentialStore", "ErrorCatalog", "Systemd"]),
+        tests(
+            "Doctor",
+            [
+                "Doctor", "BoxConfiguration", "ControlAPI", "CredentialStore", "ErrorCatalog", "Systemd",
+                "VideoCapture",
+            ]),
         tests("Demonstration", ["Demonstration"]),
         tests(
             "KeyAccessServer",

@@ -63,7 +63,7 @@ extension KeyDefinition.Kind {
         case .identifier: text(pattern: "^[a-z0-9](-?[a-z0-9])*$", 24)
         case .secretName: text(pattern: "^[a-z0-9](-?[a-z0-9])*$", 32)
         case .streamName: text(pattern: "^[A-Za-z0-9._-]+$", 128)
-        case .source: text(pattern: "^(test:$|file:/|v4l2:/|rtsps?://|onvif://)", 2048)
+        case .source: text(pattern: "^(test:$|file:/|v4l2:/dev/|rtsps?://|onvif://)", 2048)
         case .relayURL: text(pattern: "^[Rr][Tt][Mm][Pp][Ss]?://[^@?#]+$", 1024)
         case .keyAccessURL: text(pattern: "^https?://[^@?#]+$", 1024)
         case .listenAddress: text(pattern: "^.+:[0-9]{1,5}$", 300)
@@ -81,17 +81,21 @@ extension KeyDefinition.Kind {
                 ("maximum", .plain(range.upperBound.plain)),
             ]
         case .boolean: [("type", .string("boolean"))]
-        case .strings(let count, let limit):
-            [
-                ("type", .string("array")), ("maxItems", .plain(String(count))),
-                (
-                    "items",
-                    .object([
-                        ("type", .string("string")), ("minLength", .plain("1")),
-                        ("maxLength", .plain(String(limit))),
-                    ])
-                ),
-            ]
+        case .numbers(let numbers): [("enum", .array(numbers.map { .plain(String($0)) }))]
+        case .soundDevice: text(pattern: "^[A-Za-z0-9:,=._+-]+$", 128)
+        case .strings(_, let limit):
+            list([
+                ("type", .string("string")), ("minLength", .plain("1")), ("maxLength", .plain(String(limit))),
+            ])
+        case .choices(let choices):
+            list([("enum", .array(choices.map(JSONText.string)))]) + [("uniqueItems", .plain("true"))]
+        case .masks:
+            list(text(pattern: "^ *[0-9.][0-9.e-]*(, *[0-9.][0-9.e-]*){3}$", Self.maskLength))
+        case .controls: list(text(pattern: "^[a-z0-9_]{1,64}=-?[0-9]+$", Self.controlLength))
         }
+    }
+
+    private func list(_ items: [(String, JSONText)]) -> [(String, JSONText)] {
+        [("type", .string("array")), ("maxItems", .plain(String(countLimit))), ("items", .object(items))]
     }
 }

@@ -6,7 +6,7 @@ extension BoxSettings {
     /// What the process of one camera is told. Secrets are named as `credential:NAME`, which the process looks for among
     /// the credentials of its unit.
     ///
-    /// - Parameter stateDirectory: of the camera's unit; keeps the last good public key.
+    /// - Parameter stateDirectory: of the camera's unit; keeps the last good public key, and what was learned of encoders.
     /// - Throws: WB-8003 when there is no such camera, WB-1010 or WB-1011 when it cannot run, WB-1004 with the key when
     ///   the camera's process would refuse its settings.
     public func cameraConfiguration(
@@ -24,7 +24,7 @@ extension BoxSettings {
             try document.validate()
         } catch {
             let problem = error.problems[0]
-            let place = CameraDocumentField.origin(of: problem.field)
+            let place = CameraDocumentField.origin(of: problem)
             throw CodedError(
                 .invalidValue, "`\(place.object(of: camera, id: id)).\(place.key)` is refused by the camera",
                 why: place.reason, next: place.next, object: "camera.\(id)")
@@ -40,7 +40,7 @@ extension BoxSettings {
         if let source = try? CameraSource(camera.source), case .unsupported(let scheme) = source {
             return CodedError(
                 .unsupportedSource, what, why: "its source is of the kind \(scheme), which this version cannot use yet",
-                next: "Use test: or file:/path", object: object)
+                next: "Use test:, file:/path or v4l2:/dev/…", object: object)
         }
         if relays[camera.relay] == nil {
             return CodedError(
@@ -64,7 +64,9 @@ extension BoxSettings {
 
     /// Unchecked, and with stand-ins for a relay or a KAS that is not there; nil for a source without a driver.
     func document(_ id: String, stateDirectory: String) -> CameraConfiguration? {
-        guard let camera = cameras[id], let source = camera.documentSource else { return nil }
+        guard let camera = cameras[id], let source = camera.documentSource(id) else {
+            return nil
+        }
         let stream = camera.streamName(id)
         let relay = relays[camera.relay]
         return CameraConfiguration(
@@ -77,7 +79,7 @@ extension BoxSettings {
 }
 
 extension CameraSettings {
-    fileprivate var documentSource: CameraConfiguration.Source? {
+    fileprivate func documentSource(_ id: String) -> CameraConfiguration.Source? {
         switch try? CameraSource(source) {
         case .testPattern?:
             .testPattern(
@@ -85,6 +87,14 @@ extension CameraSettings {
                     width: width, height: height, frameRate: rate, bitrate: bitrate, gopSeconds: gop, audio: audio,
                     stallsAfter: stallAfter))
         case .file(let path)?: .file(.init(path: path, loop: loop))
+        case .device(let path)?:
+            .device(
+                .init(
+                    path: path, width: width, height: height, frameRate: rate, bitrate: bitrate, gopSeconds: gop,
+                    pixelFormat: pixelFormat, encoder: encoder, rotation: rotation, flip: flip, masks: masks,
+                    overlay: .init(time: showsTime, name: showsName ? displayName(id) : nil), controls: controls,
+                    microphone: microphone,
+                    encoderMemoryFile: "\(CameraDocumentField.runtimeDirectory)/\(id)/encoder.json"))
         case .unsupported?, nil: nil
         }
     }
@@ -107,26 +117,43 @@ extension KeyAccessSettings {
 
 /// Which key of the configuration a field of a camera's document comes from.
 struct CameraDocumentField {
+    /// Of the units of cameras (`RuntimeDirectory=`): outlives a process, and not a boot.
+    static let runtimeDirectory = "/run/watchbox-camera"
+
     /// `camera`, `relay` or `kas`.
     var object: String
     var key: String
     var reason: String
     var next: String
 
-    /// - Parameter field: as `CameraConfiguration.validate()` names it.
-    static func origin(of field: String) -> CameraDocumentField {
+    /// - Parameter problem: as `CameraConfiguration.validate()` tells it.
+    static func origin(of problem: ConfigurationProblem) -> CameraDocumentField {
         let keys: [(prefix: String, object: String, key: String)] = [
             ("streamName", "camera", "stream"), ("source.testPattern.width", "camera", "size"),
             ("source.testPattern.height", "camera", "size"), ("source.testPattern.frameRate", "camera", "rate"),
             ("source.testPattern.bitrate", "camera", "bitrate"), ("source.testPattern.gopSeconds", "camera", "gop"),
             ("source.testPattern.stallsAfter", "camera", "stall_after"),
+            ("source.device.width", "camera", "size"), ("source.device.height", "camera", "size"),
+            ("source.device.frameRate", "camera", "rate"), ("source.device.bitrate", "camera", "bitrate"),
+            ("source.device.gopSeconds", "camera", "gop"), ("source.device.pixelFormat", "camera", "pixel_format"),
+            ("source.device.encoderMemoryFile", "camera", "source"), ("source.device.encoder", "camera", "encoder"),
+            ("source.device.rotation", "camera", "rotate"), ("source.device.flip", "camera", "flip"),
+            ("source.device.masks", "camera", "masks"), ("source.device.overlay", "camera", "overlay"),
+            ("source.device.controls", "camera", "controls"),
+            ("source.device.microphone", "camera", "microphone"),
             ("source", "camera", "source"), ("relay.urlFile", "relay", "secret"), ("relay", "relay", "url"),
             ("kas", "kas", "url"), ("rotation", "camera", "rotate_seconds"), ("policy.dissem", "camera", "viewers"),
             ("policy", "camera", "attributes"),
         ]
+        let field = problem.field
         let origin = keys.first { field.hasPrefix($0.prefix) }
         let key = origin?.key ?? "source"
         let object = origin?.object ?? "camera"
+        if field.hasPrefix("source.device.") {
+            // Names no field of the document, and quotes nothing but numbers.
+            return CameraDocumentField(
+                object: object, key: key, reason: "it \(problem.reason)", next: problem.next)
+        }
         let advice = KeyTable.objects.first { $0.name == object }?.key(key)?.kind.advice ?? "Correct it"
         return CameraDocumentField(
             object: object, key: key,

@@ -1,8 +1,10 @@
+public import CameraModel
+
 /// `camera.ID`
 public struct CameraSettings: Equatable, Sendable {
     /// For people; nil: the ID. `displayName(_:)` has it filled in.
     public var name: String?
-    /// `test:`, `file:/path`, or a source that this version cannot use yet.
+    /// `test:`, `file:/path`, `v4l2:/dev/…`, or a source that this version cannot use yet.
     public var source: String
     /// Pixels.
     public var width: Int
@@ -18,6 +20,20 @@ public struct CameraSettings: Equatable, Sendable {
     public var stallAfter: Double?
     /// A file begins again at its end.
     public var loop: Bool
+    /// Of what a v4l2 camera delivers, and of what becomes of it.
+    public var pixelFormat: CameraConfiguration.Device.PixelFormat
+    public var encoder: CameraConfiguration.Device.Encoder
+    /// Clockwise: 0, 90, 180 or 270 degrees.
+    public var rotation: Int
+    public var flip: CameraConfiguration.Device.Flip
+    public var masks: [CameraConfiguration.Device.Mask]
+    /// Burnt into the picture: date and time, and the display name.
+    public var showsTime: Bool
+    public var showsName: Bool
+    /// Of the camera, by name.
+    public var controls: [String: Int]
+    /// ALSA's name of a sound device; nil: no sound.
+    public var microphone: String?
     /// Name of a relay, which need not be there yet.
     public var relay: String
     /// Nil: the ID. `streamName(_:)` has it filled in.
@@ -62,6 +78,16 @@ extension CameraSettings: SettingsTable {
         audio = values.flag("audio", default: true)
         stallAfter = values["stall_after"].map { _ in values.number("stall_after", default: 0) }
         loop = values.flag("loop", default: true)
+        pixelFormat = values.text("pixel_format").flatMap { .init(rawValue: $0) } ?? .automatic
+        encoder = values.text("encoder").flatMap { .init(rawValue: $0) } ?? .automatic
+        rotation = values.whole("rotate", default: 0)
+        flip = values.text("flip").flatMap { .init(rawValue: $0) } ?? .none
+        masks = values.list("masks").compactMap { .init(text: $0) }
+        let overlay = values.list("overlay").compactMap { OverlayPart(rawValue: $0) }
+        showsTime = overlay.contains(.time)
+        showsName = overlay.contains(.name)
+        controls = ControlSetting.controls(values.list("controls"))
+        microphone = values.text("microphone")
         relay = values.text("relay") ?? ""
         stream = values.text("stream")
         active = values.flag("active", default: true)
@@ -80,11 +106,26 @@ extension CameraSettings: SettingsTable {
             "relay": .string(relay), "active": .boolean(active), "grid": .integer(Int64(grid)),
             "rotate_seconds": .real(rotateSeconds), "attributes": .strings(attributes), "viewers": .strings(viewers),
         ]
+        values["pixel_format"] = .string(pixelFormat.rawValue)
+        values["encoder"] = .string(encoder.rawValue)
+        values["rotate"] = .integer(Int64(rotation))
+        values["flip"] = .string(flip.rawValue)
+        values["masks"] = .strings(masks.map(\.text))
+        values["overlay"] = .strings(overlay.map(\.rawValue))
+        values["controls"] = .strings(ControlSetting.texts(controls))
+        values["microphone"] = microphone.map(ConfigurationValue.string)
         values["name"] = name.map(ConfigurationValue.string)
         values["stall_after"] = stallAfter.map(ConfigurationValue.real)
         values["stream"] = stream.map(ConfigurationValue.string)
         values["user"] = user.map(ConfigurationValue.string)
         values["secret"] = secret.map(ConfigurationValue.string)
         return values
+    }
+
+    private var overlay: [OverlayPart] {
+        var parts: [OverlayPart] = []
+        if showsTime { parts.append(.time) }
+        if showsName { parts.append(.name) }
+        return parts
     }
 }

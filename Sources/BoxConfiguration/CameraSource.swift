@@ -1,7 +1,11 @@
+internal import CameraModel
+
 /// Where a camera's media come from, as its `source` says.
 enum CameraSource: Equatable, Sendable {
     case testPattern
     case file(path: String)
+    /// Below `/dev`.
+    case device(path: String)
     /// Recognised, but this version has no driver for it.
     case unsupported(scheme: String)
 
@@ -23,8 +27,8 @@ enum CameraSource: Equatable, Sendable {
             guard rest.hasPrefix("/"), !rest.hasSuffix("/") else { throw .relativePath }
             self = .file(path: String(rest))
         case "v4l2":
-            guard rest.hasPrefix("/") else { throw .relativePath }
-            self = .unsupported(scheme: scheme)
+            guard CameraConfiguration.Device.isDevicePath(String(rest)) else { throw .notADevice }
+            self = .device(path: String(rest))
         default:
             guard rest.hasPrefix("//") else { throw .noAddress }
             guard !rest.contains("@") else { throw .credentials }
@@ -43,6 +47,7 @@ enum SourceFault: Error, Equatable {
     case unknownScheme
     case testPatternHasMore
     case relativePath
+    case notADevice
     case noAddress
     case credentials
     case query

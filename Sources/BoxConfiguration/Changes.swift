@@ -13,6 +13,8 @@ public struct Change: Codable, Equatable, Sendable {
         case none
         case startCamera = "start-camera"
         case stopCamera = "stop-camera"
+        /// It goes on publishing; where it cannot, it is restarted.
+        case changeCamera = "change-camera"
         case restartCamera = "restart-camera"
         case restartService = "restart-service"
     }
@@ -37,7 +39,7 @@ public struct Change: Codable, Equatable, Sendable {
 
 extension BoxSettings {
     /// What has to happen so that `other` takes the place of these settings; by object. A camera can be in `affects` of
-    /// several changes, with the same action.
+    /// several changes.
     public func changes(to other: BoxSettings) -> [Change] {
         var names = objects
         names += other.objects.filter { !names.contains($0) }
@@ -59,7 +61,8 @@ extension BoxSettings {
         case "kas_server": return (.restartService, ["kas"])
         case let name where name.hasPrefix("camera."):
             let id = String(name.dropFirst(7))
-            let action = action(for: id, in: other, changed: ownPart(id) != other.ownPart(id))
+            var action = action(for: id, in: other, changed: ownPart(id) != other.ownPart(id))
+            if action == .restartCamera, canChange(id, to: other) { action = .changeCamera }
             return (action, action == .none ? [] : [id])
         default:
             return consequenceForCameras(of: object, in: other)
@@ -93,6 +96,13 @@ extension BoxSettings {
         case (true, false): .stopCamera
         case (false, false): .none
         }
+    }
+
+    /// Whether all that its process is told differs in what can change while it publishes.
+    private func canChange(_ id: String, to other: BoxSettings) -> Bool {
+        guard let old = document(id, stateDirectory: ""), let new = other.document(id, stateDirectory: "")
+        else { return false }
+        return old.videoChange(to: new) != nil
     }
 
     /// The camera's document without what comes from relay and KAS, and the relay's name.

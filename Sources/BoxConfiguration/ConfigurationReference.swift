@@ -68,6 +68,11 @@ extension KeyDefinition.Kind {
         case .real(let range): "\(range.lowerBound.plain) to \(range.upperBound.plain)"
         case .boolean: "`true`, `false`"
         case .strings(let count, let limit): "list of at most \(count) texts of at most \(limit) bytes"
+        case .numbers(let numbers): numbers.map(String.init).joined(separator: ", ")
+        case .choices(let choices): "list of " + choices.map { "`\"\($0)\"`" }.joined(separator: ", ")
+        case .masks: "list of at most \(countLimit) `\"X,Y,WIDTH,HEIGHT\"`"
+        case .controls: "list of at most \(countLimit) `\"NAME=VALUE\"`"
+        case .soundDevice: "name of a sound device, at most 128 characters"
         }
     }
 }

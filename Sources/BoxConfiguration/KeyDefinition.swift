@@ -23,6 +23,16 @@ struct KeyDefinition: Sendable {
         case boolean
         /// Each of at most `limit` bytes.
         case strings(count: Int, limit: Int)
+        /// One of few whole numbers.
+        case numbers([Int])
+        /// Any of these, none twice.
+        case choices([String])
+        /// `x,y,width,height` as parts of the picture, each.
+        case masks
+        /// `name=value`, each.
+        case controls
+        /// ALSA's name of a microphone.
+        case soundDevice
     }
 
     var name: String

@@ -47,58 +47,103 @@ enum KeyTable {
             KeyDefinition("secret", .secretName, "Name of a stored secret of the box that holds the access token."),
         ])
 
-    static let camera: ObjectDefinition = {
+    static let camera = ObjectDefinition(
+        name: "camera", isNamed: true, sentence: "A camera, and the encrypted stream that is made of it.",
+        keys: picture + device + stream)
+
+    private static let picture: [KeyDefinition] = {
         let pattern = CameraConfiguration.TestPattern()
-        return ObjectDefinition(
-            name: "camera", isNamed: true, sentence: "A camera, and the encrypted stream that is made of it.",
-            keys: [
-                KeyDefinition("name", .text(limit: 64), words: "the ID", "Name of the camera, for people."),
-                KeyDefinition(
-                    "source", .source, required: true,
-                    "`test:` for a moving test pattern, or `file:/path`; `v4l2:`, `rtsp://`, `rtsps://` and `onvif://` are recognised but cannot run yet. Without user, password and query."
-                ),
-                KeyDefinition(
-                    "size", .size, default: .string("\(pattern.width)x\(pattern.height)"),
-                    "Width and height of the test pattern in pixels."),
-                KeyDefinition(
-                    "rate", .integer(1...120), default: .integer(Int64(pattern.frameRate)),
-                    "Pictures per second of the test pattern."),
-                KeyDefinition(
-                    "bitrate", .integer(16_000...200_000_000), default: .integer(Int64(pattern.bitrate)),
-                    "Of the test pattern's video, in bits per second."),
-                KeyDefinition(
-                    "gop", .real(0.1...60), default: .real(pattern.gopSeconds),
-                    "Seconds between two key frames of the test pattern."),
-                KeyDefinition(
-                    "audio", .boolean, default: .boolean(pattern.audio), "Whether the test pattern has a tone."),
-                KeyDefinition(
-                    "stall_after", .real(0.1...86_400), words: "never",
-                    "Seconds after which the test pattern hangs, as a broken driver does: to try out the watchdog."),
-                KeyDefinition(
-                    "loop", .boolean, default: .boolean(true), "Whether a file begins again at its end, for ever."),
-                KeyDefinition("relay", .identifier, default: .string("main"), "Name of the relay to publish to."),
-                KeyDefinition(
-                    "stream", .streamName, words: "the ID",
-                    "Name of the stream at the relay and at the KAS; letters, digits, and `.` `_` `-`."),
-                KeyDefinition("active", .boolean, default: .boolean(true), "Whether the camera runs."),
-                KeyDefinition(
-                    "grid", .integer(0...9999), default: .integer(0), "Position in lists and on the dashboard."),
-                KeyDefinition(
-                    "rotate_seconds", .real(1...86_400), default: .real(CameraConfiguration.Rotation().seconds),
-                    "Seconds until a new key is used."),
-                KeyDefinition(
-                    "attributes", .strings(count: 16, limit: 1024), default: .strings([]),
-                    "Attribute URIs; a viewer must be granted every one."),
-                KeyDefinition(
-                    "viewers", .strings(count: 200, limit: 1024), default: .strings([]),
-                    "Subjects that may view; empty: every authenticated one."),
-                KeyDefinition("user", .text(limit: 64), "User name at the camera."),
-                KeyDefinition(
-                    "secret", .secretName,
-                    "Name of a stored secret of this camera that holds its password; `watchboxctl camera password` stores it."
-                ),
-            ])
+        return [
+            KeyDefinition("name", .text(limit: 64), words: "the ID", "Name of the camera, for people."),
+            KeyDefinition(
+                "source", .source, required: true,
+                "`test:` for a moving test pattern, `file:/path`, or `v4l2:/dev/…` for a camera of this machine: `/dev/v4l/by-id/…` stays the same camera, `/dev/videoN` need not. `rtsp://`, `rtsps://` and `onvif://` are recognised but cannot run yet. Without user, password and query."
+            ),
+            KeyDefinition(
+                "size", .size, default: .string("\(pattern.width)x\(pattern.height)"),
+                "Width and height in pixels of what the test pattern or a v4l2 camera publishes, after `rotate`; a camera that has another size is scaled."
+            ),
+            KeyDefinition(
+                "rate", .integer(1...120), default: .integer(Int64(pattern.frameRate)),
+                "Pictures per second of the test pattern or a v4l2 camera."),
+            KeyDefinition(
+                "bitrate", .integer(16_000...200_000_000), default: .integer(Int64(pattern.bitrate)),
+                "Of the encoded video of the test pattern or a v4l2 camera, in bits per second."),
+            KeyDefinition(
+                "gop", .real(0.1...60), default: .real(pattern.gopSeconds),
+                "Seconds between two key frames of the test pattern or a v4l2 camera."),
+            KeyDefinition(
+                "audio", .boolean, default: .boolean(pattern.audio), "Whether the test pattern has a tone."),
+            KeyDefinition(
+                "stall_after", .real(0.1...86_400), words: "never",
+                "Seconds after which the test pattern hangs, as a broken driver does: to try out the watchdog."),
+            KeyDefinition(
+                "loop", .boolean, default: .boolean(true), "Whether a file begins again at its end, for ever."),
+        ]
     }()
+
+    /// What only a v4l2 camera has.
+    private static let device: [KeyDefinition] = {
+        let standard = CameraConfiguration.Device(path: "")
+        return [
+            KeyDefinition(
+                "pixel_format", .choice(CameraConfiguration.Device.PixelFormat.allCases.map(\.rawValue)),
+                default: .string(standard.pixelFormat.rawValue),
+                "What a v4l2 camera delivers; `auto`: raw where its bus carries it, else MJPEG. `h264` is passed through as the camera codes it, which excludes `encoder`, `rotate`, `flip`, `masks` and `overlay`."
+            ),
+            KeyDefinition(
+                "encoder", .choice(CameraConfiguration.Device.Encoder.allCases.map(\.rawValue)),
+                default: .string(standard.encoder.rawValue),
+                "Of a v4l2 camera, by FFmpeg's name; `auto`: hardware where it really works, else software. `watchboxctl camera encoders` shows them."
+            ),
+            KeyDefinition(
+                "rotate", .numbers(CameraConfiguration.Device.rotations),
+                default: .integer(Int64(standard.rotation)), "Degrees clockwise that a v4l2 camera's picture is turned."
+            ),
+            KeyDefinition(
+                "flip", .choice(CameraConfiguration.Device.Flip.allCases.map(\.rawValue)),
+                default: .string(standard.flip.rawValue), "How a v4l2 camera's picture is mirrored, after `rotate`."),
+            KeyDefinition(
+                "masks", .masks, default: .strings([]),
+                "Rectangles of a v4l2 camera's published picture that are black before it is encoded: left, top, width and height as parts of the picture, such as `0,0,0.25,0.1`. Refused for other sources."
+            ),
+            KeyDefinition(
+                "overlay", .choices(OverlayPart.allCases.map(\.rawValue)), default: .strings([]),
+                "What is burnt into a v4l2 camera's picture: date and time, and the camera's name."),
+            KeyDefinition(
+                "controls", .controls, default: .strings([]),
+                "Settings of the v4l2 camera itself, such as `brightness=128`; `watchboxctl camera controls` shows them."
+            ),
+            KeyDefinition(
+                "microphone", .soundDevice, words: "no sound",
+                "ALSA's name of the device that a v4l2 camera's sound comes from, such as `hw:CARD=C920`; `watchboxctl discover` shows them."
+            ),
+        ]
+    }()
+
+    private static let stream = [
+        KeyDefinition("relay", .identifier, default: .string("main"), "Name of the relay to publish to."),
+        KeyDefinition(
+            "stream", .streamName, words: "the ID",
+            "Name of the stream at the relay and at the KAS; letters, digits, and `.` `_` `-`."),
+        KeyDefinition("active", .boolean, default: .boolean(true), "Whether the camera runs."),
+        KeyDefinition(
+            "grid", .integer(0...9999), default: .integer(0), "Position in lists and on the dashboard."),
+        KeyDefinition(
+            "rotate_seconds", .real(1...86_400), default: .real(CameraConfiguration.Rotation().seconds),
+            "Seconds until a new key is used."),
+        KeyDefinition(
+            "attributes", .strings(count: 16, limit: 1024), default: .strings([]),
+            "Attribute URIs; a viewer must be granted every one."),
+        KeyDefinition(
+            "viewers", .strings(count: 200, limit: 1024), default: .strings([]),
+            "Subjects that may view; empty: every authenticated one."),
+        KeyDefinition("user", .text(limit: 64), "User name at the camera."),
+        KeyDefinition(
+            "secret", .secretName,
+            "Name of a stored secret of this camera that holds its password; `watchboxctl camera password` stores it."
+        ),
+    ]
 
     static let health = ObjectDefinition(
         name: "health", isNamed: false, sentence: "The health monitor.",

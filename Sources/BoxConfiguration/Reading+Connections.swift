@@ -14,6 +14,7 @@ extension Reading {
         }
         checkServers(settings)
         checkStreamNames(settings)
+        checkDevices(settings)
         for (id, camera) in settings.cameras { check(id, camera, settings) }
     }
 
@@ -65,6 +66,22 @@ extension Reading {
         }
     }
 
+    /// A camera delivers to one program at a time; the other would wait for ever.
+    private mutating func checkDevices(_ settings: BoxSettings) {
+        var owners: [String: String] = [:]
+        for (id, camera) in settings.cameras.sorted(by: { $0.key < $1.key }) where camera.active {
+            guard case .device(let path)? = try? CameraSource(camera.source) else { continue }
+            guard let owner = owners[path] else {
+                owners[path] = id
+                continue
+            }
+            guard let candidate = candidates["camera.\(id)"] else { continue }
+            report(
+                .invalidValue, candidate, "source", "is the device of camera.\(owner), too",
+                "Give each camera a device of its own: watchboxctl discover")
+        }
+    }
+
     private mutating func check(_ id: String, _ camera: CameraSettings, _ settings: BoxSettings) {
         guard let candidate = candidates["camera.\(id)"] else { return }
         let standard = SettingDefaults.camera.text("relay")
@@ -79,12 +96,26 @@ extension Reading {
         }
         if candidate.values["source"] == nil { return }
         checkDocument(id, candidate, settings)
+        checkMasks(candidate, camera)
         if let obstacle = settings.obstacle(to: id), camera.active || obstacle.code == .unsupportedSource {
             let key = obstacle.code == .unsupportedSource ? "source" : nil
             report(
                 obstacle.code, candidate, key, "cannot run: \(obstacle.why ?? obstacle.what)",
                 obstacle.next ?? obstacle.code.entry?.next ?? "",
                 isWarning: true)
+        }
+    }
+
+    /// Other settings that a source has no use for wait for one that has; nobody may believe that something is hidden
+    /// that is not.
+    private mutating func checkMasks(_ candidate: Candidate, _ camera: CameraSettings) {
+        guard !camera.masks.isEmpty else { return }
+        switch try? CameraSource(camera.source) {
+        case .testPattern?, .file?:
+            report(
+                .invalidValue, candidate, "masks", "can only be applied to v4l2 cameras",
+                "Take them out, or use a source such as v4l2:/dev/video0")
+        case .device?, .unsupported?, nil: break
         }
     }
 
@@ -95,7 +126,7 @@ extension Reading {
             try document.validate()
         } catch {
             for problem in error.problems {
-                let place = CameraDocumentField.origin(of: problem.field)
+                let place = CameraDocumentField.origin(of: problem)
                 let source = place.object == "camera" ? candidate : candidates[place.object(of: settings.cameras[id])]
                 // What is missing or was refused by the table is told already.
                 guard let source, source.values[place.key] != nil || problem.field == "policy" else { continue }

@@ -1,3 +1,5 @@
+internal import CameraModel
+
 /// Why a value does not fit its key.
 struct Finding: Equatable {
     /// Follows the key: `is out of range`. Never quotes the value.
@@ -26,9 +28,12 @@ extension KeyDefinition {
             return range.contains(Double(value))
                 ? .success(.real(Double(value))) : .failure(CheckFailure(outOfRange(range)))
         case (.real(let range), .real(let value)): finding = range.contains(value) ? nil : outOfRange(range)
-        case (.strings(let count, let limit), .array(let elements)):
-            finding = Self.list(elements, count: count, limit: limit)
-        case (.boolean, _), (.integer, _), (.real, _), (.strings, _):
+        case (.numbers(let numbers), .integer(let value)):
+            finding =
+                numbers.contains { Int64($0) == value } ? nil : Finding("is not one of its values", kind.advice)
+        case (let kind, .array(let elements)) where kind.isList: finding = list(elements)
+        case (.boolean, _), (.integer, _), (.real, _), (.numbers, _), (.strings, _), (.choices, _), (.masks, _),
+            (.controls, _):
             finding = Finding("is \(node.kind), but has to be \(kind.words)", kind.advice)
         case (_, .string(let text)): finding = self.text(text, of: object)
         default: finding = Finding("is \(node.kind), but has to be \(kind.words)", kind.advice)
@@ -42,21 +47,6 @@ extension KeyDefinition {
 
     private func outOfRange(_ range: ClosedRange<Double>) -> Finding {
         Finding("is out of range", "Use \(range.lowerBound.plain) to \(range.upperBound.plain)")
-    }
-
-    private static func list(_ elements: [WrittenValue], count: Int, limit: Int) -> Finding? {
-        guard elements.count <= count else { return Finding("has more than \(count) entries", "Take some out") }
-        for (index, element) in elements.enumerated() {
-            guard case .string(let text) = element else {
-                return Finding("has an entry that is \(element.kind), entry \(index + 1)", "Write texts in quotes")
-            }
-            guard !text.isEmpty, text.utf8.count <= limit, text.unicodeScalars.allSatisfy(KeyText.isPrintable) else {
-                return Finding(
-                    "has an entry that is empty, longer than \(limit) bytes or has control characters, entry \(index + 1)",
-                    "Correct it, or take it out")
-            }
-        }
-        return nil
     }
 
     private func text(_ text: String, of object: String) -> Finding? {
@@ -90,7 +80,10 @@ extension KeyDefinition {
             guard !choices.contains(text) else { return nil }
             let meant = NearestName.nearest(text, in: choices).map { ", did you mean \"\($0)\"?" }
             return Finding("is not one of its values\(meant ?? "")", kind.advice)
-        case .integer, .real, .boolean, .strings: return nil
+        case .soundDevice:
+            return CameraConfiguration.Device.isSoundDevice(text)
+                ? nil : Finding("is not the name of a sound device", kind.advice)
+        case .integer, .real, .boolean, .numbers, .strings, .choices, .masks, .controls: return nil
         }
     }
 
@@ -113,8 +106,11 @@ extension KeyDefinition {
                 Finding(
                     "is not of a kind that WatchBox knows",
                     "Use test:, file:/path, v4l2:/dev/…, rtsp://…, rtsps://… or onvif://…")
-            case .relativePath:
-                Finding("has no absolute path of a file or device", "Use file:/path or v4l2:/dev/video0")
+            case .relativePath: Finding("has no absolute path of a file", "Use file:/path")
+            case .notADevice:
+                Finding(
+                    "names no device below /dev",
+                    "Use v4l2:/dev/v4l/by-id/…, as watchboxctl discover shows it, or v4l2:/dev/video0")
             case .noAddress: Finding("has no address", "Use rtsp://address/path, or onvif://address")
             case .testPatternHasMore:
                 Finding("goes on behind test:", "Use test: alone, and set size, rate and bitrate beside it")
@@ -150,7 +146,9 @@ extension KeyDefinition.Kind {
         case .integer: "a whole number"
         case .real: "a number"
         case .boolean: "true or false"
-        case .strings: "a list of texts"
+        case .numbers: "a whole number"
+        case .strings, .choices, .masks, .controls: "a list of texts"
+        case .soundDevice: "a name in quotes"
         }
     }
 
@@ -161,7 +159,7 @@ extension KeyDefinition.Kind {
         case .identifier: "Use 1 to 24 of a-z, 0-9 and single hyphens between them, such as \"main\""
         case .secretName: "Use 1 to 32 of a-z, 0-9 and hyphens, such as \"relay-main\""
         case .streamName: "Use 1 to 128 of letters, digits, and . _ -"
-        case .source: "Use \"test:\" or \"file:/path\""
+        case .source: "Use \"test:\", \"file:/path\" or \"v4l2:/dev/…\""
         case .relayURL: "Use \"rtmps://host/application\", or \"rtmp://…\""
         case .keyAccessURL: "Use \"https://host/kas\""
         case .listenAddress: "Use \"address:port\", such as \"127.0.0.1:9464\" or \"[::]:1935\""
@@ -171,7 +169,14 @@ extension KeyDefinition.Kind {
         case .integer(let range): "Use \(range.lowerBound) to \(range.upperBound), without quotes"
         case .real(let range): "Use \(range.lowerBound.plain) to \(range.upperBound.plain), without quotes"
         case .boolean: "Use true or false, without quotes"
+        case .numbers(let numbers): "Use " + numbers.map(String.init).joined(separator: " or ") + ", without quotes"
         case .strings: "Use [\"one\", \"two\"]"
+        case .choices(let choices):
+            "Use any of [" + choices.map { "\"\($0)\"" }.joined(separator: ", ") + "], each once"
+        case .masks:
+            "Use [\"x,y,width,height\"]: parts of the picture, from its top left corner, such as [\"0,0,0.25,0.1\"]"
+        case .controls: "Use [\"brightness=128\"]; watchboxctl camera controls shows names and values"
+        case .soundDevice: "Use ALSA's name in quotes, such as \"hw:CARD=C920\"; watchboxctl discover shows them"
         }
     }
 }

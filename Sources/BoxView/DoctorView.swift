@@ -75,35 +75,3 @@ public enum DoctorView {
         return lines
     }
 }
-
-/// Video devices as a table.
-public enum DiscoveryView {
-    public static func table(_ document: DiscoveryDocument) -> Table {
-        var table = Table([
-            .init("DEVICE", isIdentifier: true), .init("KIND"), .init("BUS"), .init("NAME"),
-            .init("STABLE NAME", isIdentifier: true),
-        ])
-        for node in document.nodes {
-            let kind: Table.Cell =
-                switch node.kind {
-                case .camera: .init("● camera", .good)
-                case .processor: .init("○ codec or ISP", .faint)
-                case .metadata: .init("○ metadata", .faint)
-                }
-            table.rows.append([
-                .init(node.device), kind, .init(node.bus), .init(node.name),
-                .init(node.stableID ?? node.stablePath ?? "-"),
-            ])
-        }
-        let cameras = document.nodes.count { $0.kind == .camera }
-        table.footer = "\(Quantity.count(document.nodes.count, "video device")), \(Quantity.count(cameras, "camera"))"
-        return table
-    }
-
-    public static func lines(_ document: DiscoveryDocument, style: Style, header: Bool = true) -> [String] {
-        let found =
-            document.nodes.isEmpty
-            ? ["No video device is at this machine."] : table(document).lines(style, header: header)
-        return found + document.limits.map { style.paint($0, .plain) }
-    }
-}

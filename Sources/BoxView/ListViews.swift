@@ -40,6 +40,7 @@ public enum CameraView {
             facts.append(
                 ("Profile \(profile.name)", size + (profile.codec ?? "") + rate + (profile.isDefault ? ", used" : "")))
         }
+        if let capture = camera.stream.statistics?.capture { facts += CaptureWords.facts(capture) }
         return Card.lines(camera.id, StatusView.state(of: camera.stream), facts, style)
     }
 }

@@ -27,6 +27,7 @@ public enum Quantity {
     }
 
     public static func tenths(_ value: Double) -> String {
+        guard !value.isNaN else { return "-" }
         let scaled = Int64((min(max(value, 0), 1e12) * 10).rounded())
         return "\(scaled / 10).\(scaled % 10)"
     }

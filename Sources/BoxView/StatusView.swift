@@ -1,3 +1,4 @@
+internal import CameraModel
 internal import Console
 public import ControlAPI
 internal import ErrorCatalog
@@ -10,6 +11,11 @@ public enum StatusView {
         lines += cameras(status.cameras).lines(widths).map { $0.isEmpty ? $0 : "  " + $0 }
         lines.append("")
         for (name, text) in facts(status) { lines.append("  \(name)  \(style.paint(text, .plain))") }
+        for camera in status.cameras {
+            guard let limit = camera.stream.statistics?.capture?.limit else { continue }
+            lines.append(
+                "  \(style.paint("!", .doubtful)) \(style.paint(camera.id, .strong))  \(style.paint(limit, .plain))")
+        }
         for check in troubles(status.health) {
             let mark = check.state == .fail ? style.paint("✗", .bad) : style.paint("!", .doubtful)
             let object = check.object.map { " \($0)" } ?? ""
@@ -93,11 +99,16 @@ public enum StatusView {
     private static func facts(_ status: BoxStatus) -> [(String, String)] {
         let relays = status.relays.map { relay in "\(relay.name) \(relay.url ?? "(its URL is a secret)")" }
         let kas = status.keyAccess.url ?? "none is set"
+        let encoders = status.cameras.compactMap { camera in
+            camera.stream.statistics?.capture.flatMap(CaptureWords.encoder).map { "\(camera.id) \($0)" }
+        }
+        let coding = encoders.isEmpty ? [] : [("Encode", encoders.joined(separator: ", "))]
         return [
             ("Relay ", relays.isEmpty ? "none is set" : relays.joined(separator: ", ")),
             ("KAS   ", status.keyAccess.hasToken ? kas : "\(kas), without a token"),
             ("Keys  ", "NanoTDF AES-256-GCM; secrets are protected by \(status.secretProtection)"),
-            ("Health", status.health.map { summary(of: $0) } ?? "unknown: the health daemon does not answer"),
+        ] + coding + [
+            ("Health", status.health.map { summary(of: $0) } ?? "unknown: the health daemon does not answer")
         ]
     }
 

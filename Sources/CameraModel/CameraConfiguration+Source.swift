@@ -3,19 +3,22 @@ extension CameraConfiguration {
     public enum Source: Codable, Equatable, Sendable {
         case testPattern(TestPattern)
         case file(File)
+        case device(Device)
 
-        private enum CodingKeys: String, CodingKey { case testPattern, file }
+        private enum CodingKeys: String, CodingKey, CaseIterable { case testPattern, file, device }
 
         public init(from decoder: any Decoder) throws {
             let fields = try decoder.container(keyedBy: CodingKeys.self)
-            switch (fields.contains(.testPattern), fields.contains(.file)) {
-            case (true, false): self = .testPattern(try fields.decode(TestPattern.self, forKey: .testPattern))
-            case (false, true): self = .file(try fields.decode(File.self, forKey: .file))
+            let named = CodingKeys.allCases.filter { fields.contains($0) }
+            switch (named.first, named.count) {
+            case (.testPattern?, 1): self = .testPattern(try fields.decode(TestPattern.self, forKey: .testPattern))
+            case (.file?, 1): self = .file(try fields.decode(File.self, forKey: .file))
+            case (.device?, 1): self = .device(try fields.decode(Device.self, forKey: .device))
             default:
                 throw DecodingError.dataCorrupted(
                     .init(
                         codingPath: decoder.codingPath,
-                        debugDescription: "Name exactly one of \"testPattern\" and \"file\""))
+                        debugDescription: "Name exactly one of \"testPattern\", \"file\" and \"device\""))
             }
         }
 
@@ -24,6 +27,7 @@ extension CameraConfiguration {
             switch self {
             case .testPattern(let pattern): try fields.encode(pattern, forKey: .testPattern)
             case .file(let file): try fields.encode(file, forKey: .file)
+            case .device(let device): try fields.encode(device, forKey: .device)
             }
         }
     }

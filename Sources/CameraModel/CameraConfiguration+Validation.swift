@@ -59,8 +59,6 @@ extension CameraConfiguration {
         if !problems.isEmpty { throw ConfigurationError(problems: problems) }
     }
 
-    private typealias Expectation = (Bool, String, String, String) -> Void
-
     private func validateSource(_ expect: Expectation) {
         switch source {
         case .file(let file):
@@ -69,23 +67,15 @@ extension CameraConfiguration {
                 !(file.loop && file.pace == .unthrottled && duration == nil), "source.file.loop",
                 "loops a file for ever without pacing it", "Set pace to \"real-time\", or give a duration")
         case .testPattern(let pattern):
-            for (name, value) in [("width", pattern.width), ("height", pattern.height)] {
-                expect(
-                    value >= 64 && value <= 7680 && value % 2 == 0, "source.testPattern.\(name)",
-                    "\(value) is not possible", "Use an even number from 64 to 7680")
-            }
-            expect(
-                pattern.frameRate >= 1 && pattern.frameRate <= 120, "source.testPattern.frameRate",
-                "\(pattern.frameRate) is not possible", "Use 1 to 120 pictures per second")
-            expect(
-                pattern.bitrate >= 16_000 && pattern.bitrate <= 200_000_000, "source.testPattern.bitrate",
-                "\(pattern.bitrate) is not possible", "Use 16000 to 200000000 bits per second")
-            expect(
-                pattern.gopSeconds >= 0.1 && pattern.gopSeconds <= 60, "source.testPattern.gopSeconds",
-                "is out of range", "Use 0.1 to 60 seconds; 1 or 2 is usual")
+            let field = "source.testPattern"
+            VideoRange.check(width: pattern.width, height: pattern.height, field, expect)
+            VideoRange.check(frameRate: pattern.frameRate, field, expect)
+            VideoRange.check(bitrate: pattern.bitrate, field, expect)
+            VideoRange.check(gopSeconds: pattern.gopSeconds, field, expect)
             expect(
                 pattern.stallsAfter.map { $0 >= 0.1 && $0 <= 86_400 } ?? true, "source.testPattern.stallsAfter",
                 "is out of range", "Use 0.1 to 86400 seconds, or leave it out")
+        case .device(let device): validate(device, expect)
         }
     }
 
@@ -168,9 +158,9 @@ extension CameraConfiguration {
             }
     }
 
-    /// At most 64 characters, control characters replaced: the text goes to a terminal.
-    private static func printable(_ text: String) -> String {
-        String(text.prefix(64).map { $0.unicodeScalars.allSatisfy { $0.value >= 32 && $0.value != 127 } ? $0 : "?" })
+    /// At most `limit` characters, control characters replaced: the text goes to a terminal.
+    private static func printable(_ text: String, limit: Int = 64) -> String {
+        String(text.prefix(limit).map { $0.unicodeScalars.allSatisfy { $0.value >= 32 && $0.value != 127 } ? $0 : "?" })
     }
 }
 
@@ -182,6 +172,8 @@ extension CameraConfiguration: CustomStringConvertible {
             case .testPattern(let pattern):
                 "test pattern \(pattern.width)x\(pattern.height) at \(pattern.frameRate)/s"
             case .file(let file): "file \(file.path)\(file.loop ? " in a loop" : ""), \(file.pace.rawValue)"
+            case .device(let device):
+                "device \(Self.printable(device.path, limit: 256)) as \(device.width)x\(device.height) at \(device.frameRate)/s"
             }
         return "camera \(id): \(what) to \(redactedRelay)"
     }

@@ -58,6 +58,8 @@ public struct CameraStatistics: Codable, Equatable, Sendable {
     public var video = Track()
     public var audio = Track()
     public var queue = Queue()
+    /// Of a source with a camera and an encoder; nil for a file.
+    public var capture: CaptureStatistics?
     public var keyFramesRequested: UInt64 = 0
     /// Collections that were put to use.
     public var collections: UInt64 = 0

@@ -1,4 +1,7 @@
 internal import CameraModel
+internal import DeviceSource
+internal import ErrorCatalog
+internal import Logging
 internal import Media
 internal import MediaFile
 internal import NanoTDF
@@ -8,7 +11,9 @@ internal import VideoCodec
 // The parts of a pipeline, as a configuration describes them.
 
 extension CameraConfiguration {
-    func makeSource() -> any MediaSource {
+    func makeSource(
+        logger: Logger, encoderHung: @escaping @Sendable (CodedError) -> Never
+    ) -> any MediaSource {
         switch source {
         case .testPattern(let pattern):
             var video = VideoEncoderConfiguration(
@@ -25,6 +30,9 @@ extension CameraConfiguration {
                 MediaFileConfiguration(
                     path: file.path, pace: file.pace == .realTime ? .realTime : .unthrottled, isLooped: file.loop,
                     durationLimit: duration))
+        case .device(let device):
+            return DeviceSource(
+                device, camera: id, durationLimit: duration, logger: logger, encoderHung: { encoderHung($0) })
         }
     }
 }
@@ -50,8 +58,10 @@ extension StreamSealer.Options {
                 age: UInt64(configuration.rotation.seconds * 1e9), items: UInt32(configuration.rotation.items),
                 everyKeyFrame: configuration.rotation.everyKeyFrame),
             repeatsHeader: configuration.repeatsHeader)
-        if case .testPattern(let pattern) = configuration.source {
-            videoDataRate = Double(pattern.bitrate) / 1000
+        switch configuration.source {
+        case .testPattern(let pattern): videoDataRate = Double(pattern.bitrate) / 1000
+        case .device(let device) where device.pixelFormat != .h264: videoDataRate = Double(device.bitrate) / 1000
+        case .device, .file: break
         }
     }
 }

@@ -1,6 +1,7 @@
 public import CameraModel
 internal import Cryptography
-internal import ErrorCatalog
+public import ErrorCatalog
+internal import Glibc
 public import Logging
 public import Media
 public import NIOCore
@@ -8,6 +9,7 @@ internal import NanoTDF
 internal import RTMP
 public import RTMPTransport
 public import ServiceLifecycle
+internal import VideoCodec
 
 /// One camera, from source to relay, until it is stopped, its source ends, or a fault that only a person can put
 /// right.
@@ -36,14 +38,17 @@ public final class CameraService: Service {
     ///   - source: nil for the one that the configuration names.
     ///   - authority: nil for the KAS that the configuration names.
     ///   - eventLoop: where it sends; one for many cameras of a process is enough.
+    ///   - encoderHung: a hardware encoder will never answer; the process is to end at once. Never returns.
     /// - Throws: `ConfigurationError`, or what keeps the frame log from being written.
     public convenience init(
         configuration: CameraConfiguration, source: (any MediaSource)? = nil,
         authority: (any CollectionAuthority)? = nil, logger: Logger = Logger(label: "watchbox.camera"),
-        eventLoop: any EventLoop = RTMPEventLoop.shared
+        eventLoop: any EventLoop = RTMPEventLoop.shared,
+        encoderHung: @escaping @Sendable (CodedError) -> Never = CameraService.endProcess
     ) throws {
         try self.init(
-            configuration: configuration, source: source,
+            configuration: configuration,
+            source: source ?? configuration.makeSource(logger: logger, encoderHung: encoderHung),
             authority: authority ?? KeyAccessAuthority(configuration.kas, logger: logger), clear: nil, logger: logger,
             eventLoop: eventLoop)
     }
@@ -59,12 +64,13 @@ public final class CameraService: Service {
         let permit = try ClearPermit(environment: environment, relayHost: url.host)
         logger.critical("publishing WITHOUT ENCRYPTION to \(url.host), for a test")
         try self.init(
-            configuration: configuration, source: source, authority: nil, clear: permit, logger: logger,
-            eventLoop: eventLoop)
+            configuration: configuration,
+            source: source ?? configuration.makeSource(logger: logger, encoderHung: CameraService.endProcess),
+            authority: nil, clear: permit, logger: logger, eventLoop: eventLoop)
     }
 
     init(
-        configuration: CameraConfiguration, source: (any MediaSource)?, authority: (any CollectionAuthority)?,
+        configuration: CameraConfiguration, source: any MediaSource, authority: (any CollectionAuthority)?,
         clear: ClearPermit?, supply: CollectionSupply.Settings? = nil,
         backoff: ReconnectBackoff.Configuration = ReconnectBackoff.Configuration(), logger: Logger,
         eventLoop: any EventLoop
@@ -83,12 +89,18 @@ public final class CameraService: Service {
         self.logger = logger
         monitor = CameraMonitor(logger: logger)
         frameLog = try configuration.frameLog.map { path in try FrameLog(path: path) }
-        runner = SourceRunner(source ?? configuration.makeSource(), into: channel)
+        runner = SourceRunner(source, into: channel)
         pump = CameraPump(
             eventLoop: eventLoop, channel: channel, runner: runner, sealer: sealer, needsCollection: clear == nil,
             monitor: monitor, frameLog: frameLog)
         supplySettings = supply ?? CollectionSupply.Settings(configuration)
     }
+
+    /// Without a word more: every step of an orderly end could wait for the encoder as well.
+    public static let endProcess: @Sendable (CodedError) -> Never = { _ in _exit(hungStatus) }
+
+    /// Of the process whose encoder hung: EX_IOERR (sysexits.h).
+    public static let hungStatus: Int32 = 74
 
     /// Ends without an error when it was stopped or the source has ended.
     public func run() async throws {
@@ -99,7 +111,8 @@ public final class CameraService: Service {
             monitor.enter(.stopped)
             monitor.finish()
         } catch {
-            monitor.enter(.failed, reason: "\(error)", code: error is MediaSourceError ? .sourceUnreadable : .noFrames)
+            let sourceCode = (runner.source as? any LiveSource)?.capture.code ?? .sourceUnreadable
+            monitor.enter(.failed, reason: "\(error)", code: error is MediaSourceError ? sourceCode : .noFrames)
             monitor.finish()
             throw error
         }
@@ -117,6 +130,7 @@ public final class CameraService: Service {
         statistics.attempts = facts.attempts
         statistics.headersRegistered = facts.headersRegistered
         statistics.headersUnregistered = facts.headersUnregistered
+        statistics.capture = (runner.source as? any LiveSource)?.capture
         return await pump.fill(statistics)
     }
 
@@ -128,6 +142,56 @@ public final class CameraService: Service {
     /// A new key from the next key frame on, which is asked for.
     public func rotateKey() {
         pump.rotate()
+    }
+
+    /// Changes the video while it is published.
+    ///
+    /// - Throws: WB-1004 for what is out of range, WB-8006 when this source cannot change so; nothing changes then.
+    public func change(_ change: VideoChange) throws(CodedError) {
+        guard !change.isEmpty else { return }
+        if let source = runner.source as? any LiveSource { return try source.change(change) }
+        var rest = change
+        rest.bitrate = nil
+        guard let pattern = runner.source as? TestPatternSource, rest.isEmpty, let bitrate = change.bitrate else {
+            throw CodedError(
+                .badRequest, "\(configuration.id) cannot change that while it publishes",
+                why: "its source has no encoder that could", next: "Restart the camera with the new settings",
+                object: configuration.id)
+        }
+        guard (16_000...200_000_000).contains(bitrate) else {
+            throw CodedError(
+                .invalidValue, "\(bitrate) bits per second are not possible", next: "Use 16000 to 200000000",
+                object: configuration.id)
+        }
+        pattern.setBitsPerSecond(bitrate)
+    }
+
+    /// The next key frame as JPEG: what viewers see, with masks and text. For those who may look at this box itself; it
+    /// never leaves by the relay.
+    ///
+    /// - Throws: WB-2001 when no key frame comes in time, WB-2206 when it cannot be decoded, WB-8007 when too many ask.
+    public func snapshot(within limit: Duration = .seconds(8)) async throws(CodedError) -> [UInt8] {
+        if let capture = (runner.source as? any LiveSource)?.capture, capture.state == .waiting {
+            throw CodedError(
+                capture.code ?? .noFrames, "No picture of \(configuration.id)",
+                why: capture.reason ?? "its camera is waited for", object: configuration.id)
+        }
+        let keyFrame: KeyFrameTap.KeyFrame
+        do {
+            keyFrame = try await runner.tap.next(within: limit) { runner.source.requestKeyFrame() }
+        } catch KeyFrameTap.Refusal.tooMany {
+            throw CodedError(
+                .busy, "Too many ask \(configuration.id) for a picture", next: "Try again in a second",
+                object: configuration.id)
+        } catch {
+            let facts = monitor.current
+            let reason = (runner.source as? any LiveSource)?.capture.reason ?? facts.reason
+            throw CodedError(
+                .noFrames, "No picture of \(configuration.id)",
+                why: reason ?? "its source gives no key frame (it is \(facts.state.rawValue))",
+                object: configuration.id)
+        }
+        return try await Snapshot.jpeg(of: keyFrame, camera: configuration.id)
     }
 
     // MARK: - Work

@@ -11,6 +11,7 @@ final class SourceRunner: Sendable {
     }
 
     let source: any MediaSource
+    let tap = KeyFrameTap()
     private let channel: FrameChannel
     private let thread = NIOThreadPool(numberOfThreads: 1)
     private let state = Mutex(State.idle)
@@ -34,6 +35,7 @@ final class SourceRunner: Sendable {
             let failure = phase == .active ? self.run(wake: wake) : nil
             self.state.withLock { $0 = .ended(failure) }
             self.channel.sourceEnded()
+            self.tap.ended()
             wake()
         }
     }
@@ -41,8 +43,11 @@ final class SourceRunner: Sendable {
     private func run(wake: @escaping @Sendable () -> Void) -> MediaSourceError? {
         let source = source
         let channel = channel
+        let tap = tap
         do throws(MediaSourceError) {
+            // A source with sound may call from two threads; everything here can bear that.
             try source.run { event in
+                tap.observed(event)
                 let offered = channel.offer(event)
                 if offered.requestKeyFrame { source.requestKeyFrame() }
                 if offered.wake { wake() }

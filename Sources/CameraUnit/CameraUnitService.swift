@@ -1,5 +1,6 @@
 public import CameraModel
 public import ControlAPI
+public import ErrorCatalog
 internal import Glibc
 public import ServiceLifecycle
 internal import Synchronization
@@ -12,14 +13,35 @@ public final class CameraUnitService: Service {
         public var statistics: @Sendable () async -> CameraStatistics
         public var requestKeyFrame: @Sendable () -> Void
         public var rotateKey: @Sendable () -> Void
+        /// Throws when the source cannot do it; then nothing is different.
+        public var change: @Sendable (VideoChange) async throws(CodedError) -> Void
+        /// The newest picture as JPEG.
+        public var snapshot: @Sendable () async throws(CodedError) -> [UInt8]
 
+        /// Without the last two: of a source that plays what is coded already.
         public init(
             statistics: @escaping @Sendable () async -> CameraStatistics,
-            requestKeyFrame: @escaping @Sendable () -> Void, rotateKey: @escaping @Sendable () -> Void
+            requestKeyFrame: @escaping @Sendable () -> Void, rotateKey: @escaping @Sendable () -> Void,
+            change: @escaping @Sendable (VideoChange) async throws(CodedError) -> Void = Self.cannotChange,
+            snapshot: @escaping @Sendable () async throws(CodedError) -> [UInt8] = Self.hasNoPicture
         ) {
             self.statistics = statistics
             self.requestKeyFrame = requestKeyFrame
             self.rotateKey = rotateKey
+            self.change = change
+            self.snapshot = snapshot
+        }
+
+        @Sendable public static func cannotChange(_ change: VideoChange) async throws(CodedError) {
+            throw CodedError(
+                .badRequest, "this source cannot be changed while it publishes", why: "its media are coded already",
+                next: "Change its settings: watchboxctl camera edit, which restarts it")
+        }
+
+        @Sendable public static func hasNoPicture() async throws(CodedError) -> [UInt8] {
+            throw CodedError(
+                .badRequest, "this source gives no single picture", why: "its media are coded already",
+                next: "Play the stream: watchboxctl play")
         }
     }
 
@@ -78,6 +100,19 @@ public final class CameraUnitService: Service {
                 self.camera.rotateKey()
                 return .noContent
             },
+            APIRoute(
+                .patch, "/api/v1/video", "Change what the body names while it publishes, without a gap.",
+                request: "VideoChange"
+            ) { request in
+                try await self.camera.change(try Self.change(request))
+                return .noContent
+            },
+            APIRoute(
+                .get, "/api/v1/snapshot", "The newest picture, with its masks and its text.",
+                responseType: Self.pictureType, isForAdministrators: true
+            ) { _ in
+                APIResponse(body: .bytes(try await self.camera.snapshot(), type: Self.pictureType))
+            },
             APIRoute(.get, "/metrics", "Figures for Prometheus.") { _ in
                 APIResponse(
                     body: .text(
@@ -91,6 +126,21 @@ public final class CameraUnitService: Service {
                     body: .json(OpenAPIDocument.make(title: "WatchBox camera", version: version, routes: described)))
             })
         return APIRouter(routes)
+    }
+
+    private static let pictureType = "image/jpeg"
+
+    private static func change(_ request: APIRequest) throws(CodedError) -> VideoChange {
+        let change = try request.decode(VideoChange.self)
+        guard !change.isEmpty else {
+            throw CodedError(
+                .badRequest, "the change names nothing",
+                next: "Name bitrate, frameRate, gopSeconds, or width and height")
+        }
+        guard (change.width == nil) == (change.height == nil) else {
+            throw CodedError(.badRequest, "a size has a width and a height", next: "Name both, or none")
+        }
+        return change
     }
 
     private func status() async -> CameraStatusDocument {

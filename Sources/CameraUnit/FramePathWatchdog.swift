@@ -3,9 +3,9 @@ public import CameraModel
 /// Decides what a camera's process tells systemd: when it is ready, when it is alive, and in which words.
 ///
 /// Alive is what the frame path shows, never that a timer still runs: since the last ping a frame was captured,
-/// encrypted and handed to the transport; or the process waits for something that it has declared (its key, its relay),
-/// and that wait gets on. A source that delivers nothing, an encoder that hangs and a seal that stalls all end in no
-/// ping, and then systemd restarts this one camera (health-and-watchdog.md §1).
+/// encrypted and handed to the transport; or the process waits for something that it has declared (its key, its relay,
+/// its camera), and that wait gets on. A source that delivers nothing, an encoder that hangs and a seal that stalls all
+/// end in no ping, and then systemd restarts this one camera (health-and-watchdog.md §1).
 public struct FramePathWatchdog: Sendable {
     public enum Action: Equatable, Sendable {
         /// `READY=1`
@@ -26,6 +26,8 @@ public struct FramePathWatchdog: Sendable {
     static let longestGroup: UInt64 = 60_000_000_000
     /// Nanoseconds that the start may take without a step, while the process says that it is not hanging.
     static let longestStart: UInt64 = 40_000_000_000
+    /// Nanoseconds between two looks for a camera that is not there.
+    static let longestLook: UInt64 = 60_000_000_000
 
     private struct Progress: Equatable {
         var state: CameraStatistics.State
@@ -41,6 +43,21 @@ public struct FramePathWatchdog: Sendable {
         }
     }
 
+    /// Of a source that waits for its camera, or looks for an encoder.
+    private struct Search: Equatable {
+        var state: CaptureStatistics.State
+        var attempts: UInt64
+
+        /// Nil once it is found, and where there is none.
+        init?(_ capture: CaptureStatistics?) {
+            guard let capture, capture.state == .starting || capture.state == .waiting else { return nil }
+            state = capture.state
+            attempts = capture.attempts
+        }
+
+        var longest: UInt64 { state == .waiting ? longestLook : longestStart }
+    }
+
     private var isReady = false
     private var sealed: UInt64 = 0
     private var delivered: UInt64 = 0
@@ -48,6 +65,8 @@ public struct FramePathWatchdog: Sendable {
     private var sealedAt: UInt64?
     private var progress: Progress?
     private var progressAt: UInt64 = 0
+    private var search: Search?
+    private var searchAt: UInt64 = 0
     private var status = ""
 
     public init() {}
@@ -64,6 +83,13 @@ public struct FramePathWatchdog: Sendable {
             progressAt = now
         }
         let waits = now > progressAt ? now - progressAt : 0
+        let look = Search(statistics.capture)
+        if look != search {
+            search = look
+            searchAt = now
+        }
+        var isSearching = false
+        if let look { isSearching = now < searchAt + look.longest }
         // Pictures decide: a camera whose sound goes on while its picture hangs is a camera that hangs.
         let hasSealed = statistics.video.sealed > sealed
         let hasNewPicture = statistics.video.delivered > delivered
@@ -77,20 +103,22 @@ public struct FramePathWatchdog: Sendable {
         let isAlive: Bool
         switch statistics.state {
         case .publishing:
-            isAlive = hasSealed || hasNewPicture && hasDropped && sinceSealed < Self.longestGroup
+            isAlive = hasSealed || hasNewPicture && hasDropped && sinceSealed < Self.longestGroup || isSearching
         case .waitingForKey, .connecting, .waitingToReconnect:
             // The source begins with the first stream and runs on while there is no relay: then it must get on as well. One
             // that is held back, because nothing of it may be lost, waits with a full queue.
             isAlive =
                 waits < Self.longestWait
-                && (hasNewPicture || statistics.connections == 0 || statistics.queue.units > 0)
+                && (hasNewPicture || statistics.connections == 0 || statistics.queue.units > 0 || isSearching)
         case .starting: isAlive = waits < Self.longestStart
         case .stopping, .stopped: isAlive = waits < Self.longestStart
         case .failed: isAlive = false
         }
 
         if !isReady {
-            let isDeclaredWait = statistics.state == .waitingForKey || statistics.state == .waitingToReconnect
+            let isDeclaredWait =
+                statistics.state == .waitingForKey || statistics.state == .waitingToReconnect
+                || statistics.state == .publishing && isSearching && look?.state == .waiting
             if hasSealed || isDeclaredWait {
                 isReady = true
                 actions.append(.ready)
@@ -111,6 +139,9 @@ public struct FramePathWatchdog: Sendable {
         let because = statistics.reason.map { ": \($0)" } ?? ""
         switch statistics.state {
         case .publishing:
+            if let capture = statistics.capture, capture.state == .waiting {
+                return "waiting for the camera" + (capture.reason.map { ": \($0)" } ?? "")
+            }
             var text = "\(tenths(rates.framesPerSecond)) fps, \(bits(rates.bitsPerSecond))"
             if let acknowledged = statistics.lastAcknowledged {
                 let ago = now > acknowledged ? Double(now - acknowledged) / 1e9 : 0

@@ -27,7 +27,9 @@ struct DocumentSample: Sendable {
         [
             Self(status), Self(VersionDocument(version: "0.2.0")), Self(camera),
             Self(CameraListDocument(cameras: [camera])),
-            Self(cameraRequest), Self(CameraOrderRequest(ids: ["front", "yard"])), Self(stream),
+            Self(cameraRequest),
+            Self(VideoChange(bitrate: 1_000_000, frameRate: 15, gopSeconds: 2.5, width: 1280, height: 720)),
+            Self(CameraOrderRequest(ids: ["front", "yard"])), Self(stream),
             Self(StreamListDocument(streams: [stream])), Self(cameraStatus), Self(key),
             Self(KeyListDocument(keys: [key])),
             Self(relay), Self(RelayListDocument(relays: [relay])),
@@ -74,7 +76,39 @@ struct DocumentSample: Sendable {
         statistics.roundTripNanoseconds = 41_000_000
         statistics.lastAcknowledged = 987_000_000_000
         statistics.lastSent = 987_100_000_000
+        statistics.capture = capture
         return statistics
+    }
+
+    private static var capture: CaptureStatistics {
+        var capture = CaptureStatistics(path: "/dev/v4l/by-id/usb-Example_Camera_0042-video-index0")
+        capture.state = .streaming
+        capture.reason = "the driver said that the device is gone; it is looked for again"
+        capture.code = .deviceMissing
+        capture.device = "/dev/video2"
+        capture.card = "Example Camera"
+        capture.usbPort = "1-1.4"
+        capture.pixelFormat = "YUYV"
+        capture.captureWidth = 1280
+        capture.captureHeight = 720
+        capture.captureRate = 29.97
+        capture.encoder = "libx264"
+        capture.encoderReason = "no hardware encoder on this machine"
+        capture.isHardwareEncoder = false
+        capture.width = 1280
+        capture.height = 720
+        capture.rate = 15.5
+        capture.limit = "30 pictures per second were asked for, 15 are what this processor codes at 1280x720"
+        capture.captured = 25_010
+        capture.superseded = 10
+        capture.encodeDurations.took(8_200_000)
+        capture.ownDurations.took(400_000)
+        capture.latencyNanoseconds = 21_000_000
+        capture.wallClockDriftMilliseconds = 0.25
+        capture.soundDriftMilliseconds = -1.5
+        capture.sound = "hw:CARD=Camera"
+        capture.soundReason = "the sound device is busy"
+        return capture
     }
 
     private static var stream: StreamDocument {

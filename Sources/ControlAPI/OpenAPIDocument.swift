@@ -68,7 +68,7 @@ private struct OpenAPIBuilder {
                 "required": true, "content": ["application/json": media(reference(name), example: name)],
             ]
         }
-        if route.changes { operation["description"] = "For administrators only." }
+        if route.isForAdministrators { operation["description"] = "For administrators only." }
         return .object(operation)
     }
 
@@ -84,7 +84,9 @@ private struct OpenAPIBuilder {
             // Its documents come as events only.
             let type = route.responseDocument == "EventDocument" ? "text/event-stream" : "application/json"
             success["content"] = [type: media(schema, example: answers.count == 1 ? route.responseDocument : nil)]
-        } else if !route.changes {
+        } else if let type = route.responseType {
+            success["content"] = [type: [:]]
+        } else if route.method == .get {
             success["content"] = ["*/*": [:]]
         }
         return [

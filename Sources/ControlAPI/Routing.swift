@@ -146,21 +146,25 @@ public struct APIRoute: Sendable {
     public var responseDocument: String?
     /// Query parameters and what they mean.
     public var query: [String: String]
-    /// Changes something; administrators only.
-    public var changes: Bool
+    /// Media type of an answer that is no document: `image/jpeg`.
+    public var responseType: String?
+    /// Changes something, or shows what the camera sees: not for everybody who may connect.
+    public var isForAdministrators: Bool
     public var handler: Handler
 
     public init(
         _ method: APIRequest.Method, _ path: String, _ summary: String, request: String? = nil,
-        response: String? = nil, query: [String: String] = [:], handler: @escaping Handler
+        response: String? = nil, responseType: String? = nil, query: [String: String] = [:],
+        isForAdministrators: Bool = false, handler: @escaping Handler
     ) {
         self.method = method
         self.path = path
         self.summary = summary
         requestDocument = request
         responseDocument = response
+        self.responseType = responseType
         self.query = query
-        changes = method != .get
+        self.isForAdministrators = isForAdministrators || method != .get
         self.handler = handler
     }
 }
@@ -173,8 +177,8 @@ public struct APIRouter: Sendable {
         self.routes = routes
     }
 
-    /// Always answers: 404 for an unknown path, 405 for a method that the path does not take, 403 for a change by
-    /// somebody who is no administrator, and `application/problem+json` for every error.
+    /// Always answers: 404 for an unknown path, 405 for a method that the path does not take, 403 for a change, or a look
+    /// through a camera, by somebody who is no administrator, and `application/problem+json` for every error.
     public func answer(_ request: APIRequest) async -> APIResponse {
         let path = Self.parts(request.path)
         var isKnown = false
@@ -182,7 +186,7 @@ public struct APIRouter: Sendable {
             guard let parameters = Self.match(Self.parts(route.path), path) else { continue }
             isKnown = true
             guard route.method == request.method else { continue }
-            if route.changes, !request.peer.isAdministrator {
+            if route.isForAdministrators, !request.peer.isAdministrator {
                 return Problem(
                     CodedError(.notPermitted, "\(request.method.rawValue) \(request.path) is not for this user")
                 )

@@ -91,6 +91,11 @@ public struct ControlClient: Sendable {
         _ = try await answer(method, path, query, nil, ifMatch)
     }
 
+    /// An answer that is a file: a picture.
+    public func bytes(_ path: String, query: [(String, String)] = []) async throws(ControlClientError) -> [UInt8] {
+        try await answer(.get, path, query).body
+    }
+
     /// An answer that is text: metrics, TOML, the OpenAPI document.
     public func text(_ path: String, query: [(String, String)] = []) async throws(ControlClientError) -> String {
         let response = try await answer(.get, path, query)

@@ -23,5 +23,5 @@ public struct DoctorCheck: Sendable {
 
     /// All of them, in the order in which they are told: what the box is for comes first.
     public static let all: [DoctorCheck] =
-        configurationChecks + daemonChecks + networkChecks + trustChecks + storageChecks + boardChecks
+        configurationChecks + daemonChecks + deviceChecks + networkChecks + trustChecks + storageChecks + boardChecks
 }

@@ -199,7 +199,7 @@ struct Examination: Sendable {
             isStateSaved: isStateSaved)
         observation.cameras = settings.cameras.filter(\.isActive).map { camera in
             EscalationLadder.Camera(
-                id: camera.id, usbPort: camera.usbPort, phase: livePhase(of: camera.id),
+                id: camera.id, usbPort: camera.usbPort ?? cameras[camera.id]?.usbPort, phase: livePhase(of: camera.id),
                 restarts: restarts(of: camera.id),
                 trouble: outcomes[camera.id]?.trouble)
         }

@@ -108,6 +108,19 @@ enum HealthMetrics {
                     }
                 }),
             MetricFamily(
+                "watchbox_capture_up", .gauge, help: "1 while the camera delivers, 0 while it is waited for.",
+                samples: each { $0.statistics.capture.map { $0.state == .streaming ? 1 : 0 } }),
+            MetricFamily(
+                "watchbox_capture_interruptions_total", .counter,
+                help: "Times when the camera was gone or started anew.",
+                samples: each { $0.statistics.capture.map { Double($0.interruptions) } }),
+            MetricFamily(
+                "watchbox_encoder_hangs", .gauge, help: "Hangs of the hardware encoder that the box remembers.",
+                samples: each { $0.statistics.capture.map { Double($0.encoderHangs) } }),
+            MetricFamily(
+                "watchbox_encoder_limited", .gauge, help: "1 while size or rate are less than was asked for.",
+                samples: each { $0.statistics.capture.map { $0.limit == nil ? 0 : 1 } }),
+            MetricFamily(
                 "watchbox_relay_reconnects_total", .counter, help: "Connections to the relay after the first.",
                 samples: each { Double($0.statistics.reconnects) }),
             MetricFamily(

@@ -52,7 +52,7 @@ enum Probe: Hashable, Sendable {
 
     var checks: [CheckName] {
         switch self {
-        case .camera: [.publish, .camera, .frozenPicture, .key]
+        case .camera: [.publish, .camera, .frozenPicture, .key, .encoder, .sound]
         case .units: [.unit]
         case .power: [.power]
         case .heat: [.heat]

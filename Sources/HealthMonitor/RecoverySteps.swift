@@ -50,7 +50,7 @@ struct RecoverySteps: Sendable {
                 if afterFailure { try await units.resetFailed(unit) }
                 try await units.restart(unit)
             case .resetDevice(_, let port, _):
-                guard let device = deviceNumber(at: port) else { return "skipped: nothing is at USB port \(port)" }
+                guard let device = deviceNumber(at: port) else { return "skipped: no camera is at USB port \(port)" }
                 try await start(UnitNames.deviceReset(device))
             case .renewNetwork(let interface, _): try await start(UnitNames.linkRenewal(interface))
             case .restartTarget: try await units.restart(UnitNames.target)
@@ -68,7 +68,8 @@ struct RecoverySteps: Sendable {
     }
 
     /// What is at a port now, as `usbreset` wants it: bus and device, `001/004`. A device gets another number whenever
-    /// it comes back; its port stays.
+    /// it comes back; its port stays. Nil for what gives no pictures: the port is what a camera's process said, and no
+    /// such word shall take the box's disk or its network away.
     private func deviceNumber(at port: String) -> String? {
         func number(_ name: String) -> String? {
             guard let text = SmallFile.text("\(paths.systemRoot)/bus/usb/devices/\(port)/\(name)", atMost: 16),
@@ -76,8 +77,17 @@ struct RecoverySteps: Sendable {
             else { return nil }
             return String(repeating: "0", count: 3 - String(value).count) + String(value)
         }
-        guard let bus = number("busnum"), let device = number("devnum") else { return nil }
+        guard hasPictures(at: port), let bus = number("busnum"), let device = number("devnum") else { return nil }
         return "\(bus)/\(device)"
+    }
+
+    /// One of its interfaces is of USB's video class.
+    private func hasPictures(at port: String) -> Bool {
+        let devices = "\(paths.systemRoot)/bus/usb/devices"
+        return SmallFile.names(in: devices).contains { name in
+            name.hasPrefix("\(port):")
+                && SmallFile.text("\(devices)/\(name)/bInterfaceClass", atMost: 16)?.hasPrefix("0e") == true
+        }
     }
 
     private func start(_ unit: String) async throws(SystemdError) {

@@ -5,15 +5,38 @@ public enum AnnexB {
     /// The units, without start codes and without the zero bytes that may follow a unit. What stands before the first
     /// start code, and empty units, are passed over. Nothing is copied.
     public static func units(in bytes: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
-        var units: [ArraySlice<UInt8>] = []
-        guard var code = startCode(in: bytes, from: bytes.startIndex) else { return units }
+        // Safe: the pointer stays within the closure.
+        let ranges = unsafe bytes.withUnsafeBytes { unsafe unitRanges(in: $0) }
+        return ranges.map { bytes[(bytes.startIndex + $0.lowerBound)..<(bytes.startIndex + $0.upperBound)] }
+    }
+
+    /// The units of memory that belongs to somebody else, behind 4-byte lengths: the one copy that takes them out of it.
+    ///
+    /// - Parameter keep: decides by the unit's first byte, which says its type.
+    public static func lengthPrefixed(copying bytes: RawSpan, where keep: (_ header: UInt8) -> Bool) -> [UInt8] {
+        unsafe bytes.withUnsafeBytes { buffer in
+            let ranges = unsafe unitRanges(in: buffer).filter { unsafe keep(buffer[$0.lowerBound]) }
+            var output: [UInt8] = []
+            output.reserveCapacity(ranges.reduce(0) { $0 + 4 + $1.count })
+            for range in ranges {
+                output.appendUInt32(UInt32(truncatingIfNeeded: range.count))
+                unsafe output.append(contentsOf: UnsafeRawBufferPointer(rebasing: buffer[range]))
+            }
+            return output
+        }
+    }
+
+    /// Never empty ones; offsets from the start of `buffer`.
+    private static func unitRanges(in buffer: UnsafeRawBufferPointer) -> [Range<Int>] {
+        var ranges: [Range<Int>] = []
+        guard var code = unsafe startCode(in: buffer, from: 0) else { return ranges }
         while true {
             let begin = code + 3
-            let next = startCode(in: bytes, from: begin)
-            var end = next ?? bytes.endIndex
-            while end > begin, bytes[end - 1] == 0 { end -= 1 }
-            if end > begin { units.append(bytes[begin..<end]) }
-            guard let next else { return units }
+            let next = unsafe startCode(in: buffer, from: begin)
+            var end = next ?? buffer.count
+            while end > begin, unsafe buffer[end - 1] == 0 { end -= 1 }
+            if end > begin { ranges.append(begin..<end) }
+            guard let next else { return ranges }
             code = next
         }
     }
@@ -62,13 +85,8 @@ public enum AnnexB {
         return output
     }
 
-    /// Index of the first `00 00 01` at or behind `from`.
-    private static func startCode(in bytes: ArraySlice<UInt8>, from: Int) -> Int? {
-        // Safe: the pointer stays within the closure, and `startCode` compares each offset with the buffer's count.
-        let found = unsafe bytes.withUnsafeBytes { unsafe startCode(in: $0, from: from - bytes.startIndex) }
-        return found.map { bytes.startIndex + $0 }
-    }
-
+    /// Offset of the first `00 00 01` at or behind `from`.
+    ///
     /// Looks at eight bytes at a time: coded pictures hold few zeros, and words without one cannot begin a start code.
     private static func startCode(in buffer: UnsafeRawBufferPointer, from: Int) -> Int? {
         let last = buffer.count - 3

@@ -34,10 +34,14 @@ extension VideoCodec {
     }
 
     public func kind(ofNALUnit unit: ArraySlice<UInt8>) -> NALUnitKind {
-        guard let type = nalUnitType(of: unit) else { return .other }
+        unit.first.map(kind(ofHeader:)) ?? .other
+    }
+
+    /// - Parameter header: the unit's first byte.
+    public func kind(ofHeader header: UInt8) -> NALUnitKind {
         switch self {
         case .h264:
-            return switch type {
+            switch header & 0x1F {
             case 1...4: .picture
             case 5: .keyPicture
             case 6: .supplementalInformation
@@ -48,7 +52,7 @@ extension VideoCodec {
             default: .other
             }
         case .hevc:
-            return switch type {
+            switch header >> 1 & 0x3F {
             case 0...15: .picture
             case 16...23: .keyPicture
             case 32: .videoParameterSet

@@ -8,6 +8,9 @@ package final class CodecContext {
     package let packet: UnsafeMutablePointer<AVPacket>
     package let frame: UnsafeMutablePointer<AVFrame>
 
+    /// No packets come out any more.
+    package private(set) var isAtEnd = false
+
     /// What a coder did with what it was given.
     package enum Outcome: Equatable {
         case taken
@@ -90,6 +93,15 @@ package final class CodecContext {
         return Array(UnsafeBufferPointer(start: bytes, count: count))
     }
 
+    /// Configuration that came with `packet`; empty when there is none.
+    package var newExtradata: [UInt8] {
+        var count = 0
+        guard let bytes = wb_av_packet_get_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, &count),
+            (1...Self.longestExtradata).contains(count)
+        else { return [] }
+        return Array(UnsafeBufferPointer(start: bytes, count: count))
+    }
+
     /// Nil for `frame` ends the input.
     package func send(frame: UnsafePointer<AVFrame>?) -> Outcome {
         Libav.takeLog()
@@ -117,6 +129,7 @@ package final class CodecContext {
     /// Fetches the next coded packet into `packet`; false when there is none yet, or none any more.
     package func receivePacket() throws(VideoCodecError) -> Bool {
         let code = wb_avcodec_receive_packet(context, packet)
+        if code == wb_averror_eof() { isAtEnd = true }
         if code == wb_averror(EAGAIN) || code == wb_averror_eof() { return false }
         try Libav.check(code, "avcodec_receive_packet")
         return true

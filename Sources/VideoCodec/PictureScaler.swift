@@ -17,7 +17,18 @@ public final class PictureScaler {
         }
     }
 
-    public init() throws(VideoCodecError) {
+    /// What a picture is worth.
+    public enum Method: Equatable, Sendable {
+        /// Bicubic: for pictures that a person will look at.
+        case sharp
+        /// Bilinear: a third less work, for thirty pictures a second on a small processor.
+        case fast
+    }
+
+    private let method: Method
+
+    public init(method: Method = .sharp) throws(VideoCodecError) {
+        self.method = method
         try Libav.load(WB_LIBRARY_SWSCALE)
     }
 
@@ -31,50 +42,79 @@ public final class PictureScaler {
         _ picture: borrowing RawPicture, width: Int, height: Int, pixelFormat: PixelFormat
     ) throws(VideoCodecError) -> RawPicture {
         let scaled = try RawPicture(width: width, height: height, pixelFormat: pixelFormat)
-        let source = picture.frame
-        let target = scaled.frame
-        try Libav.check(wb_av_frame_copy_props(target, source), "av_frame_copy_props")
+        try Libav.check(wb_av_frame_copy_props(scaled.frame, picture.frame), "av_frame_copy_props")
         if pixelFormat == .rgb24 {
-            target.pointee.colorspace = AVCOL_SPC_RGB
-            target.pointee.color_range = AVCOL_RANGE_JPEG
+            scaled.frame.pointee.colorspace = AVCOL_SPC_RGB
+            scaled.isFullRange = true
         }
-        try configure(Conversion(source: side(source), target: side(target)))
-
-        let planes = source.pointee.data
-        let targetPlanes = target.pointee.data
-        let strides = source.pointee.linesize
-        let targetStrides = target.pointee.linesize
-        let rows = wb_sws_scale(
-            context,
-            [UnsafePointer(planes.0), UnsafePointer(planes.1), UnsafePointer(planes.2), UnsafePointer(planes.3)],
-            [strides.0, strides.1, strides.2, strides.3], 0, source.pointee.height,
-            [targetPlanes.0, targetPlanes.1, targetPlanes.2, targetPlanes.3],
-            [targetStrides.0, targetStrides.1, targetStrides.2, targetStrides.3])
-        try Libav.check(rows, "sws_scale")
+        try scale(picture, into: scaled)
         return scaled
     }
 
-    private func side(_ frame: UnsafePointer<AVFrame>) -> Conversion.Side {
+    /// Fills `target`, in the matrix and the range that it declares.
+    ///
+    /// - Returns: passes over all pixels: 1, or 2 where the picture had to be copied before.
+    @discardableResult
+    func scale(_ picture: borrowing RawPicture, into target: borrowing RawPicture) throws(VideoCodecError) -> Int {
+        if !picture.isReadableBeyondEnd {
+            try scaleReadable(picture.copyReadableBeyondEnd(), into: target)
+            return 2
+        }
+        try scaleReadable(picture, into: target)
+        return 1
+    }
+
+    private func scaleReadable(
+        _ picture: borrowing RawPicture, into target: borrowing RawPicture
+    ) throws(VideoCodecError) {
+        try configure(Conversion(source: side(picture), target: side(target)))
+        let planes = picture.frame.pointee.data
+        let targetPlanes = target.frame.pointee.data
+        let strides = picture.frame.pointee.linesize
+        let targetStrides = target.frame.pointee.linesize
+        let rows = wb_sws_scale(
+            context,
+            [UnsafePointer(planes.0), UnsafePointer(planes.1), UnsafePointer(planes.2), UnsafePointer(planes.3)],
+            [strides.0, strides.1, strides.2, strides.3], 0, picture.frame.pointee.height,
+            [targetPlanes.0, targetPlanes.1, targetPlanes.2, targetPlanes.3],
+            [targetStrides.0, targetStrides.1, targetStrides.2, targetStrides.3])
+        try Libav.check(rows, "sws_scale")
+    }
+
+    private func side(_ picture: borrowing RawPicture) -> Conversion.Side {
         Conversion.Side(
-            width: frame.pointee.width, height: frame.pointee.height, format: frame.pointee.format,
-            colorSpace: Int32(frame.pointee.colorspace.rawValue),
-            isFullRange: frame.pointee.color_range == AVCOL_RANGE_JPEG)
+            width: picture.frame.pointee.width, height: picture.frame.pointee.height,
+            format: picture.frame.pointee.format, colorSpace: Int32(picture.frame.pointee.colorspace.rawValue),
+            isFullRange: picture.isFullRange)
     }
 
     private func configure(_ conversion: Conversion) throws(VideoCodecError) {
         guard conversion != configured else { return }
         let source = AVPixelFormat(rawValue: conversion.source.format)
-        let target = AVPixelFormat(rawValue: conversion.target.format)
         configured = nil
         // libswscale ends the process when it is asked for a format that it does not know.
         guard wb_sws_isSupportedInput(source) > 0 else {
             throw .failed(call: "sws_isSupportedInput", code: 0, message: "this pixel format cannot be scaled")
         }
-        context = wb_sws_getCachedContext(
-            context, conversion.source.width, conversion.source.height, source,
-            conversion.target.width, conversion.target.height, target, SWS_BICUBIC, nil, nil, nil)
+        wb_sws_freeContext(context)
+        context = wb_sws_alloc_context()
         guard let context else {
-            throw .failed(call: "sws_getCachedContext", code: 0, message: "this conversion is not supported")
+            throw .failed(call: "sws_alloc_context", code: wb_averror(ENOMEM), message: "out of memory")
+        }
+        // The ranges must be known from the start: a conversion between equal formats is a mere copy otherwise.
+        let options: [(name: String, value: Int32)] = [
+            ("srcw", conversion.source.width), ("srch", conversion.source.height),
+            ("src_format", conversion.source.format), ("src_range", conversion.source.isFullRange ? 1 : 0),
+            ("dstw", conversion.target.width), ("dsth", conversion.target.height),
+            ("dst_format", conversion.target.format), ("dst_range", conversion.target.isFullRange ? 1 : 0),
+            ("sws_flags", method == .sharp ? SWS_BICUBIC : SWS_BILINEAR),
+        ]
+        for option in options {
+            let code = wb_av_opt_set_int(UnsafeMutableRawPointer(context), option.name, Int64(option.value), 0)
+            try Libav.check(code, "av_opt_set_int")
+        }
+        guard wb_sws_init_context(context, nil, nil) >= 0 else {
+            throw .failed(call: "sws_init_context", code: 0, message: "this conversion is not supported")
         }
         // Refused by conversions between equal formats, which need no matrix.
         _ = wb_sws_setColorspaceDetails(

@@ -65,14 +65,27 @@ public struct RawPicture: ~Copyable {
     public var height: Int { Int(frame.pointee.height) }
     public var pixelFormat: PixelFormat { PixelFormat(rawValue: frame.pointee.format) }
 
+    /// Whether brightness runs from 0 to 255 and colours likewise (JPEG), or from 16 to 235 (television).
+    public internal(set) var isFullRange: Bool {
+        get { pixelFormat.isAlwaysFullRange || frame.pointee.color_range == AVCOL_RANGE_JPEG }
+        nonmutating set { frame.pointee.color_range = newValue ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG }
+    }
+
+    /// How red, green and blue became Y, U and V.
+    public internal(set) var matrix: ColorMatrix {
+        get { ColorMatrix(frame.pointee.colorspace) }
+        nonmutating set { frame.pointee.colorspace = newValue.colorSpace }
+    }
+
     /// "1280x720 yuv420p".
     public var description: String {
         let name = wb_av_get_pix_fmt_name(AVPixelFormat(rawValue: frame.pointee.format)).map { String(cString: $0) }
         return "\(width)x\(height) \(name ?? "unknown")"
     }
 
-    /// Lends the bytes of one plane, rows `stride` bytes apart; nil if there is no such plane, or if it lies upside
-    /// down in memory.
+    /// Lends the bytes of one plane, rows `stride` bytes apart, the last one without what follows its samples; nil if
+    /// there is no such plane, if it lies upside down in memory, or if the pixel format is not one of those that
+    /// `PixelFormat` names.
     public borrowing func withPlane<R>(_ plane: Int, _ body: (_ bytes: RawSpan, _ stride: Int) -> R) -> R? {
         guard let memory = memory(ofPlane: plane) else { return nil }
         return body(UnsafeRawBufferPointer(memory.bytes).bytes, memory.stride)
@@ -89,14 +102,19 @@ public struct RawPicture: ~Copyable {
         try Libav.check(wb_av_frame_make_writable(frame), "av_frame_make_writable")
     }
 
-    private func memory(ofPlane plane: Int) -> (bytes: UnsafeMutableRawBufferPointer, stride: Int)? {
-        guard (0..<4).contains(plane) else { return nil }
+    /// Whether nobody else, such as an encoder, holds the memory too.
+    var isWritable: Bool { wb_av_frame_is_writable(frame) > 0 }
+
+    func memory(ofPlane plane: Int) -> (bytes: UnsafeMutableRawBufferPointer, stride: Int)? {
+        guard let planes = pixelFormat.planes, planes.indices.contains(plane) else { return nil }
         let pointers = frame.pointee.data
         let strides = frame.pointee.linesize
-        let pointer = [pointers.0, pointers.1, pointers.2, pointers.3][plane]
-        let stride = Int([strides.0, strides.1, strides.2, strides.3][plane])
-        guard let pointer, stride > 0 else { return nil }
-        let count = stride * pixelFormat.rows(ofPlane: plane, height: height)
+        let pointer = plane == 0 ? pointers.0 : plane == 1 ? pointers.1 : pointers.2
+        let stride = Int(plane == 0 ? strides.0 : plane == 1 ? strides.1 : strides.2)
+        // Memory of others may end with the last sample.
+        let last = planes[plane].bytesPerRow(width: width)
+        guard let pointer, stride >= last else { return nil }
+        let count = stride * (planes[plane].rows(height: height) - 1) + last
         return (UnsafeMutableRawBufferPointer(start: pointer, count: count), stride)
     }
 }

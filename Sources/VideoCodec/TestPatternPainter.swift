@@ -3,11 +3,11 @@
 struct TestPatternPainter: ~Copyable {
     private let layout: Layout
     private var background: RawPicture
-    private let matrix: ColorMatrix
+    private let matrix: PatternColors
 
     init(width: Int, height: Int) throws(VideoCodecError) {
         let layout = Layout(width: width, height: height)
-        let matrix = ColorMatrix(pictureHeight: height)
+        let matrix = PatternColors(pictureHeight: height)
         var background = try RawPicture(width: width, height: height, pixelFormat: .yuv420p)
         Self.drawBackground(&background, layout, matrix)
         self.layout = layout
@@ -21,7 +21,7 @@ struct TestPatternPainter: ~Copyable {
     /// - Parameter isFlashing: whether the square is white.
     mutating func draw(into picture: inout RawPicture, number: Int, clock: String, isFlashing: Bool) {
         for plane in 0..<3 {
-            let rows = PixelFormat.yuv420p.rows(ofPlane: plane, height: layout.height)
+            let rows = PixelFormat.yuv420p.rows(ofPlane: plane, height: layout.height) ?? 0
             background.withMutablePlane(plane) { source, sourceStride in
                 picture.withMutablePlane(plane) { target, stride in
                     let count = min(sourceStride, stride)
@@ -41,7 +41,7 @@ struct TestPatternPainter: ~Copyable {
         Self.draw(line, in: &picture, at: layout.numberOrigin, scale: layout.scale)
     }
 
-    private static func drawBackground(_ picture: inout RawPicture, _ layout: Layout, _ matrix: ColorMatrix) {
+    private static func drawBackground(_ picture: inout RawPicture, _ layout: Layout, _ matrix: PatternColors) {
         // At 75 % of full brightness, as television's bars.
         let bars: [(Double, Double, Double)] = [
             (1, 1, 1), (1, 1, 0), (0, 1, 1), (0, 1, 0), (1, 0, 1), (1, 0, 0), (0, 0, 1), (0, 0, 0),
@@ -66,7 +66,7 @@ struct TestPatternPainter: ~Copyable {
         }
     }
 
-    private static func fill(_ picture: inout RawPicture, _ rectangle: Rectangle, _ color: ColorMatrix.Color) {
+    private static func fill(_ picture: inout RawPicture, _ rectangle: Rectangle, _ color: PatternColors.Color) {
         fill(&picture, plane: 0, rectangle, color.y)
         let half = Rectangle(
             x: rectangle.x / 2, y: rectangle.y / 2, width: (rectangle.width + 1) / 2,
@@ -175,7 +175,7 @@ extension TestPatternPainter {
 
 /// Red, green and blue (0…1) as Y, U, V of limited range: BT.709 for high definition, BT.601 below, which is what
 /// `VideoEncoder` declares.
-struct ColorMatrix {
+struct PatternColors {
     struct Color: Equatable {
         var y: UInt8
         var u: UInt8

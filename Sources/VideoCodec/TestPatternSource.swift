@@ -255,7 +255,9 @@ extension MediaSourceError {
             case .libraryMissing: "Then start again."
             case .noEncoder: "Install a libavcodec with libx264 or libopenh264 (Debian's has libx264)."
             case .invalid: "Choose another value."
-            case .failed, .noDecoder, .pictureMismatch, .malformedOutput: "Try another encoder, or report this."
+            case .failed, .noDecoder, .pictureMismatch, .malformedOutput, .malformedPicture, .unsupportedPicture,
+                .invalidMask:
+                "Try another encoder, or report this."
             }
         self.init(what: "cannot make the test pattern", why: "\(error)", next: next)
     }

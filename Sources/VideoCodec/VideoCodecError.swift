@@ -14,9 +14,16 @@ public enum VideoCodecError: Error, Equatable, Sendable {
     case pictureMismatch(expected: String, actual: String)
     /// The encoder's output holds no parameter sets that could be read, or no NAL units.
     case malformedOutput(String)
+    /// What should be a JPEG picture is none, is damaged, or is larger than is accepted.
+    case malformedPicture(String)
+    /// A picture of a pixel format on which this cannot be done.
+    case unsupportedPicture(what: String, picture: String)
+    /// A rectangle that is not inside the picture.
+    case invalidMask(String)
 
     public enum Parameter: String, Equatable, Sendable {
         case width, height, frameRate, bitsPerSecond, keyFrameInterval, sampleRate, channels, sampleCount, pixelCount
+        case planes, lineSize, lineAlignment, quality, bufferCount
     }
 }
 
@@ -45,6 +52,9 @@ extension VideoCodecError: CustomStringConvertible {
         case .invalid(let parameter, let value): "\(parameter.rawValue) \(value) is out of range"
         case .pictureMismatch(let expected, let actual): "a picture of \(actual) where \(expected) is expected"
         case .malformedOutput(let reason): "the encoder's output cannot be read: \(reason)"
+        case .malformedPicture(let reason): "the picture is not a JPEG that can be used: \(reason)"
+        case .unsupportedPicture(let what, let picture): "\(what) is not possible with a picture of \(picture)"
+        case .invalidMask(let reason): "the mask cannot be drawn: \(reason)"
         }
     }
 }

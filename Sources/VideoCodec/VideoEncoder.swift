@@ -4,7 +4,7 @@ public import Media
 /// Turns pictures into coded access units with the first of a list of libavcodec encoders that opens here.
 ///
 /// The coder works for live video: no B-frames, so that a unit's decode time is its presentation time, and each picture
-/// comes out as soon as the encoder can give it. Used by one thread at a time.
+/// comes out as soon as the encoder can give it. Used by one thread at a time, but for its heartbeat.
 public final class VideoEncoder {
     /// Which encoder works, and why that one.
     public struct Choice: Equatable, Sendable {
@@ -15,43 +15,82 @@ public final class VideoEncoder {
         public var reason: String
     }
 
-    public let choice: Choice
+    public private(set) var choice: Choice
     public private(set) var configuration: VideoEncoderConfiguration
 
     /// What a decoder must know; nil until the encoder has told it, which some hardware does with its first picture.
-    public private(set) var format: VideoFormat?
+    public var format: VideoFormat? { output.format }
 
-    private var coder: CodecContext
-    private var parameterSets: ParameterSets
-    private var isFormatDelivered = false
-    private var isKeyFrameRequested = false
+    /// Shows whether a call into libavcodec runs, and since when.
+    public let heartbeat: EncoderHeartbeat
+
+    /// Inside libavcodec.
+    public private(set) var encodeNanoseconds = EncoderTime()
+
+    /// Nil: to be opened at the next picture.
+    private var coder: CodecContext?
+    private var traits: EncoderTraits
+    private var output: EncoderOutput
     private var isReopeningNeeded = false
+    private var spare: AlignedFrame?
+    private var realigned: UInt64 = 0
+    private var openings: UInt64 = 1
+    /// As they were named when `choice` was made.
+    private var namedEncoders: [String]
+    /// Of an encoder that was closed, for which the next could not be opened.
+    private var undelivered: [MediaEvent] = []
     private var lastTick = Int64.min
-    private var pending: [Int64: Submission] = [:]
+    /// Time of the first picture since opening.
+    private var origin: MediaTime?
 
-    private struct Submission {
-        var presentationTime: MediaTime
-        var captureInstant: UInt64?
-    }
-
-    /// A unit of time that divides the usual picture rates, and MPEG's own.
-    private static let ticksPerSecond: Int64 = 90_000
-    /// More pictures than any encoder holds back; an entry beyond was dropped by the encoder.
-    private static let longestDelay = 256
+    /// Each lets a V4L2 driver work off one of its buffers.
+    private static let mostAttempts = 32
 
     /// - Throws: `.noEncoder` with the reason for each of `configuration.encoders` if none opens.
-    public init(_ configuration: VideoEncoderConfiguration) throws(VideoCodecError) {
+    public init(
+        _ configuration: VideoEncoderConfiguration, heartbeat: EncoderHeartbeat = EncoderHeartbeat()
+    ) throws(VideoCodecError) {
         try configuration.validate()
         try Libav.load(WB_LIBRARY_AVCODEC)
-        (coder, choice) = try Self.openFirst(configuration)
+        let opening = try heartbeat.during { () throws(VideoCodecError) in try EncoderOpening(configuration) }
+        self.heartbeat = heartbeat
         self.configuration = configuration
-        parameterSets = ParameterSets(codec: choice.codec)
-        try update(with: AnnexB.lengthPrefixed(coder.extradata[...]))
+        coder = opening.coder
+        choice = opening.choice
+        namedEncoders = configuration.encoders
+        traits = EncoderTraits(name: opening.choice.encoder)
+        output = EncoderOutput(
+            codec: opening.choice.codec, frameRate: configuration.frameRate,
+            keyFrameInterval: MediaTime(seconds: configuration.keyFrameInterval))
+        try output.opened(
+            codec: opening.choice.codec, frameRate: configuration.frameRate, extradata: opening.coder.extradata)
+    }
+
+    deinit {
+        // Closing a device can last for ever, too.
+        heartbeat.during { coder = nil }
+    }
+
+    /// Bytes of which the length of a picture's rows should be a multiple; chroma's rows exactly half as long.
+    public var lineAlignment: Int { traits.lineAlignment(configuration.pixelFormat) }
+
+    /// What `encode` takes, best first.
+    public var acceptedPixelFormats: [PixelFormat] { traits.pixelFormats(openedWith: configuration.pixelFormat) }
+
+    public var counters: EncoderCounters {
+        var counters = EncoderCounters()
+        counters.errors = output.ledger.errors
+        counters.drops = output.ledger.drops
+        counters.unmatched = output.ledger.unmatched
+        counters.forcedKeyFrames = output.forcedKeyFrames
+        counters.realigned = realigned
+        counters.openings = openings
+        return counters
     }
 
     /// The next picture becomes one that a decoder can begin with.
     public func requestKeyFrame() {
-        isKeyFrameRequested = true
+        output.clock.request()
     }
 
     /// Changes the rate from the next picture on. An encoder that cannot do that while it runs is opened anew, which
@@ -59,19 +98,38 @@ public final class VideoEncoder {
     public func setBitsPerSecond(_ bitsPerSecond: Int) throws(VideoCodecError) {
         var changed = configuration
         changed.bitsPerSecond = bitsPerSecond
-        try changed.validate()
-        configuration = changed
-        if choice.encoder == "libx264" {
-            // libavcodec compares these with x264's own before each picture, and reconfigures it.
-            Self.setRate(coder.context, configuration)
-        } else {
-            isReopeningNeeded = true
-        }
+        try reconfigure(changed)
+    }
+
+    /// Changes what is asked for, from the next picture on.
+    ///
+    /// The rate in bits of libx264, and the distance of key frames of software encoders, change while they run. For all
+    /// else the encoder is opened anew at the next picture, which is then a key frame; what a software encoder held back
+    /// comes out before, and what a V4L2 encoder still has is lost and counted.
+    /// When other encoders are named than before, the first of them that opens takes over. Pixel format, range and matrix
+    /// follow the pictures, whatever `configuration` says of them.
+    ///
+    /// - Throws: for a value out of range; then nothing changes.
+    public func reconfigure(_ configuration: VideoEncoderConfiguration) throws(VideoCodecError) {
+        try configuration.validate()
+        let old = self.configuration
+        var new = configuration
+        new.pixelFormat = old.pixelFormat
+        new.isFullRange = old.isFullRange
+        new.colorMatrix = old.colorMatrix
+        var live = old
+        if traits.followsRate { live.bitsPerSecond = new.bitsPerSecond }
+        if traits.isSoftware { live.keyFrameInterval = new.keyFrameInterval }
+        if live != new { isReopeningNeeded = true }
+        self.configuration = new
+        output.clock.interval = MediaTime(seconds: new.keyFrameInterval)
+        if traits.followsRate, !isReopeningNeeded, let coder { EncoderOpening.setRate(coder.context, new) }
     }
 
     /// Codes one picture.
     ///
-    /// - Parameter picture: of the configured size and pixel format. Its pixels are not changed.
+    /// - Parameter picture: of the configured size, and one of the accepted pixel formats; software encoders are opened
+    ///   anew for another format, range or matrix than that of the picture before. Its pixels are not changed.
     /// - Parameter presentationTime: comes back, exactly, with the unit; must grow.
     /// - Parameter captureInstant: comes back with the unit.
     /// - Returns: the units that are ready, in decoding order, with the format before the first unit that needs it.
@@ -80,191 +138,185 @@ public final class VideoEncoder {
     ) throws(VideoCodecError) -> [MediaEvent] {
         guard
             picture.width == configuration.width, picture.height == configuration.height,
-            picture.pixelFormat == configuration.pixelFormat
+            acceptedPixelFormats.contains(picture.pixelFormat)
         else {
             throw .pictureMismatch(
                 expected: "\(configuration.width)x\(configuration.height)", actual: picture.description)
         }
-        var events = isReopeningNeeded ? try reopen() : []
-        let tick = max(presentationTime.ticks(timescale: Self.ticksPerSecond), lastTick &+ 1)
-        lastTick = tick
-        remember(Submission(presentationTime: presentationTime, captureInstant: captureInstant), at: tick)
-        picture.frame.pointee.pts = tick
-        picture.frame.pointee.pict_type = isKeyFrameRequested ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE
-        isKeyFrameRequested = false
-        var outcome = coder.send(frame: picture.frame)
-        if outcome == .full {
-            events += try receive()
-            outcome = coder.send(frame: picture.frame)
+        try follow(picture)
+        encodeNanoseconds.last = 0
+        let coder = try openedCoder()
+        let frame = try aligned(picture)
+        let tick = nextTick(presentationTime)
+        let isKeyFrame = output.sending(
+            EncoderLedger.Picture(presentationTime: presentationTime, captureInstant: captureInstant), at: tick)
+        frame.pointee.pts = tick
+        frame.pointee.pict_type = isKeyFrame ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE
+        var events: [MediaEvent] = []
+        var outcome = timed { coder.send(frame: frame) }
+        var attempts = 0
+        while outcome == .full, attempts < Self.mostAttempts {
+            events += try receive(coder)
+            outcome = timed { coder.send(frame: frame) }
+            attempts += 1
         }
         switch outcome {
-        case .taken: return try events + receive()
+        case .taken:
+            events += try receive(coder)
+            // How libavcodec's wrapper takes it when a V4L2 driver fails.
+            if coder.isAtEnd { throw .malformedOutput("the encoder ended its stream by itself") }
         case .full: throw .malformedOutput("the encoder takes no picture and gives no packet")
         case .failed(let error): throw error
         }
+        let waiting = output.ledger.waiting
+        if waiting >= EncoderLedger.longestDelay {
+            throw .malformedOutput("\(waiting) pictures went in, and no packet came out")
+        }
+        defer { undelivered = [] }
+        return undelivered + events
     }
 
-    /// Ends the stream: what the encoder held back.
+    /// Ends the stream: what the encoder held back. Then it is closed; a further picture opens it anew.
+    ///
+    /// A V4L2 driver may leave out the last pictures here, or never answer. Who only wants to stop lets go of the encoder,
+    /// or ends the process.
     public func finish() throws(VideoCodecError) -> [MediaEvent] {
-        if case .failed(let error) = coder.send(frame: nil) { throw error }
-        return try receive()
+        try close(draining: true)
+        defer { undelivered = [] }
+        return undelivered
     }
 
-    private func reopen() throws(VideoCodecError) -> [MediaEvent] {
-        let rest = try finish()
-        coder = try Self.open(choice.encoder, configuration).coder
-        isReopeningNeeded = false
-        try update(with: AnnexB.lengthPrefixed(coder.extradata[...]))
-        return rest
-    }
-
-    private func receive() throws(VideoCodecError) -> [MediaEvent] {
-        var events: [MediaEvent] = []
-        while try coder.receivePacket() {
-            let packet = coder.packet.pointee
-            let data = try accessUnitData(UnsafeBufferPointer(start: packet.data, count: Int(max(packet.size, 0))))
-            let isKeyFrame = packet.flags & AV_PKT_FLAG_KEY != 0
-            if isKeyFrame { try update(with: data) }
-            // Nothing can be made of a picture before its parameter sets are known.
-            guard let format else { continue }
-            if !isFormatDelivered {
-                events.append(.videoFormat(format))
-                isFormatDelivered = true
+    /// Has the encoder opened anew when what it says of its pictures in the stream would not be true of this one.
+    private func follow(_ picture: borrowing RawPicture) throws(VideoCodecError) {
+        var wanted = configuration
+        wanted.pixelFormat = picture.pixelFormat
+        if traits.isSoftware {
+            wanted.isFullRange = picture.isFullRange
+            let height = configuration.height
+            if picture.matrix.resolved(height: height) != configuration.colorMatrix.resolved(height: height) {
+                wanted.colorMatrix = picture.matrix
             }
-            let submission = pending.removeValue(forKey: packet.pts)
-            let presentationTime = submission?.presentationTime ?? time(packet.pts)
-            events.append(
-                .accessUnit(
-                    AccessUnit(
-                        track: .video(choice.codec), isKeyFrame: isKeyFrame, presentationTime: presentationTime,
-                        decodeTime: packet.dts == packet.pts || packet.dts == wb_nopts()
-                            ? presentationTime : time(packet.dts),
-                        data: data,
-                        captureInstant: submission?.captureInstant)))
+        } else if picture.isFullRange {
+            // The wrapper would code the samples as if they had the limited range.
+            throw .unsupportedPicture(
+                what: "coding with \(choice.encoder)", picture: "\(picture.description), full range")
+        }
+        guard wanted != configuration else { return }
+        configuration = wanted
+        isReopeningNeeded = true
+    }
+
+    private func openedCoder() throws(VideoCodecError) -> CodecContext {
+        if let coder, !isReopeningNeeded, !output.isReopeningNeeded { return coder }
+        // A driver that does not know the end of a stream would never answer, and count as hung. What was ready came out
+        // with the last picture; what is not is counted as dropped.
+        try close(draining: !traits.isM2M)
+        var wanted = configuration
+        if wanted.encoders == namedEncoders { wanted.encoders = [choice.encoder] }
+        let opening = try heartbeat.during { () throws(VideoCodecError) in try EncoderOpening(wanted) }
+        coder = opening.coder
+        if wanted.encoders == configuration.encoders { choice = opening.choice }
+        namedEncoders = configuration.encoders
+        traits = EncoderTraits(name: choice.encoder)
+        openings += 1
+        isReopeningNeeded = false
+        try output.opened(
+            codec: choice.codec, frameRate: configuration.frameRate, extradata: opening.coder.extradata)
+        return opening.coder
+    }
+
+    /// The encoder is closed, whatever it says.
+    ///
+    /// - Parameter isDraining: what it held back is kept in `undelivered`; else lost, and counted.
+    private func close(draining isDraining: Bool) throws(VideoCodecError) {
+        var failure: VideoCodecError?
+        if isDraining {
+            do throws(VideoCodecError) {
+                try drain()
+            } catch {
+                failure = error
+            }
+        }
+        heartbeat.during { coder = nil }
+        output.ended()
+        lastTick = .min
+        origin = nil
+        // A device that fails at its end has failed before; what is missing is counted.
+        if let failure, !traits.isM2M { throw failure }
+    }
+
+    private func drain() throws(VideoCodecError) {
+        guard let coder else { return }
+        var outcome = heartbeat.during { coder.send(frame: nil) }
+        if outcome == .full {
+            undelivered += try receive(coder)
+            outcome = heartbeat.during { coder.send(frame: nil) }
+        }
+        if case .failed(let error) = outcome { throw error }
+        undelivered += try receive(coder)
+    }
+
+    private func receive(_ coder: CodecContext) throws(VideoCodecError) -> [MediaEvent] {
+        var events: [MediaEvent] = []
+        while try timed({ () throws(VideoCodecError) in try coder.receivePacket() }) {
+            let packet = coder.packet.pointee
+            let isFlagged = packet.flags & AV_PKT_FLAG_CORRUPT != 0
+            let tick = packet.pts
+            let bytes = UnsafeRawBufferPointer(
+                start: packet.data, count: packet.data == nil ? 0 : Int(max(packet.size, 0)))
+            let coded = CodedPacket(bytes.bytes, codec: choice.codec)
+            let extradata = coder.newExtradata
+            // The packet may lie in a buffer that the driver needs for the next picture.
+            wb_av_packet_unref(coder.packet)
+            events += try output.received(coded, at: tick, isFlagged: isFlagged, extradata: extradata)
         }
         return events
     }
 
-    /// Encoders write byte streams; delimiters and filler belong there only, and are left out.
-    private func accessUnitData(_ bytes: UnsafeBufferPointer<UInt8>) throws(VideoCodecError) -> [UInt8] {
-        let codec = choice.codec
-        let data = AnnexB.lengthPrefixed(Array(bytes)[...]) { unit in
-            switch codec.kind(ofNALUnit: unit) {
-            case .accessUnitDelimiter, .filler: false
-            case .keyPicture, .picture, .videoParameterSet, .sequenceParameterSet, .pictureParameterSet,
-                .supplementalInformation, .other:
-                true
-            }
+    /// The picture as it is, or a copy with the rows that the encoder needs.
+    private func aligned(
+        _ picture: borrowing RawPicture
+    ) throws(VideoCodecError) -> UnsafeMutablePointer<AVFrame> {
+        guard traits.isM2M, !AlignedFrame.isAligned(picture, alignment: lineAlignment) else { return picture.frame }
+        let kept = spare
+        let copy: AlignedFrame
+        if let kept, kept.isFree, kept.fits(picture) {
+            copy = kept
+        } else {
+            copy = try AlignedFrame(
+                width: configuration.width, height: configuration.height, pixelFormat: configuration.pixelFormat,
+                alignment: lineAlignment)
+            spare = copy
         }
-        guard !data.isEmpty else { throw .malformedOutput("a packet of \(bytes.count) bytes without a NAL unit") }
-        return data
+        try copy.copy(picture)
+        realigned += 1
+        return copy.picture.frame
     }
 
-    /// Takes the parameter sets that stand before the first slice of `data`.
-    private func update(with data: [UInt8]) throws(VideoCodecError) {
-        let found: VideoFormat?
-        do {
-            found = try parameterSets.update(with: data[...])
-        } catch {
-            throw .malformedOutput("\(error)")
+    /// The time stamp that a picture has inside the encoder.
+    private func nextTick(_ time: MediaTime) -> Int64 {
+        var wanted = time.ticks(timescale: traits.ticksPerSecond)
+        if traits.isM2M {
+            // From a second on: time stamp 0 is that of packets of no picture.
+            let first = origin ?? time
+            origin = first
+            let ticks = (time - first).ticks(timescale: traits.ticksPerSecond)
+            wanted = ticks.addingReportingOverflow(traits.ticksPerSecond).partialValue
         }
-        guard var found else { return }
-        found.frameRate = configuration.frameRate
-        guard found != format else { return }
-        format = found
-        isFormatDelivered = false
+        let tick = max(wanted, lastTick &+ 1)
+        lastTick = tick
+        return tick
     }
 
-    private func time(_ ticks: Int64) -> MediaTime {
-        MediaTime(ticks: ticks, timescale: Self.ticksPerSecond)
-    }
-
-    private func remember(_ submission: Submission, at tick: Int64) {
-        if pending.count >= Self.longestDelay, let oldest = pending.keys.min() { pending[oldest] = nil }
-        pending[tick] = submission
-    }
-
-    private static func openFirst(
-        _ configuration: VideoEncoderConfiguration
-    ) throws(VideoCodecError) -> (CodecContext, Choice) {
-        var rejections: [EncoderRejection] = []
-        for name in configuration.encoders {
-            do throws(VideoCodecError) {
-                let (coder, codec) = try open(name, configuration)
-                let reason =
-                    rejections.isEmpty
-                    ? "first of \(configuration.encoders.joined(separator: ", "))"
-                    : rejections.map { "\($0.encoder): \($0.reason)" }.joined(separator: "; ")
-                return (coder, Choice(encoder: name, codec: codec, reason: reason))
-            } catch {
-                rejections.append(EncoderRejection(encoder: name, reason: "\(error)"))
-            }
+    private func timed<Result, Failure: Error>(
+        _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let begin = SourceClock.now
+        defer {
+            let nanoseconds = SourceClock.now &- begin
+            encodeNanoseconds.last &+= nanoseconds
+            encodeNanoseconds.total &+= nanoseconds
         }
-        throw .noEncoder(rejections)
-    }
-
-    private static func open(
-        _ name: String, _ configuration: VideoEncoderConfiguration
-    ) throws(VideoCodecError) -> (coder: CodecContext, codec: VideoCodec) {
-        guard let encoder = wb_avcodec_find_encoder_by_name(name) else {
-            throw .failed(call: "avcodec_find_encoder_by_name", code: 0, message: "not in this libavcodec")
-        }
-        let codec: VideoCodec
-        switch encoder.pointee.id {
-        case AV_CODEC_ID_H264: codec = .h264
-        case AV_CODEC_ID_HEVC: codec = .hevc
-        default: throw .failed(call: name, code: 0, message: "not an encoder of H.264 or H.265")
-        }
-        let coder = try CodecContext(encoder)
-        let context = coder.context
-        context.pointee.width = Int32(configuration.width)
-        context.pointee.height = Int32(configuration.height)
-        context.pointee.pix_fmt = AVPixelFormat(rawValue: configuration.pixelFormat.rawValue)
-        context.pointee.sample_aspect_ratio = AVRational(num: 1, den: 1)
-        context.pointee.time_base = AVRational(num: 1, den: Int32(ticksPerSecond))
-        let rate = configuration.frameRateFraction
-        context.pointee.framerate = AVRational(num: rate.numerator, den: rate.denominator)
-        context.pointee.gop_size = Int32(clamping: configuration.picturesPerKeyFrame)
-        context.pointee.max_b_frames = 0
-        context.pointee.thread_count = Int32(clamping: configuration.threads)
-        context.pointee.flags |= AV_CODEC_FLAG_GLOBAL_HEADER
-        context.pointee.color_range = AVCOL_RANGE_MPEG
-        // As players assume where nothing is declared; the test pattern is drawn so, and cameras deliver it.
-        let isHighDefinition = configuration.height >= 720
-        context.pointee.colorspace = isHighDefinition ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M
-        context.pointee.color_primaries = isHighDefinition ? AVCOL_PRI_BT709 : AVCOL_PRI_SMPTE170M
-        context.pointee.color_trc = isHighDefinition ? AVCOL_TRC_BT709 : AVCOL_TRC_SMPTE170M
-        setRate(context, configuration)
-        try coder.open(options(for: name, configuration))
-        return (coder, codec)
-    }
-
-    /// A constant rate, evened out over half a second.
-    private static func setRate(
-        _ context: UnsafeMutablePointer<AVCodecContext>, _ configuration: VideoEncoderConfiguration
-    ) {
-        context.pointee.bit_rate = numericCast(configuration.bitsPerSecond)
-        context.pointee.rc_max_rate = numericCast(configuration.bitsPerSecond)
-        context.pointee.rc_buffer_size = Int32(clamping: configuration.bitsPerSecond / 2)
-    }
-
-    private static func options(
-        for encoder: String, _ configuration: VideoEncoderConfiguration
-    ) -> [(name: String, value: String)] {
-        switch encoder {
-        case "libx264":
-            // A requested key frame is an IDR, and none comes between but those requested: the GOP is what was asked.
-            [
-                ("preset", configuration.preset), ("tune", "zerolatency"), ("forced-idr", "1"),
-                ("x264-params", "scenecut=0"),
-            ]
-        case "libx265":
-            [
-                ("preset", configuration.preset), ("tune", "zerolatency"), ("forced-idr", "1"),
-                ("x265-params", "log-level=none:scenecut=0:open-gop=0"),
-            ]
-        case "libopenh264": [("rc_mode", "bitrate"), ("allow_skip_frames", "0")]
-        default: []
-        }
+        return try heartbeat.during(body)
     }
 }

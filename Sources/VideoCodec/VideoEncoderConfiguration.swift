@@ -3,11 +3,16 @@ public struct VideoEncoderConfiguration: Equatable, Sendable {
     /// Pixels; even, because chroma has half the size.
     public var width: Int
     public var height: Int
+    /// What to open for; the encoder follows its pictures' format, range and matrix as far as it can.
     public var pixelFormat: PixelFormat = .yuv420p
+    /// Samples use all values from 0 to 255. Only software encoders can say so in the stream; others refuse it.
+    public var isFullRange = false
+    /// How red, green and blue became the samples.
+    public var colorMatrix: ColorMatrix = .unspecified
     /// Pictures per second.
     public var frameRate: Double
     public var bitsPerSecond: Int
-    /// Seconds from one key frame to the next.
+    /// Seconds from one key frame to the next, by the pictures' presentation times.
     public var keyFrameInterval: Double = 2
     /// FFmpeg's names, in the order in which they are tried.
     public var encoders: [String] = ["libx264", "libopenh264"]
@@ -15,6 +20,14 @@ public struct VideoEncoderConfiguration: Equatable, Sendable {
     public var preset: String = "veryfast"
     /// 0: as many as the encoder sees fit.
     public var threads: Int = 0
+    /// Of a V4L2 encoder: buffers for coded pictures (4…64). With few, a driver that has none left at the wrong moment
+    /// never answers again (n0rt0nthec4t/homebridge-nest-accfactory#344).
+    public var captureBuffers: Int = 32
+    /// Of a V4L2 encoder: buffers for pictures to be coded (2…64).
+    public var outputBuffers: Int = 16
+
+    /// The encoders that a camera tries by itself, best first.
+    public static let automaticEncoders = ["h264_v4l2m2m", "libx264", "libopenh264"]
 
     public init(width: Int, height: Int, frameRate: Double, bitsPerSecond: Int) {
         self.width = width
@@ -52,6 +65,8 @@ public struct VideoEncoderConfiguration: Equatable, Sendable {
         guard keyFrameInterval > 0, keyFrameInterval <= 3600 else {
             throw .invalid(.keyFrameInterval, value: Int(exactly: keyFrameInterval.rounded()) ?? 0)
         }
+        guard (4...64).contains(captureBuffers) else { throw .invalid(.bufferCount, value: captureBuffers) }
+        guard (2...64).contains(outputBuffers) else { throw .invalid(.bufferCount, value: outputBuffers) }
     }
 }
 

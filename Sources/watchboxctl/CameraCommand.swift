@@ -10,7 +10,8 @@ struct CameraCommand: AsyncParsableCommand {
         subcommands: [
             CameraListCommand.self, CameraShowCommand.self, CameraAddCommand.self, CameraEditCommand.self,
             CameraRemoveCommand.self, CameraEnableCommand.self, CameraDisableCommand.self, CameraReorderCommand.self,
-            CameraPasswordCommand.self,
+            CameraPasswordCommand.self, CameraSnapshotCommand.self, CameraControlsCommand.self,
+            CameraEncodersCommand.self,
         ])
 }
 
@@ -60,86 +61,23 @@ struct CameraShowCommand: AsyncParsableCommand {
     }
 }
 
-/// The settings of a camera as options; those that are left out stay as they are.
-struct CameraSettingOptions: ParsableArguments {
-    @Option(help: "Name for people: Front door.")
-    var name: String?
-
-    @Option(help: "User at the camera; a terminal is asked for the password unless --password-file gives it.")
-    var user: String?
-
-    @Option(
-        help: ArgumentHelp("File that holds the password and nothing else; - for standard input.", valueName: "file"))
-    var passwordFile: String?
-
-    @Option(help: "Size of the test pattern, 1280x720.")
-    var size: String?
-
-    @Option(help: "Pictures per second of the test pattern.")
-    var rate: Int64?
-
-    @Option(help: "Bits per second of the test pattern's video.")
-    var bitrate: Int64?
-
-    @Option(help: "Seconds between key frames of the test pattern.")
-    var gop: Double?
-
-    @Flag(inversion: .prefixedNo, help: "A tone with the test pattern.")
-    var audio: Bool?
-
-    @Option(help: "Name of the relay in the configuration.")
-    var relay: String?
-
-    @Option(help: "Name of the stream at relay and KAS; the camera's ID unless given.")
-    var stream: String?
-
-    @Option(help: "Seconds under one key.")
-    var rotateSeconds: Double?
-
-    @Option(help: "Attribute URI that viewers must hold; may be repeated.")
-    var attribute: [String] = []
-
-    @Option(help: "Subject that may view; may be repeated; none: every one with a token for the stream.")
-    var viewer: [String] = []
-
-    /// `CameraDocument.origin` of what no file defines.
-    static let storeOrigin = "store"
-
-    /// Nothing is named.
-    var isEmpty: Bool { name == nil && user == nil && passwordFile == nil && settings.isEmpty }
-
-    var settings: [String: SettingValue] {
-        var settings: [String: SettingValue] = [:]
-        settings["size"] = size.map { .string($0) }
-        settings["rate"] = rate.map { .integer($0) }
-        settings["bitrate"] = bitrate.map { .integer($0) }
-        settings["gop"] = gop.map { .real($0) }
-        settings["audio"] = audio.map { .boolean($0) }
-        settings["relay"] = relay.map { .string($0) }
-        settings["stream"] = stream.map { .string($0) }
-        settings["rotate_seconds"] = rotateSeconds.map { .real($0) }
-        if !attribute.isEmpty { settings["attributes"] = .strings(attribute) }
-        if !viewer.isEmpty { settings["viewers"] = .strings(viewer) }
-        return settings
-    }
-}
-
 struct CameraAddCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Add a camera and publish it.",
         discussion: """
-            Sources of this version: test: (a moving picture with a clock and a tone) and file:/PATH (a media file, in a \
-            loop). Waits until the first frame is at the relay, unless --no-wait; ends with 7 when it does not come in 30 s. \
+            Sources of this version: test: (a moving picture with a clock and a tone), file:/PATH (a media file, in a \
+            loop) and v4l2:/dev/… (a camera of this machine; watchboxctl discover lists them). Waits until the first frame is at the relay, unless --no-wait; ends with 7 when it does not come in 30 s. \
             The camera is added all the same, and goes on trying.
 
               watchboxctl camera add front --source test: --name "Front door"
               watchboxctl camera add lobby --source file:/srv/video/lobby.mp4 --relay main
+              watchboxctl camera add yard --source v4l2:/dev/v4l/by-id/usb-Maker_Cam_1234-video-index0 --rate 15
             """)
 
     @Argument(help: "ID: a-z, 0-9 and single hyphens, at most 24 characters.")
     var id: String
 
-    @Option(help: "test: or file:/PATH.")
+    @Option(help: "test:, file:/PATH or v4l2:/dev/….")
     var source: String
 
     @OptionGroup var settings: CameraSettingOptions
@@ -212,15 +150,18 @@ struct CameraEditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit", abstract: "Change settings of a camera; a new name alone restarts nothing.",
         discussion: """
-            What is not named stays as it is.
+            What is not named stays as it is. Bit rate, rate, size and key frame distance of a camera of this machine change \
+            while it publishes, without a gap; --dry-run says so. Of an option that may be repeated, the whole list is set: \
+            none empties it.
 
               watchboxctl camera edit front --name "Front door, left"
               watchboxctl camera edit front --bitrate 1000000 --dry-run
+              watchboxctl camera edit front --mask none --overlay time --overlay name
             """)
 
     @OptionGroup var camera: CameraArgument
 
-    @Option(help: "test: or file:/PATH.")
+    @Option(help: "test:, file:/PATH or v4l2:/dev/….")
     var source: String?
 
     @OptionGroup var settings: CameraSettingOptions

@@ -5,6 +5,7 @@ import ControlAPI
 import ControlClient
 import Doctor
 import Systemd
+import VideoCapture
 import VideoCodec
 
 struct DoctorCommand: AsyncParsableCommand {
@@ -63,12 +64,14 @@ struct DoctorCommand: AsyncParsableCommand {
         if report.state == .fail { throw ExitCode(ExitStatus.degraded.rawValue) }
     }
 
-    /// Opens the encoder that a camera would open, for a small picture.
+    /// Opens the software encoder that a camera would open, for a small picture; a device is only named.
     @Sendable private static func encoder() throws -> String {
         let choice = try VideoEncoder(
             VideoEncoderConfiguration(width: 320, height: 240, frameRate: 25, bitsPerSecond: 200_000)
         ).choice
-        return "\(choice.encoder) (\(choice.reason))"
+        let devices = CaptureNodes.encoders().map(\.description).joined(separator: "; ")
+        let hardware = devices.isEmpty ? "no encoder device" : "devices: \(devices)"
+        return "\(choice.encoder) (\(choice.reason)); \(hardware)"
     }
 
     private func write(_ path: String, _ report: DoctorReport, _ surroundings: Surroundings) async throws {

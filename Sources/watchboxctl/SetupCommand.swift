@@ -3,9 +3,9 @@ import BoxView
 import Console
 import ControlAPI
 import ControlClient
-import Doctor
 import FoundationEssentials
 import Glibc
+import VideoCapture
 
 struct SetupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -41,7 +41,7 @@ struct SetupCommand: AsyncParsableCommand {
     @Option(help: "ID of a first camera.")
     var camera: String?
 
-    @Option(help: "Its source: test: or file:/PATH.")
+    @Option(help: "Its source: test:, file:/PATH or v4l2:/dev/….")
     var source: String?
 
     @Option(help: "Seconds to wait until all cameras publish.")
@@ -189,21 +189,21 @@ struct SetupSteps {
             try await client.get(CameraListDocument.self, "/api/v1/cameras")
         }
         var (id, source) = (id, source)
+        // By their names only: nothing is opened.
+        let devices = CaptureNodes.find(isOpening: false).filter(\.isCamera)
         if id == nil, source == nil {
             guard known.cameras.isEmpty else {
                 return say("4/5 cameras  \(known.cameras.map(\.id).joined(separator: ", ")), as they are")
             }
             guard asks else { return say("4/5 cameras  none: give --camera ID --source SOURCE") }
-            let devices = VideoNodes.find().count { $0.kind == .camera }
-            if devices > 0 {
-                say(
-                    "    \(Quantity.count(devices, "video device")) at this machine; this version cannot publish them yet"
-                )
+            for node in devices {
+                say("    found: v4l2:\(node.stableID ?? node.stablePath ?? node.device) (\(node.card))")
             }
         }
         if asks {
+            let first = devices.first.map { "v4l2:\($0.stableID ?? $0.stablePath ?? $0.device)" }
             id = id ?? Self.ask("ID of a camera", default: "front")
-            source = source ?? Self.ask("Its source, test: or file:/PATH", default: "test:")
+            source = source ?? Self.ask("Its source, test:, file:/PATH or v4l2:/dev/…", default: first ?? "test:")
         }
         guard let id, let source else {
             return say("4/5 cameras  nothing was added: --camera and --source go together")

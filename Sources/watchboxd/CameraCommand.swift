@@ -20,6 +20,8 @@ struct CameraCommand: AsyncParsableCommand {
 
               watchboxd camera door --source pattern --relay rtmp://127.0.0.1:1935/live/door \\
                   --kas http://127.0.0.1:9443/kas --kas-token-file box.token
+              watchboxd camera yard --source v4l2:/dev/v4l/by-id/usb-Maker_Camera_1234-video-index0 --relay-url-file relay.url \\
+                  --kas https://kas.example.net/kas
               watchboxd camera door --source holiday.mp4 --loop --relay-url-file relay.url --kas https://kas.example.net/kas
               watchboxd camera door --config door.json
 
@@ -36,7 +38,10 @@ struct CameraCommand: AsyncParsableCommand {
     @Option(help: "Answer on this socket: status, metrics, key-frame request. As a unit: /run/watchbox/camera/ID.sock.")
     var socket: String?
 
-    @Option(help: ArgumentHelp("Where the pictures come from: `pattern`, or a media file.", valueName: "pattern|file"))
+    @Option(
+        help: ArgumentHelp(
+            "Where the pictures come from: `pattern`, v4l2:/dev/… for a camera, or a media file.",
+            valueName: "pattern|v4l2:device|file"))
     var source = "pattern"
 
     @Option(help: "rtmp://host/app/stream or rtmps://…, without anything secret.")
@@ -56,16 +61,16 @@ struct CameraCommand: AsyncParsableCommand {
     @Option(help: "Name of the stream at the KAS; the camera's name unless given.")
     var stream: String?
 
-    @Option(help: ArgumentHelp("Size of the test pattern.", valueName: "width>x<height"))
+    @Option(help: ArgumentHelp("Size of the video of a camera or of the test pattern.", valueName: "width>x<height"))
     var size = "1280x720"
 
-    @Option(help: "Pictures per second of the test pattern.")
+    @Option(help: "Pictures per second of a camera or of the test pattern.")
     var rate = 30
 
-    @Option(help: "Bits per second of the test pattern's video.")
+    @Option(help: "Bits per second of the video of a camera or of the test pattern.")
     var bitrate = 2_000_000
 
-    @Option(help: "Seconds between key frames of the test pattern.")
+    @Option(help: "Seconds between key frames of a camera or of the test pattern.")
     var gop = 1.0
 
     @Flag(help: "No tone with the test pattern.")
@@ -128,7 +133,14 @@ struct CameraCommand: AsyncParsableCommand {
                 clearForTests
                 ? try CameraService(
                     clearForTests: configuration, environment: ProcessInfo.processInfo.environment, logger: logger)
-                : try CameraService(configuration: configuration, logger: logger)
+                : try CameraService(
+                    configuration: configuration, logger: logger,
+                    encoderHung: { error in
+                        // The last words: nothing that could wait for the encoder may follow.
+                        logger.critical("\(error)", metadata: ["code": "\(error.code)"])
+                        Notifier.environment.status("the hardware encoder hangs, starting again")
+                        CameraService.endProcess(error)
+                    })
         } catch {
             throw Self.failure(error)
         }
@@ -158,7 +170,9 @@ struct CameraCommand: AsyncParsableCommand {
         let unit = CameraUnitService(
             camera: .init(
                 statistics: { await service.statistics() }, requestKeyFrame: { service.requestKeyFrame() },
-                rotateKey: { service.rotateKey() }),
+                rotateKey: { service.rotateKey() },
+                change: { (change) throws(CodedError) in try service.change(change) },
+                snapshot: { () async throws(CodedError) in try await service.snapshot() }),
             notifier: .environment,
             watchdogInterval: Notifier.watchdogInterval(
                 environment: ProcessInfo.processInfo.environment,
@@ -220,9 +234,15 @@ struct CameraCommand: AsyncParsableCommand {
             throw ValidationError("--relay-profile is keeps-metadata or drops-metadata.")
         }
         let media: CameraConfiguration.Source
-        if source == "pattern" {
-            let parts = size.split(separator: "x").compactMap { Int($0) }
-            guard parts.count == 2 else { throw ValidationError("--size is WIDTHxHEIGHT, for instance 1280x720.") }
+        let parts = size.split(separator: "x").compactMap { Int($0) }
+        guard parts.count == 2 else { throw ValidationError("--size is WIDTHxHEIGHT, for instance 1280x720.") }
+        let devicePrefix = "v4l2:"
+        if source.hasPrefix(devicePrefix) {
+            media = .device(
+                .init(
+                    path: String(source.dropFirst(devicePrefix.count)), width: parts[0], height: parts[1],
+                    frameRate: rate, bitrate: bitrate, gopSeconds: gop))
+        } else if source == "pattern" {
             media = .testPattern(
                 .init(
                     width: parts[0], height: parts[1], frameRate: rate, bitrate: bitrate, gopSeconds: gop,

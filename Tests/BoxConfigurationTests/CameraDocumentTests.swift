@@ -60,11 +60,24 @@ struct CameraDocumentTests {
         let fields = [
             "streamName", "source.file.path", "source.testPattern.width", "source.testPattern.height",
             "source.testPattern.frameRate", "source.testPattern.bitrate", "source.testPattern.gopSeconds", "relay.url",
-            "relay.urlFile", "kas.url", "rotation.seconds", "policy", "policy.dissem[3]", "policy.dataAttributes[0]",
+            "relay.urlFile", "kas.url", "source.device.path", "source.device.encoderMemoryFile", "rotation.seconds",
+            "policy", "policy.dissem[3]", "policy.dataAttributes[0]",
         ]
         for field in fields {
-            let origin = CameraDocumentField.origin(of: field)
+            let origin = CameraDocumentField.origin(of: ConfigurationProblem(field: field, reason: "is x", next: "y"))
             #expect(KeyTable.object(origin.object)?.key(origin.key) != nil, "\(field)")
+            #expect(!origin.reason.isEmpty && !origin.next.isEmpty)
+        }
+        let ofDevices = [
+            ("width", "size"), ("height", "size"), ("frameRate", "rate"), ("bitrate", "bitrate"), ("gopSeconds", "gop"),
+            ("pixelFormat", "pixel_format"), ("encoder", "encoder"), ("rotation", "rotate"), ("flip", "flip"),
+            ("masks[3]", "masks"), ("overlay.name", "overlay"), ("controls", "controls"), ("microphone", "microphone"),
+            ("path", "source"), ("encoderMemoryFile", "source"),
+        ]
+        for (field, key) in ofDevices {
+            let problem = ConfigurationProblem(field: "source.device.\(field)", reason: "is x", next: "y")
+            let origin = CameraDocumentField.origin(of: problem)
+            #expect(origin.object == "camera" && origin.key == key && origin.reason == "it is x" && origin.next == "y")
         }
     }
 }

@@ -54,8 +54,43 @@ struct ChangesTests {
                     details: ["bitrate: 2000000 → 1000000", "viewers: (none) → a, b"], action: .restartCamera,
                     affects: ["front"])
             ])
+        #expect(changes(("front = { source", "front = { rate = 5, source")).map(\.action) == [.restartCamera])
         #expect(changes(("front = { source", "front = { relay = 'spare', source")).map(\.action) == [.restartCamera])
         #expect(changes(("front = { source", "front = { stream = 'door', source")).map(\.action) == [.restartCamera])
+    }
+
+    @Test func `what can change while a camera publishes does not restart it`() {
+        #expect(
+            changes(("front = { source", "front = { bitrate = 1000000, source")) == [
+                Change(
+                    object: "camera.front", kind: .changed, details: ["bitrate: 2000000 → 1000000"],
+                    action: .changeCamera, affects: ["front"])
+            ])
+        let device = Self.base.replacing("front = { source = \"test:\"", with: "front = { source = 'v4l2:/dev/video0'")
+        let actions = { (keys: String) in
+            let old = Samples.read(device).settings
+            let new = Samples.read(device.replacing("front = { ", with: "front = { \(keys), ")).settings
+            return old.flatMap { old in new.map { old.changes(to: $0).map(\.action) } }
+        }
+        #expect(actions("size = '640x360', rate = 5, gop = 3, bitrate = 100000") == [.changeCamera])
+        #expect(actions("masks = ['0,0,1,1']") == [.restartCamera])
+        #expect(actions("rate = 5, controls = ['gain=1']") == [.restartCamera])
+        #expect(actions("audio = false, name = 'Door'") == [.none])
+        #expect(actions("relay = 'spare'") == [.restartCamera])
+        // The name is in the picture, or it is not.
+        #expect(actions("overlay = ['name']") == [.restartCamera])
+        let shown = device.replacing("front = { ", with: "front = { overlay = ['name'], ")
+        let renamed = shown.replacing("front = { ", with: "front = { name = 'Door', ")
+        #expect(
+            Samples.read(shown).settings!.changes(to: Samples.read(renamed).settings!).map(\.action) == [.restartCamera]
+        )
+    }
+
+    @Test func `what could change by itself is restarted with what cannot`() {
+        let changes = changes(
+            ("front = { source", "front = { bitrate = 1000000, source"),
+            ("rtmp://relay.example.net", "rtmp://x.example.net"))
+        #expect(changes.map(\.action) == [.restartCamera, .restartCamera])
     }
 
     @Test func `a setting that the camera's source does not use restarts nothing`() {

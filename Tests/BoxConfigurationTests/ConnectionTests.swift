@@ -16,7 +16,7 @@ struct ConnectionTests {
         #expect(issue.reason == "is not the name of a relay, did you mean \"spare\"?")
     }
 
-    @Test(arguments: ["v4l2:/dev/video0", "rtsp://192.168.1.50/main", "rtsps://cam.local/1", "onvif://[fe80::1]"])
+    @Test(arguments: ["rtsp://192.168.1.50/main", "rtsps://cam.local/1", "onvif://[fe80::1]"])
     func `a source without a driver is a warning for its camera only`(source: String) throws {
         let (read, issues) = Samples.read(Samples.small + "camera.side = { source = '\(source)' }\n")
         let settings = try #require(read)

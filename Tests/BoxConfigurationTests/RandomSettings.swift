@@ -22,6 +22,13 @@ struct RandomSettings {
         for number in 0..<pick(0...5) {
             var given = values(KeyTable.camera)
             given["relay"] = .string(relays.randomElement(using: &generator)!)
+            // What the camera codes is passed through: none of these can be had of it.
+            if given["pixel_format"] == .string("h264") {
+                for key in ["encoder", "rotate", "flip", "masks", "overlay"] { given[key] = nil }
+            }
+            if given["source"] == .string("test:") || given.text("source")?.hasPrefix("file:") == true {
+                given["masks"] = nil
+            }
             if given["stream"] != nil { given["stream"] = .string("Stream_\(number).x") }
             box.cameras["camera-\(number)"] = CameraSettings(values: given)
         }
@@ -48,7 +55,10 @@ struct RandomSettings {
         case .secretName: .string("secret-\(pick(0...9))")
         case .streamName: .string("stream")
         case .source:
-            .string(["test:", "file:/srv/a \"b\" \\ ü.mp4", "rtsp://cam/1"].randomElement(using: &generator)!)
+            .string(
+                [
+                    "test:", "file:/srv/a \"b\" \\ ü.mp4", "rtsp://cam/1", "v4l2:/dev/v4l/by-id/c-\(pick(0...1 << 40))",
+                ].randomElement(using: &generator)!)
         case .relayURL: .string("rtmp://relay-\(pick(0...9)).example.net:\(pick(1...65_535))/live")
         case .keyAccessURL: .string("https://kas-\(pick(0...9)).example.net/kas")
         case .listenAddress: .string("[::]:\(pick(1...65_535))")
@@ -58,8 +68,20 @@ struct RandomSettings {
         case .integer(let range): .integer(Int64.random(in: range, using: &generator))
         case .real(let range): .real(Double.random(in: range, using: &generator))
         case .boolean: .boolean(Bool.random(using: &generator))
+        case .numbers(let numbers): .integer(Int64(numbers.randomElement(using: &generator)!))
+        case .choices(let choices):
+            .strings(choices.shuffled(using: &generator).prefix(pick(0...choices.count)).map { $0 })
+        case .masks: .strings((0..<pick(0...3)).map { _ in mask().text })
+        case .controls:
+            .strings((0..<pick(0...3)).map { ControlSetting(name: "c_\($0)", value: pick(.min...(.max))).text })
+        case .soundDevice: .string("hw:CARD=C920,DEV=\(pick(0...9))")
         case .strings(_, let limit): .strings((0..<pick(0...3)).map { _ in text(limit: min(limit / 32, 40)) })
         }
+    }
+
+    private mutating func mask() -> CameraConfiguration.Device.Mask {
+        let (x, y) = (Double.random(in: 0..<1, using: &generator), Double.random(in: 0..<1, using: &generator))
+        return .init(x: x, y: y, width: (1 - x) * (pick(0...1) == 0 ? 1 : 1e-9), height: 1 - y)
     }
 
     private mutating func text(limit: Int) -> String {

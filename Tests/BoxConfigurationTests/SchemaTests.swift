@@ -77,7 +77,7 @@ struct SchemaTests {
         let tables: [any SettingsTable] = [
             CameraSettings(values: [
                 "name": .string("n"), "stream": .string("s"), "user": .string("u"), "secret": .string("s"),
-                "stall_after": .real(5),
+                "stall_after": .real(5), "microphone": .string("default"),
             ]),
             RelaySettings(url: "u", caFile: "c", secret: "s"), KeyAccessSettings(url: "u", caFile: "c", secret: "s"),
             HealthSettings(metricsListen: "m"),

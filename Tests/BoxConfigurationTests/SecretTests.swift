@@ -22,7 +22,8 @@ struct SecretTests {
         "rtsp://admin:hunter2Q9x@10.0.0.1/main", "rtsp://10.0.0.1/main?password=hunter2Q9x",
         "onvif://hunter2Q9x@10.0.0.1",
         "rtsp://10.0.0.1/main#hunter2Q9x", "exec:hunter2Q9x", "hunter2Q9x", "test:hunter2Q9x", "file:hunter2Q9x",
-        "http://u:hunter2Q9x@h/", "rtsp:hunter2Q9x", "rtsp:///hunter2Q9x", "v4l2:hunter2Q9x", "file:/hunter2Q9x/",
+        "http://u:hunter2Q9x@h/", "rtsp:hunter2Q9x", "rtsp:///hunter2Q9x", "v4l2:hunter2Q9x", "v4l2:/hunter2Q9x",
+        "file:/hunter2Q9x/",
     ])
     func `in a source`(source: String) throws {
         try expectUntold(Samples.small + "camera.side.source = '\(source)'")
@@ -54,6 +55,9 @@ struct SecretTests {
                 if [.identifier, .secretName, .streamName].contains(key.kind) { continue }
                 try expectUntold("[\(object.isNamed ? "\(object.name).a" : object.name)]\n\(key.name) = 'hunter2Q9x'")
             }
+        }
+        for line in ["masks = ['hunter2Q9x']", "overlay = ['hunter2Q9x']", "controls = ['hunter2Q9x']"] {
+            try expectUntold("[camera.a]\nsource = 'test:'\n\(line)")
         }
         let (_, issues) = Samples.read(
             "relay.spare.url = 'rtmp://r/a'\ncamera.a = { source = 'test:', relay = 'hunter2q9x' }")

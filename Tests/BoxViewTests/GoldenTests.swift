@@ -126,28 +126,6 @@ struct GoldenTests {
                 """#)
     }
 
-    @Test func `devices at 80 columns`() {
-        let document = DiscoveryDocument(
-            nodes: [
-                VideoNodeDocument(
-                    device: "/dev/video0", name: "HD Pro Webcam C920", kind: .camera, bus: "usb", index: 0,
-                    stableID: "/dev/v4l/by-id/usb-046d-video-index0", stablePath: nil),
-                VideoNodeDocument(
-                    device: "/dev/video10", name: "bcm2835-codec-decode", kind: .processor, bus: "platform", index: 0,
-                    stableID: nil, stablePath: nil),
-            ], limits: ["This version does not search the network (ONVIF, RTSP)."])
-        #expect(
-            text(DiscoveryView.lines(document, style: Style(width: 80))) == #"""
-                DEVICE        KIND      BUS       NAME      STABLE NAME
-                /dev/video0   ● camera  usb       HD Pro …  /dev/v4l/by-id/usb-046d-video-index0
-                /dev/video10  ○ codec…  platform  bcm2835…  -
-                2 video devices, 1 camera
-                This version does not search the network (ONVIF, RTSP).
-                """#)
-        let none = DiscoveryDocument(nodes: [], limits: [])
-        #expect(DiscoveryView.lines(none, style: Style()) == ["No video device is at this machine."])
-    }
-
     @Test func `what a configuration would change`() {
         let diff = ConfigurationDiff(
             fromGeneration: 26, toGeneration: 27,

@@ -103,6 +103,25 @@ import Testing
         #expect(throws: CameraStoreError.tooMany("settings of camera front", limit: 64)) { try many.validate() }
     }
 
+    @Test func `settings of a camera of this machine are taken, stored and exported`() throws {
+        var camera = sample("yard")
+        camera.source = "v4l2:/dev/v4l/by-id/usb-046d_C920_1A2B-video-index0"
+        camera.settings = [
+            "pixel_format": .string("mjpeg"), "encoder": .string("auto"), "rotate": .integer(90),
+            "flip": .string("both"),
+            "masks": .strings(.init(repeating: "0,0,0.25,0.1", count: 32)), "overlay": .strings(["time", "name"]),
+            "controls": .strings((0..<64).map { "control_\($0)=-1" }), "microphone": .string("hw:CARD=C920,DEV=0"),
+        ]
+        try camera.validate()
+        try withStore { store in
+            try store.add(camera)
+            #expect(try store.camera("yard")?.settings == camera.settings)
+            let records = try CameraStore.importTOML(try store.exportTOML(), now: 42)
+            #expect(records.map(\.camera.source) == [camera.source])
+            #expect(records.map(\.camera.settings) == [camera.settings])
+        }
+    }
+
     @Test(arguments: [
         CameraStoreError.exists("a"), .noSuchCamera("a\u{1b}[2J"), .conflict("camera a", current: 3),
         .conflict("relay a", current: 0), .tooMany("cameras", limit: 5), .invalid(field: "x\u{1b}", why: "y"),

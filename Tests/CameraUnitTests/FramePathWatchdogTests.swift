@@ -138,6 +138,63 @@ private struct Dialogue {
     }
 }
 
+/// Of sources with a camera that may not be there.
+@Suite struct CaptureWatchdogTests {
+    private func dialogue(_ state: CaptureStatistics.State) -> Dialogue {
+        var dialogue = Dialogue()
+        dialogue.statistics.capture = CaptureStatistics(path: "/dev/video0")
+        dialogue.statistics.capture?.state = state
+        return dialogue
+    }
+
+    @Test func `waiting for the camera is declared: ready, alive, and said in words`() {
+        var dialogue = dialogue(.waiting)
+        dialogue.statistics.capture?.reason = "nothing is at /dev/video0"
+        #expect(
+            dialogue.passes(.publishing) == [
+                .ready, .alive, .status("waiting for the camera: nothing is at /dev/video0"),
+            ])
+        for look in 0..<1000 {
+            if look % 20 == 0 { dialogue.statistics.capture?.attempts += 1 }
+            #expect(dialogue.passes(.publishing).contains(.alive))
+        }
+    }
+
+    @Test func `a wait for the camera that gets nowhere ends`() {
+        var dialogue = dialogue(.waiting)
+        for _ in 0..<120 { #expect(dialogue.passes(.publishing).contains(.alive)) }
+        #expect(!dialogue.passes(.publishing).contains(.alive))
+        dialogue.statistics.capture?.attempts += 1
+        #expect(dialogue.passes(.publishing).contains(.alive))
+    }
+
+    @Test func `a camera that is away is no fault of one that waits for its relay`() {
+        var dialogue = dialogue(.streaming)
+        _ = dialogue.passes(.publishing, delivered: 12, sealed: 12)
+        dialogue.statistics.capture?.state = .waiting
+        #expect(dialogue.passes(.waitingToReconnect).contains(.alive))
+        dialogue.statistics.capture?.state = .streaming
+        #expect(!dialogue.passes(.waitingToReconnect).contains(.alive))
+    }
+
+    @Test func `looking for an encoder extends the start, for as long as a start may take`() {
+        var dialogue = dialogue(.starting)
+        for _ in 0..<80 { #expect(dialogue.passes(.publishing).prefix(2) == [.extendStart(seconds: 10), .alive]) }
+        #expect(dialogue.passes(.publishing) == [])
+        dialogue.statistics.capture?.state = .streaming
+        #expect(dialogue.passes(.publishing, delivered: 1, sealed: 1).prefix(2) == [.ready, .alive])
+    }
+
+    @Test func `a camera that streams and delivers nothing is no life`() {
+        var dialogue = dialogue(.streaming)
+        _ = dialogue.passes(.publishing, delivered: 12, sealed: 12)
+        for _ in 0..<10 {
+            dialogue.statistics.capture?.attempts += 1
+            #expect(!dialogue.passes(.publishing).contains(.alive))
+        }
+    }
+}
+
 @Suite struct CameraRatesTests {
     @Test func `rates come from the last two seconds`() {
         var rates = CameraRates()

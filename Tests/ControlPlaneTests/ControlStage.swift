@@ -18,6 +18,7 @@ final class ControlStage: Sendable {
     let now = Mutex(Duration.seconds(100))
     let boot = Mutex("boot-1")
     let steps = StepCounter()
+    private let stubs = Mutex<[CameraStub]>([])
 
     init() throws {
         // In memory where there is such a place: the tests are about order, and a disk's pace would only slow them.
@@ -32,6 +33,12 @@ final class ControlStage: Sendable {
     }
 
     deinit { try? FileManager.default.removeItem(atPath: root) }
+
+    /// A process of this camera that takes changes over, for as long as the box is there.
+    func addStub(_ camera: String) throws {
+        let stub = try CameraStub(camera, of: self)
+        stubs.withLock { $0.append(stub) }
+    }
 
     var paths: ControlPaths {
         ControlPaths(

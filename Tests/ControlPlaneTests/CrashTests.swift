@@ -18,6 +18,8 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
     var files: String?
     /// Besides those that the change is for, nothing may be touched.
     var touches: Set<String>
+    /// Camera b's process takes changes over.
+    var isLive = false
 
     var testDescription: String { name }
 
@@ -28,6 +30,9 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
         CrashCase(
             name: "camera edit", method: .patch, path: "cameras/b", body: #"{"settings":{"bitrate":500000}}"#,
             touches: ["b"]),
+        CrashCase(
+            name: "camera edit, taken over", method: .patch, path: "cameras/b",
+            body: #"{"settings":{"bitrate":500000}}"#, touches: ["b"], isLive: true),
         CrashCase(name: "camera disable", method: .post, path: "cameras/b/disable", body: "", touches: ["b"]),
         CrashCase(name: "camera rm", method: .delete, path: "cameras/b", body: "", touches: ["b"]),
         CrashCase(name: "camera rename", method: .patch, path: "cameras/b", body: #"{"name":"Bee"}"#, touches: []),
@@ -61,6 +66,7 @@ struct CrashTests {
         if let files = change.files {
             try stage.write(files, to: "conf.d/20-new.toml")
         }
+        if change.isLive { try stage.addStub("b") }
         stage.units.forgetCalls()
         stage.steps.reset()
         return (stage, control)
@@ -80,6 +86,7 @@ struct CrashTests {
         let new = await settings(done)
         let steps = whole.steps.names
         try #require(steps.count >= 3, "\(answer.text)")
+        if change.isLive { #expect(whole.units.calls == [] && steps.contains("change watchbox-camera@b.service")) }
         #expect(old != new)
 
         for step in 1...steps.count {

@@ -1,3 +1,5 @@
+import CameraModel
+import ControlAPI
 import Foundation
 import Glibc
 import Synchronization
@@ -51,6 +53,29 @@ final class RecordingUnits: UnitControl {
 
     /// Another user than this process's.
     func set(_ unit: String, user: UInt32?) { state.withLock { $0.units[unit]?.userIdentifier = user } }
+
+    /// Its process has taken a change over.
+    func tell(_ unit: String, _ change: VideoChange) {
+        state.withLock { state in
+            guard let content = state.content[unit],
+                var configuration = try? JSONDocument.decode(CameraConfiguration.self, from: content)
+            else { return }
+            switch configuration.source {
+            case .testPattern(var pattern):
+                pattern.bitrate = change.bitrate ?? pattern.bitrate
+                configuration.source = .testPattern(pattern)
+            case .device(var device):
+                device.bitrate = change.bitrate ?? device.bitrate
+                device.frameRate = change.frameRate ?? device.frameRate
+                device.gopSeconds = change.gopSeconds ?? device.gopSeconds
+                device.width = change.width ?? device.width
+                device.height = change.height ?? device.height
+                configuration.source = .device(device)
+            case .file: return
+            }
+            state.content[unit] = JSONDocument.bytes(configuration)
+        }
+    }
 
     func fail(_ unit: String, _ error: SystemdError?) { state.withLock { $0.failures[unit] = error } }
 

@@ -44,6 +44,24 @@ struct StreamStateTests {
     }
 
     @Test(arguments: [
+        (CaptureStatistics.State.starting, StreamDocument.State.starting, ErrorCode?.none),
+        (.waiting, .waiting, .deviceFaults), (.streaming, .live, nil), (.stopped, .live, nil),
+    ])
+    func `a stream whose camera is waited for is not live`(
+        capture: CaptureStatistics.State, expected: StreamDocument.State, code: ErrorCode?
+    ) {
+        var answer = process(.publishing)
+        answer.statistics.capture = CaptureStatistics(path: "/dev/video0")
+        answer.statistics.capture?.state = capture
+        answer.statistics.capture?.reason = "its stream broke"
+        if capture == .waiting { answer.statistics.capture?.code = .deviceFaults }
+        let stream = document(unit("active"), answer)
+        #expect(stream.state == expected)
+        #expect(stream.code == code)
+        #expect(stream.reason == (expected == .live ? nil : "its stream broke"))
+    }
+
+    @Test(arguments: [
         (CameraStatistics.State.starting, StreamDocument.State.starting, ErrorCode?.none),
         (.connecting, .starting, nil), (.waitingForKey, .waiting, .noKey),
         (.waitingToReconnect, .waiting, .relayUnreachable), (.failed, .failed, nil), (.stopping, .stopped, nil),

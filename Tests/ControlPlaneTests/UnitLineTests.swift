@@ -18,6 +18,17 @@ struct UnitLineTests {
         (.start, [.restart, .stop], [.stop]),
         (.start, [.restart, .restart, .restart], [.restart]),
         (.stop, [.restart, .start], [.restart]),
+        (.change, [], []),
+        (.change, [.change, .change], [.change]),
+        (.change, [.start], []),
+        (.change, [.restart], [.restart]),
+        (.change, [.change, .restart], [.restart]),
+        (.change, [.restart, .change], [.restart]),
+        (.change, [.stop], [.stop]),
+        (.start, [.change], [.change]),
+        (.restart, [.change], [.change]),
+        (.stop, [.start, .change], [.start]),
+        (.stop, [.change], [.restart]),
     ])
     func `one job at a time, and after it what still matters`(
         first: UnitLine.Job, asked: [UnitLine.Job], following: [UnitLine.Job]

@@ -27,6 +27,19 @@ import Testing
         #expect(numbers == numbers.sorted())
     }
 
+    /// Journals and scripts keep the numbers.
+    @Test func `the codes of capture, encoder and sound have their numbers`() {
+        let codes: [(ErrorCode, UInt16)] = [
+            (.deviceMissing, 2201), (.deviceNotPermitted, 2202), (.deviceUnusable, 2203), (.formatRefused, 2204),
+            (.deviceFaults, 2205), (.badPictures, 2206), (.encoderHung, 2301), (.hardwareEncoderOff, 2302),
+            (.noEncoder, 2303), (.encoderLimited, 2304), (.soundMissing, 2401),
+        ]
+        for (code, number) in codes {
+            #expect(code.rawValue == number)
+            #expect(code.entry?.code == code)
+        }
+    }
+
     @Test(arguments: ["WB-2107", "wb-2107", "2107"])
     func `a code is read in every form that a person types`(text: String) {
         #expect(ErrorCode(text) == .loginRefused)

@@ -218,3 +218,122 @@ final class CameraWatchTests {
         #expect(try key(unregistered(6), 140).state == .ok)
     }
 }
+
+/// Of cameras at this machine.
+final class CaptureWatchTests {
+    private var watch = CameraWatch(at: .at(0))
+
+    private func look(_ seconds: Double, frames: UInt64 = 10, _ change: (inout CaptureStatistics) -> Void)
+        -> CameraWatch.Outcome
+    {
+        var capture = CaptureStatistics(path: "/dev/v4l/by-id/usb-Example-video-index0")
+        capture.state = .streaming
+        capture.usbPort = "1-1.4"
+        change(&capture)
+        return watch.took(
+            .answered(status(frames: frames, acknowledgedSecondsAgo: frames > 10 ? 0 : nil) { $0.capture = capture }),
+            camera: HealthSettings.Camera(id: "front"), phase: .running, thresholds: HealthThresholds(),
+            at: .at(seconds))
+    }
+
+    private func finding(_ outcome: CameraWatch.Outcome, _ check: CheckName) -> Finding? {
+        outcome.findings.first { $0.check == check }
+    }
+
+    @Test(arguments: [
+        (ErrorCode?.none, true), (.deviceMissing, true), (.deviceNotPermitted, true), (.deviceUnusable, true),
+        (.formatRefused, true), (.deviceFaults, false), (.badPictures, false),
+    ])
+    func `a camera that waits is told at once; only faults of the device are answered with a step`(
+        code: ErrorCode?, isForPerson: Bool
+    ) throws {
+        for second in stride(from: 1.0, through: 60, by: 2) {
+            let outcome = look(second) {
+                $0.state = .waiting
+                $0.reason = "it was unplugged"
+                $0.code = code
+            }
+            let camera = try #require(finding(outcome, .camera))
+            #expect(camera.state == (second >= 30 ? .fail : .warn), "second \(second)")
+            #expect(camera.code == code ?? .deviceMissing)
+            #expect(camera.evidence.hasPrefix("it was unplugged; no frame for"))
+            let publish = try #require(finding(outcome, .publish))
+            if second > 6 {
+                #expect(publish.code == code ?? .deviceMissing)
+                #expect(publish.evidence.contains("it waits for its camera: it was unplugged"))
+            }
+            switch outcome.trouble {
+            case nil: #expect(second < 30)
+            case .remote: #expect(isForPerson && second >= 30)
+            case .local: #expect(!isForPerson && second >= 30)
+            default: Issue.record("\(String(describing: outcome.trouble))")
+            }
+        }
+    }
+
+    @Test func `what a camera is encoded with is told, and what it does not hold`() throws {
+        func encoder(_ second: Double, _ change: (inout CaptureStatistics) -> Void) -> Finding? {
+            finding(
+                look(second, frames: 10 + UInt64(second)) {
+                    $0.encoder = "libx264"
+                    $0.isHardwareEncoder = false
+                    $0.width = 1280
+                    $0.height = 720
+                    $0.rate = 30
+                    change(&$0)
+                }, .encoder)
+        }
+        #expect(encoder(1) { _ in }?.evidence == "libx264 (software), 1280x720 at 30.0 fps")
+        #expect(encoder(2) { _ in }?.state == .ok)
+        let limited = try #require(encoder(3) { $0.limit = "30 were asked for, 12 are held" })
+        #expect(limited.state == .warn && limited.code == .encoderLimited)
+        #expect(limited.evidence == "30 were asked for, 12 are held")
+        // It may have been set to software since.
+        let since = try #require(encoder(4) { $0.encoderHangs = 3 })
+        #expect(since.code == .encoderHung && since.evidence.contains("hung 3 times lately; libx264 codes"))
+        let off = try #require(encoder(5) { $0.code = .hardwareEncoderOff })
+        #expect(off.code == .hardwareEncoderOff && off.evidence.contains("again and again and is left alone"))
+        let hung = try #require(
+            encoder(6) {
+                $0.encoder = "h264_v4l2m2m"
+                $0.isHardwareEncoder = true
+                $0.encoderHangs = 1
+            })
+        #expect(hung.code == .encoderHung && hung.evidence.contains("hung 1 time "))
+        // What is too long is cut: a process that was broken into says what it likes.
+        let long = encoder(7) { $0.limit = String(repeating: "x", count: 100_000) }
+        #expect(long?.evidence.count == 201)
+        #expect(finding(look(8) { _ in }, .encoder) == nil)
+    }
+
+    @Test func `sound that was asked for and is not there is told`() {
+        let missing = finding(look(1) { $0.soundReason = "hw:CARD=C920 is busy" }, .sound)
+        #expect(missing?.state == .warn && missing?.code == .soundMissing)
+        #expect(finding(look(2) { $0.sound = "hw:CARD=C920" }, .sound)?.state == .ok)
+        #expect(finding(look(3) { _ in }, .sound) == nil)
+    }
+
+    @Test func `the port of its USB device is known while it is silent and while the device is away`() {
+        _ = look(1) { _ in }
+        #expect(watch.usbPort == "1-1.4")
+        _ = look(2) {
+            $0.usbPort = nil
+            $0.state = .waiting
+        }
+        _ = watch.took(
+            .silent("x"), camera: .init(id: "front"), phase: .running, thresholds: HealthThresholds(), at: .at(3))
+        #expect(watch.usbPort == "1-1.4")
+        _ = look(4) { $0.usbPort = "2-1" }
+        #expect(watch.usbPort == "2-1")
+        for port in [
+            "", "1", "1-", "-1", "1-1.", "../1-1", "1-1/../usb1", "1-1;x", "1-1:1.0", "usb1", "1111-1", "1-1.4\n",
+        ] {
+            _ = look(5) { $0.usbPort = port }
+            #expect(watch.usbPort == "2-1", "\(port)")
+        }
+        _ = watch.took(
+            .answered(status(frames: 99)), camera: .init(id: "front"), phase: .running, thresholds: HealthThresholds(),
+            at: .at(6))
+        #expect(watch.usbPort == nil)
+    }
+}

@@ -39,6 +39,18 @@ final class ExaminationTests {
         #expect(examination.isInTrouble(.relay("main")))
     }
 
+    @Test func `the ladder learns a camera's USB port from its process, unless the settings name one`() {
+        examination.use(.init(cameras: [.init(id: "front"), .init(id: "yard", usbPort: "3-1")]))
+        for id in ["front", "yard"] {
+            let document = status(id, frames: 1) {
+                $0.capture = CaptureStatistics(path: "/dev/video0")
+                $0.capture?.usbPort = "1-1.4"
+            }
+            took(.camera(id), .camera(.answered(document)), 1)
+        }
+        #expect(observed(2).cameras.map(\.usbPort) == ["1-1.4", "3-1"])
+    }
+
     @Test func `a relay that is away is told as such, and gives no reason for a step`() {
         examination.use(.init(relays: [main], cameras: [.init(id: "front", relay: "main")]))
         took(.units, .units(.units([])), 0)

@@ -23,6 +23,11 @@ import Wire
         #expect(AnnexB.units(in: bytes[...]).map(Array.init) == units)
         let embedded = [0, 0, 1, 0xEE] + bytes + [0, 0, 1, 0xEE]
         #expect(AnnexB.units(in: embedded[4..<(4 + bytes.count)]).map(Array.init) == units)
+        #expect(
+            bytes.withUnsafeBytes { AnnexB.lengthPrefixed(copying: $0.bytes) { _ in true } }
+                == AnnexB.lengthPrefixed(bytes[...]))
+        let kept = bytes.withUnsafeBytes { AnnexB.lengthPrefixed(copying: $0.bytes) { $0 != 9 } }
+        #expect(kept == AnnexB.lengthPrefixed(bytes[...]) { $0.first != 9 })
     }
 
     /// Against the plainest reading of annex B, with zeros and ones common enough to meet every case at every

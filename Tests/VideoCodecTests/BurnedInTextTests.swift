@@ -73,7 +73,6 @@ import Testing
         let glyphs = "0123456789:.#-".map { BitmapFont.rows(of: $0) }
         #expect(Set(glyphs).count == 14)
         #expect(glyphs.allSatisfy { $0.count == 7 && $0.allSatisfy { $0 < 32 } })
-        #expect(BitmapFont.rows(of: "é") == [UInt8](repeating: 0, count: 7))
     }
 
     @Test func `the tone is continuous over the second's end and beeps at its beginning`() {

@@ -154,12 +154,17 @@ import VideoCodec
 }
 
 /// What this machine's libavcodec can do beyond what every one can.
-private enum Encoders {
+enum Encoders {
     static let x265Reason: Comment = "this libavcodec has no libx265"
 
-    static var hasX265: Bool {
+    static var hasX265: Bool { has("libx265") }
+
+    /// Those of the software encoders that are here.
+    static var software: [String] { ["libx264", "libx265", "libopenh264"].filter(has) }
+
+    private static func has(_ name: String) -> Bool {
         var configuration = Pattern.configuration()
-        configuration.encoders = ["libx265"]
+        configuration.encoders = [name]
         return (try? VideoEncoder(configuration)) != nil
     }
 }

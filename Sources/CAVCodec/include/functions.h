@@ -17,6 +17,17 @@
     F(void, av_frame_free, (AVFrame **frame), (frame)) \
     F(int, av_frame_get_buffer, (AVFrame *frame, int align), (frame, align)) \
     F(int, av_frame_make_writable, (AVFrame *frame), (frame)) \
+    F(int, av_frame_is_writable, (AVFrame *frame), (frame)) \
+    F(int, av_opt_set_int, (void *object, const char *name, int64_t value, int flags), (object, name, value, flags)) \
+    F(int, av_frame_ref, (AVFrame *target, const AVFrame *source), (target, source)) \
+    F(AVBufferRef *, av_buffer_create, \
+      (uint8_t *data, size_t size, void (*free)(void *opaque, uint8_t *data), void *opaque, int flags), \
+      (data, size, free, opaque, flags)) \
+    F(void, av_buffer_unref, (AVBufferRef **buffer), (buffer)) \
+    F(AVBufferPool *, av_buffer_pool_init, (size_t size, AVBufferRef *(*allocate)(size_t size)), (size, allocate)) \
+    F(AVBufferRef *, av_buffer_pool_get, (AVBufferPool *pool), (pool)) \
+    F(void, av_buffer_pool_uninit, (AVBufferPool **pool), (pool)) \
+    F(int, av_frame_copy, (AVFrame *target, const AVFrame *source), (target, source)) \
     F(int, av_frame_copy_props, (AVFrame *target, const AVFrame *source), (target, source)) \
     F(void, av_frame_unref, (AVFrame *frame), (frame)) \
     F(void, av_channel_layout_default, (AVChannelLayout *layout, int channels), (layout, channels)) \
@@ -32,6 +43,7 @@
 #define WB_AVCODEC_FUNCTIONS(F) \
     F(const AVCodec *, avcodec_find_encoder_by_name, (const char *name), (name)) \
     F(const AVCodec *, avcodec_find_decoder, (enum AVCodecID id), (id)) \
+    F(const AVCodec *, avcodec_find_decoder_by_name, (const char *name), (name)) \
     F(const char *, avcodec_get_name, (enum AVCodecID id), (id)) \
     F(AVCodecContext *, avcodec_alloc_context3, (const AVCodec *codec), (codec)) \
     F(void, avcodec_free_context, (AVCodecContext **context), (context)) \
@@ -51,12 +63,9 @@
       (const AVPacket *packet, enum AVPacketSideDataType type, size_t *size), (packet, type, size))
 
 #define WB_SWSCALE_FUNCTIONS(F) \
-    F(struct SwsContext *, sws_getCachedContext, \
-      (struct SwsContext *context, int sourceWidth, int sourceHeight, enum AVPixelFormat sourceFormat, \
-       int width, int height, enum AVPixelFormat format, int flags, \
-       SwsFilter *sourceFilter, SwsFilter *filter, const double *parameters), \
-      (context, sourceWidth, sourceHeight, sourceFormat, width, height, format, flags, sourceFilter, filter, \
-       parameters)) \
+    F(struct SwsContext *, sws_alloc_context, (void), ()) \
+    F(int, sws_init_context, (struct SwsContext *context, SwsFilter *sourceFilter, SwsFilter *filter), \
+      (context, sourceFilter, filter)) \
     F(void, sws_freeContext, (struct SwsContext *context), (context)) \
     F(int, sws_isSupportedInput, (enum AVPixelFormat format), (format)) \
     F(const int *, sws_getCoefficients, (int colorspace), (colorspace)) \

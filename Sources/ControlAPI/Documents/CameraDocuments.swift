@@ -42,12 +42,12 @@ public struct CameraRequest: Codable, Equatable, Sendable {
     /// Needed to add; refused in a change.
     public var id: String?
     public var name: String?
-    /// `test:`, `file:/path`, later `v4l2:…`, `rtsp://…`, `onvif://…`; without user or password.
+    /// `test:`, `file:/path`, `v4l2:/dev/…`, later `rtsp://…`, `onvif://…`; without user or password.
     public var source: String?
     public var user: String?
     public var isActive: Bool?
-    /// `size`, `rate`, `bitrate`, `gop`, `audio`, `loop`, `relay`, `stream`, `rotate_seconds`, `attributes`, `viewers`
-    /// as in the TOML. Those that a change does not name stay as they are.
+    /// `size`, `rate`, `bitrate`, `gop`, `audio`, `loop`, `pixel_format`, `encoder`, `rotate`, `flip`, `masks`,
+    /// `overlay`, `controls`, `microphone`, `relay`, `stream`, `rotate_seconds`, `attributes`, `viewers` as in the TOML. Those that a change does not name stay as they are.
     public var settings: [String: SettingValue]?
 
     public init(

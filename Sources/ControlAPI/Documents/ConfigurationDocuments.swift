@@ -47,6 +47,8 @@ public enum ConfigurationAction: String, Codable, Sendable, CaseIterable {
     case none
     case startCamera = "start-camera"
     case stopCamera = "stop-camera"
+    /// Takes effect while the camera publishes, without a gap.
+    case changeCamera = "change-camera"
     case restartCamera = "restart-camera"
     case restartService = "restart-service"
 }

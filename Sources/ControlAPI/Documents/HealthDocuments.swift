@@ -10,8 +10,8 @@ public enum HealthState: String, Codable, Sendable, CaseIterable {
 
 /// One check of the box or of one of its cameras.
 public struct HealthCheck: Codable, Equatable, Sendable {
-    /// `publish`, `frozen-picture`, `power`, `heat`, `storage-read-only`, `disk`, `memory`, `cpu`, `clock`,
-    /// `network-link`, `network-address`, `network-gateway`, `network-dns`, `relay`, `kas`, `camera`, `watchdog`,
+    /// `publish`, `camera`, `frozen-picture`, `encoder`, `sound`, `power`, `heat`, `storage-read-only`, `disk`, `memory`,
+    /// `cpu`, `clock`, `network-link`, `network-address`, `network-gateway`, `network-dns`, `relay`, `kas`, `watchdog`,
     /// `certificate`, `key`, `unit` …
     public var check: String
     /// The camera, relay or interface that it is about; nil: the box.

@@ -148,6 +148,9 @@ extension ControlCore {
                 throw CodedError(
                     .badRequest, "settings.\(key) is a field of the camera",
                     next: "Give it as \(key == "active" ? "isActive" : key), beside settings")
+            } else if case .string("") = value {
+                // An empty text takes a setting away, as of a relay.
+                values[key] = nil
             } else {
                 values[key] = value.stored
             }

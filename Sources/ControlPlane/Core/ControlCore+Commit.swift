@@ -1,4 +1,5 @@
 internal import BoxConfiguration
+internal import CameraModel
 internal import CameraStore
 internal import ControlAPI
 internal import ErrorCatalog
@@ -40,8 +41,26 @@ extension ControlCore {
     func difference(_ proposal: Proposal) -> ConfigurationDiff {
         ConfigurationDiff(
             fromGeneration: current.number,
-            changes: current.settings.changes(to: proposal.settings).map { ConfigurationChange($0) },
-            confirmWithinSeconds: proposal.confirmSeconds)
+            changes: current.settings.changes(to: proposal.settings).map { change in
+                var change = ConfigurationChange(change)
+                if change.action == .restartCamera, isLive(change.object, proposal.settings) {
+                    change.action = .changeCamera
+                }
+                return change
+            }, confirmWithinSeconds: proposal.confirmSeconds)
+    }
+
+    /// The camera can take it over while it publishes.
+    private func isLive(_ object: String, _ settings: BoxSettings) -> Bool {
+        guard object.hasPrefix("camera.") else { return false }
+        let id = String(object.dropFirst("camera.".utf8.count))
+        func configuration(_ settings: BoxSettings) -> CameraConfiguration? {
+            try? settings.cameraConfiguration(id, stateDirectory: paths.cameraState(id))
+        }
+        guard let old = configuration(current.settings), let new = configuration(settings),
+            let change = old.videoChange(to: new)
+        else { return false }
+        return !change.isEmpty
     }
 
     /// Puts it to use. What is written first may fail and leaves nothing; the store's transaction, or without one the
@@ -51,7 +70,7 @@ extension ControlCore {
         let generation = generation(of: proposal)
         let number = generation.number
         let (target, plan, resumed) = plan(proposal.settings, startsIdle: false)
-        let staged = try runtime.stage(plan, token: nextMark())
+        let staged = try runtime.stage(plan)
         do {
             try save(generation, proposal)
         } catch {
@@ -90,7 +109,7 @@ extension ControlCore {
     func plan(
         _ settings: BoxSettings, startsIdle: Bool
     ) -> (target: RuntimeTarget, plan: RuntimePlan, resumed: Set<String>) {
-        let present = runtime.present(units: unitStates.map { Array($0.values) })
+        let present = runtime.present(units: unitStates.map { Array($0.values) }, changing: crew.changing)
         let stopped = runtime.stopped()
         let free = makeTarget(settings, stopped: [])
         let resumed = stopped.filter { id in
@@ -98,7 +117,8 @@ extension ControlCore {
             return present.cameraFiles[id] != nil && present.cameraFiles[id] != file
         }
         let target = stopped == resumed ? free : makeTarget(settings, stopped: stopped.subtracting(resumed))
-        let plan = RuntimePlan(from: present, to: target, paths: paths, startsIdle: startsIdle)
+        let plan = RuntimePlan(
+            from: present, to: target, paths: paths, token: nextMark(), startsIdle: startsIdle)
         return (target, plan, resumed)
     }
 
@@ -111,7 +131,11 @@ extension ControlCore {
             guard job.job == .stop || paths.file(ofUnit: job.unit).map({ !failed.contains($0) }) ?? true else {
                 continue
             }
-            crew.request(job.job, job.unit)
+            if let change = job.change {
+                crew.request(change, mark: plan.markContent(isChange: true), job.unit)
+            } else {
+                crew.request(job.job, job.unit)
+            }
         }
         guard let failure else { return }
         let why = CodedError(of: failure)
@@ -122,7 +146,7 @@ extension ControlCore {
     /// came or went, somebody asked for a stop, or an earlier attempt failed.
     func reconcile(startsIdle: Bool = false) throws {
         let (target, plan, _) = plan(current.settings, startsIdle: startsIdle)
-        let staged = try runtime.stage(plan, token: nextMark())
+        let staged = try runtime.stage(plan)
         put(target, plan, staged)
     }
 

@@ -82,7 +82,8 @@ actor ControlCore {
         shelf = GenerationShelf(directory: paths.generations, effects: effects)
         let runtime = RuntimeFiles(paths: paths, effects: effects)
         self.runtime = runtime
-        processes = CameraProcesses(paths: paths)
+        let processes = CameraProcesses(paths: paths)
+        self.processes = processes
         target = RuntimeTarget(settings: BoxSettings(), paths: paths, stopped: [], problem: nil) { _, _ in false }
         beganReadOnly = SystemFiles.isReadOnly(paths.database)
         do {
@@ -104,6 +105,10 @@ actor ControlCore {
                     if isDown { runtime.clearSocket(of: id) }
                 }
                 return runtime.restartToken(ofUnit: unit)
+            },
+            change: { unit, change, user in
+                guard let id = UnitName.cameraID(unit), CameraIdentifier.isValid(id) else { return }
+                try await processes.change(change, of: id, user: user)
             },
             ended: { outcome in Self.ended(outcome, runtime: runtime, hub: hub, logger: logger) })
     }
@@ -138,8 +143,13 @@ actor ControlCore {
         {
             try? runtime.effects.remove(path)
         }
-        guard let failure = outcome.failure else { return }
         let (topic, object) = Self.subject(ofUnit: outcome.unit)
+        if let refusal = outcome.refusal {
+            let text = "is restarted, since it did not take the change over: \(refusal)"
+            hub.publish(topic, object: object, text)
+            logger.notice("\(object) \(text)", metadata: ["unit": "\(outcome.unit)"])
+        }
+        guard let failure = outcome.failure else { return }
         hub.publish(
             topic, object: object, code: .systemManager, "could not \(outcome.job.rawValue): \(failure)")
         logger.warning(

@@ -70,6 +70,18 @@ extension ControlRoutes {
                 }
                 return .noContent
             },
+            APIRoute(
+                .get, "\(path)/snapshot", "The newest picture of a camera that publishes, masks and text burnt in",
+                responseType: "image/jpeg", isForAdministrators: true
+            ) { request in
+                let id = request.parameter("id")
+                return try await forwarded {
+                    _ = try await coded { try await core.requireCamera(id) }
+                    let user = try await coded { try await core.user(of: id) }
+                    return APIResponse(
+                        body: .bytes(try await core.processes.snapshot(of: id, user: user), type: "image/jpeg"))
+                }
+            },
             APIRoute(.delete, "\(path)/password", "Forgets the password of a camera's login") { request in
                 try await coded { try await core.removePassword(of: request.parameter("id")) }
                 return .noContent

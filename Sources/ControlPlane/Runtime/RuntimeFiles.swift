@@ -14,11 +14,16 @@ struct RuntimeFiles: Sendable {
         try SystemFiles.makeDirectory(paths.services, mode: 0o755)
     }
 
-    func present(units: [UnitState]?) -> RuntimePresent {
+    /// - Parameter changing: units whose processes are about to be told what they lack.
+    func present(units: [UnitState]?, changing: Set<String>) -> RuntimePresent {
         var present = RuntimePresent()
         for id in marked(".json") { present.cameraFiles[id] = read(paths.cameraFile(id)) }
         for service in Self.services { present.serviceFiles[service] = read(paths.serviceFile(service)) }
         (present.cameraRestartMarks, present.serviceRestartMarks) = restartMarks()
+        present.changing = present.cameraRestartMarks.filter { id in
+            changing.contains(UnitName.camera(id))
+                && read(paths.restartMark(id))?.starts(with: RuntimePlan.changePrefix.utf8) == true
+        }
         present.health = read("\(paths.services)/health.json")
         present.units = units.map { Dictionary($0.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first }) }
         return present
@@ -45,14 +50,13 @@ struct RuntimeFiles: Sendable {
     }
 
     /// Writes everything that the plan wants under other names. Nothing is left when it throws.
-    ///
-    /// - Parameter token: what marks hold, so that the end of an older restart does not take a newer one's mark away.
-    func stage(_ plan: RuntimePlan, token: String) throws -> [Effects.Staged] {
+    func stage(_ plan: RuntimePlan) throws -> [Effects.Staged] {
         var staged: [Effects.Staged] = []
         do {
             // Marks come first: from the moment when a file is new, its mark is there.
             for mark in plan.marks {
-                staged.append(try effects.stage(Array(token.utf8), as: mark, mode: 0o600, isDurable: false))
+                let content = plan.markContent(isChange: mark.isChange)
+                staged.append(try effects.stage(content, as: mark.path, mode: 0o600, isDurable: false))
             }
             for write in plan.writes {
                 staged.append(try effects.stage(write.bytes, as: write.path, mode: write.mode, isDurable: false))

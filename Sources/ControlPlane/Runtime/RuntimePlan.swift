@@ -1,3 +1,5 @@
+internal import CameraModel
+internal import ControlAPI
 internal import Systemd
 
 /// What there is in the runtime directory and in systemd.
@@ -10,6 +12,8 @@ struct RuntimePresent: Equatable {
     /// Cameras and services whose unit may run with older settings.
     var cameraRestartMarks: Set<String> = []
     var serviceRestartMarks: Set<String> = []
+    /// Of the marked cameras, those whose process lacks nothing but a change that the crew is about to tell it.
+    var changing: Set<String> = []
     /// By unit name; nil when systemd was not asked: then nothing is started that nothing changed for.
     var units: [String: UnitState]?
 }
@@ -25,22 +29,36 @@ struct RuntimePlan: Equatable {
     struct Job: Equatable {
         var unit: String
         var job: UnitLine.Job
+        /// Of a change: what the process is told.
+        var change: VideoChange?
     }
 
+    /// A file that says "this unit may run with older settings": there before the file is, and gone after the restart,
+    /// or after the process has taken the change over. What a kill leaves behind becomes a restart.
+    struct Mark: Equatable {
+        var path: String
+        var isChange: Bool
+    }
+
+    /// What marks hold, so that the end of an older restart does not take a newer one's mark away.
+    var token: String
     var writes: [Write] = []
-    /// Files that say "restart this unit"; there before the file is, and gone after the restart.
-    var marks: [String] = []
+    var marks: [Mark] = []
     var removals: [String] = []
     var jobs: [Job] = []
 
     /// - Parameter startsIdle: start what should run and does not, though nothing changed for it. At boot yes; after a
     ///   change the supervision does it, so that a change for one camera never touches another.
-    init(from present: RuntimePresent, to target: RuntimeTarget, paths: ControlPaths, startsIdle: Bool) {
+    init(
+        from present: RuntimePresent, to target: RuntimeTarget, paths: ControlPaths, token: String, startsIdle: Bool
+    ) {
+        self.token = token
         for (id, camera) in target.cameras.sorted(by: { $0.key < $1.key }) {
             plan(
                 unit: UnitName.camera(id), file: camera.file, present: present.cameraFiles[id], runs: camera.runs,
                 path: paths.cameraFile(id), mode: 0o600, mark: paths.restartMark(id),
-                isMarked: present.cameraRestartMarks.contains(id), units: present.units, startsIdle: startsIdle)
+                isMarked: present.cameraRestartMarks.contains(id), isChanging: present.changing.contains(id),
+                units: present.units, startsIdle: startsIdle)
         }
         for service in ["kas", "relay"] {
             let file = target.services[service]
@@ -68,11 +86,14 @@ struct RuntimePlan: Equatable {
 
     private mutating func plan(
         unit: String, file: [UInt8]?, present: [UInt8]?, runs: Bool, path: String, mode: UInt32, mark: String,
-        isMarked: Bool, units: [String: UnitState]?, startsIdle: Bool
+        isMarked: Bool, isChanging: Bool = false, units: [String: UnitState]?, startsIdle: Bool
     ) {
         let state = units?[unit]
+        // A process that waits for a restart has older settings than its file. Whether it runs at all is for the crew to
+        // see: what is known here of a unit may be old.
+        let change = !isMarked || isChanging ? Self.change(from: present, to: file) : nil
         if let file, file != present {
-            if present != nil || state?.isUp == true, runs { marks.append(mark) }
+            if present != nil || state?.isUp == true, runs { marks.append(Mark(path: mark, isChange: change != nil)) }
             writes.append(Write(path: path, bytes: file, mode: mode))
         }
         if file == nil, present != nil { removals.append(path) }
@@ -83,13 +104,32 @@ struct RuntimePlan: Equatable {
         }
         if file != present {
             let isNew = present == nil && state?.isUp != true
-            jobs.append(Job(unit: unit, job: isNew ? .start : .restart))
-        } else if isMarked, startsIdle {
+            jobs.append(Job(unit: unit, job: change != nil ? .change : isNew ? .start : .restart, change: change))
+        } else if isMarked, !isChanging, startsIdle {
             jobs.append(Job(unit: unit, job: .restart))
         } else if startsIdle, units == nil || state?.isIdle ?? true {
             jobs.append(Job(unit: unit, job: .start))
         }
     }
+}
+
+extension RuntimePlan {
+    /// What a process that runs with the settings `present` has to be told to have those of `file`; nil when only a
+    /// restart does it, and for what is no camera's.
+    private static func change(from present: [UInt8]?, to file: [UInt8]?) -> VideoChange? {
+        guard let present, let file, present != file,
+            let old = try? JSONDocument.decode(CameraConfiguration.self, from: present),
+            let new = try? JSONDocument.decode(CameraConfiguration.self, from: file),
+            let change = old.videoChange(to: new), !change.isEmpty
+        else { return nil }
+        return change
+    }
+
+    /// What its marks hold.
+    func markContent(isChange: Bool) -> [UInt8] { Array(((isChange ? Self.changePrefix : "") + token).utf8) }
+
+    /// Begins a mark for which the process need not be restarted, as long as somebody knows what it has to be told.
+    static let changePrefix = "change "
 }
 
 extension UnitState {

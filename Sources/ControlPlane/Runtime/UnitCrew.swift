@@ -1,3 +1,4 @@
+internal import CameraModel
 internal import ErrorCatalog
 internal import Synchronization
 internal import Systemd
@@ -9,12 +10,25 @@ final class UnitCrew: Sendable {
         var unit: String
         var job: UnitLine.Job
         var failure: SystemdError?
-        /// What `prepare` said of the unit before a start.
+        /// What `prepare` said of the unit before a start; of a change, its own.
         var mark: [UInt8]?
+        /// Why a change became a restart.
+        var refusal: String?
     }
+
+    /// What a process that runs has yet to be told, all that was asked for since it was last told.
+    struct Change: Equatable, Sendable {
+        var video: VideoChange
+        /// The newest one that this settles.
+        var mark: [UInt8]
+    }
+
+    /// A process that does not run reads the new settings when it is started.
+    private struct NotUp: Error {}
 
     private struct State {
         var lines: [String: UnitLine] = [:]
+        var owed: [String: Change] = [:]
         var waiting: [Int: (unit: String?, done: CheckedContinuation<Void, Never>)] = [:]
         var nextWaiting = 0
         var failures: [String: SystemdError] = [:]
@@ -25,19 +39,35 @@ final class UnitCrew: Sendable {
     private let units: any UnitControl
     /// Before a start: credentials have to be where the unit loads them from. Returns the mark that wants the restart.
     private let prepare: @Sendable (_ unit: String, _ isDown: Bool) throws -> [UInt8]?
+    private let tellProcess: @Sendable (_ unit: String, VideoChange, _ user: UInt32) async throws -> Void
     private let tell: @Sendable (Outcome) -> Void
     private let willDo: @Sendable (_ step: String) throws -> Void
 
+    /// - Parameter change: tells the process of a camera's unit, which runs as `user`.
     init(
         units: any UnitControl, willDo: @escaping @Sendable (_ step: String) throws -> Void,
         prepare: @escaping @Sendable (_ unit: String, _ isDown: Bool) throws -> [UInt8]?,
+        change: @escaping @Sendable (_ unit: String, VideoChange, _ user: UInt32) async throws -> Void,
         ended: @escaping @Sendable (Outcome) -> Void
     ) {
         self.units = units
         self.willDo = willDo
         self.prepare = prepare
+        tellProcess = change
         tell = ended
     }
+
+    /// As `request(.change, unit)`, with what changes. Newer values take the place of those that were not told yet.
+    func request(_ change: VideoChange, mark: [UInt8], _ unit: String) {
+        state.withLock { state in
+            let video = state.owed[unit]?.video.merging(change) ?? change
+            state.owed[unit] = Change(video: video, mark: mark)
+        }
+        request(.change, unit)
+    }
+
+    /// Units whose processes lack nothing but what the crew will tell them.
+    var changing: Set<String> { state.withLock { Set($0.owed.keys) } }
 
     /// Returns at once; the job goes its way.
     func request(_ job: UnitLine.Job, _ unit: String) {
@@ -89,20 +119,19 @@ final class UnitCrew: Sendable {
     private func work(through first: UnitLine.Job, _ unit: String) async {
         var job = first
         while true {
-            var failure: SystemdError?
-            var mark: [UInt8]?
+            var outcome = Outcome(unit: unit, job: job)
+            let owed = state.withLock { $0.owed[unit] }
             do {
-                let state = job == .stop ? nil : try? await units.state(of: unit)
-                let isFailed = state?.active == "failed"
-                if job != .stop { mark = try prepare(unit, isFailed || state?.isIdle == true) }
-                try await perform(job, unit, isFailed: isFailed)
+                try await perform(owed, &outcome)
             } catch {
-                failure = error as? SystemdError ?? .invalid(CodedError(of: error).what)
+                outcome.failure = error as? SystemdError ?? .invalid(CodedError(of: error).what)
             }
             // Told before the line is free, so that whoever waited for it sees what came of it.
-            tell(Outcome(unit: unit, job: job, failure: failure, mark: mark))
+            tell(outcome)
             let (next, released) = state.withLock { state in
-                state.failures[unit] = failure
+                // After a failure the mark is still there, and asks for a restart.
+                if state.owed[unit] == owed { state.owed[unit] = nil }
+                state.failures[unit] = outcome.failure
                 state.ended += 1
                 let next = state.lines[unit]?.ended()
                 if next == nil { state.lines[unit] = nil }
@@ -116,9 +145,35 @@ final class UnitCrew: Sendable {
         }
     }
 
+    private func perform(_ owed: Change?, _ outcome: inout Outcome) async throws {
+        let unit = outcome.unit
+        let state = outcome.job == .stop ? nil : try? await units.state(of: unit)
+        if outcome.job == .change {
+            do {
+                try await change(owed, unit, state)
+                outcome.mark = owed?.mark
+                return
+            } catch {
+                if !(error is NotUp) { outcome.refusal = "\(error)" }
+                outcome.job = .restart
+            }
+        }
+        let isFailed = state?.active == "failed"
+        if outcome.job != .stop { outcome.mark = try prepare(unit, isFailed || state?.isIdle == true) }
+        try await perform(outcome.job, unit, isFailed: isFailed)
+    }
+
+    private func change(_ owed: Change?, _ unit: String, _ state: UnitState?) async throws {
+        // A restart came before it, and the process has read it.
+        guard let owed else { return }
+        guard let user = state?.userIdentifier, state?.isUp == true else { throw NotUp() }
+        try willDo("change \(unit)")
+        try await tellProcess(unit, owed.video, user)
+    }
+
     private func perform(_ job: UnitLine.Job, _ unit: String, isFailed: Bool) async throws {
         switch job {
-        case .start, .restart:
+        case .start, .restart, .change:
             // systemd starts nothing that has used up its starts, until that is forgotten.
             if isFailed {
                 try willDo("reset \(unit)")
@@ -134,5 +189,14 @@ final class UnitCrew: Sendable {
                 // Nothing to stop.
             }
         }
+    }
+}
+
+extension VideoChange {
+    /// Both, where the newer one decides.
+    func merging(_ newer: VideoChange) -> VideoChange {
+        VideoChange(
+            bitrate: newer.bitrate ?? bitrate, frameRate: newer.frameRate ?? frameRate,
+            gopSeconds: newer.gopSeconds ?? gopSeconds, width: newer.width ?? width, height: newer.height ?? height)
     }
 }

@@ -7,6 +7,8 @@ struct UnitLine {
         /// Also starts a unit that does not run.
         case restart
         case stop
+        /// The process takes the new settings over while it publishes; a restart when it does not.
+        case change
     }
 
     private enum State: Equatable {
@@ -43,10 +45,13 @@ struct UnitLine {
         switch (wanted, next ?? current) {
         case (.stop, _): current == .stop ? nil : .stop
         // A restart that waits starts it as well; so does what runs now, when nothing came after it.
-        case (.start, .start), (.start, .restart): next
+        case (.start, .start), (.start, .restart), (.start, .change): next
         // The stop did not happen yet, or just does: the unit may have read older settings.
         case (.start, .stop): current == .stop ? .start : .restart
         case (.restart, _): .restart
+        // What has not begun yet reads the newest settings; what runs now may have read older ones.
+        case (.change, .start), (.change, .restart), (.change, .change): next ?? .change
+        case (.change, .stop): .restart
         }
     }
 }

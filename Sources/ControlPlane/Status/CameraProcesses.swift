@@ -8,6 +8,13 @@ final class CameraProcesses: Sendable {
     /// At once.
     private static let concurrency = 16
     private static let deadline = Duration.seconds(1)
+    /// After it the camera is restarted.
+    private static let changeDeadline = Duration.seconds(5)
+    /// A camera that has just begun may have no picture for some seconds. Its process waits 8 seconds for one, and is to say
+    /// itself that there is none.
+    private static let pictureDeadline = Duration.seconds(13)
+    /// Of one JPEG; 1920x1920 without any compression has 5.5 MB.
+    private static let pictureBytes = 8 << 20
 
     private let paths: ControlPaths
     /// Somebody who asks while everybody is being asked gets the same answers.
@@ -43,6 +50,27 @@ final class CameraProcesses: Sendable {
     /// - Parameter user: of the camera's unit.
     func rotateKey(of id: String, user: UInt32) async throws(ControlClientError) {
         try await client(id, user).send(.post, "/api/v1/rotate-key")
+    }
+
+    /// - Parameter user: of the camera's unit.
+    func change(_ change: VideoChange, of id: String, user: UInt32) async throws(ControlClientError) {
+        var client = client(id, user)
+        client.changeTimeout = Self.changeDeadline
+        try await client.send(.patch, "/api/v1/video", body: change)
+    }
+
+    /// The newest picture as JPEG.
+    ///
+    /// - Parameter user: of the camera's unit.
+    func snapshot(of id: String, user: UInt32) async throws(ControlClientError) -> [UInt8] {
+        var client = client(id, user)
+        client.readTimeout = Self.pictureDeadline
+        client.maximumAnswerBytes = Self.pictureBytes
+        let picture = try await client.bytes("/api/v1/snapshot")
+        guard picture.starts(with: [0xFF, 0xD8, 0xFF]) else {
+            throw .invalidAnswer(path: client.socketPath, why: "it is no JPEG picture")
+        }
+        return picture
     }
 
     private func client(_ id: String, _ user: UInt32) -> ControlClient {

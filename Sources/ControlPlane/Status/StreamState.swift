@@ -57,6 +57,13 @@ struct StreamState {
         _ process: CameraStatusDocument
     ) -> (StreamDocument.State, reason: String?, ErrorCode?) {
         let reason = process.statistics.reason
+        if process.statistics.state == .publishing, let capture = process.statistics.capture {
+            switch capture.state {
+            case .waiting: return (.waiting, capture.reason ?? "waits for its camera", capture.code ?? .deviceMissing)
+            case .starting: return (.starting, capture.reason, capture.code)
+            case .streaming, .stopped: break
+            }
+        }
         return switch process.statistics.state {
         case .publishing: (.live, nil, nil)
         case .starting, .connecting: (.starting, reason, nil)

@@ -24,6 +24,8 @@ struct CameraWatch: Sendable {
     private var stateSince: UInt64
     private var state: CameraStatistics.State?
     private var unregisteredSince: UInt64?
+    /// Where its USB device is, as its process said last: one that hangs tells nothing any more, and its port stays.
+    private(set) var usbPort: String?
 
     /// Seconds for which a header may be without confirmation before it is told.
     private static let registrationPatience = 60.0
@@ -94,14 +96,19 @@ struct CameraWatch: Sendable {
             state = statistics.state
             stateSince = now.uptime
         }
+        followDevice(statistics.capture)
         let frames = framesFinding(statistics, camera.id, limits, now)
         let frozen = frozenFinding(document, camera.id, thresholds)
         let publish = publishing(document, camera.id, limits, now, frames: frames)
         var trouble = publish.trouble
-        if frames.state == .fail { trouble = .local(frames.evidence) }
+        if frames.state == .fail {
+            trouble =
+                CaptureChecks.isForPerson(statistics.capture) ? .remote(frames.evidence) : .local(frames.evidence)
+        }
         if trouble == nil, frozen.state == .fail { trouble = .frozen(frozen.evidence) }
         return Outcome(
-            findings: [publish.finding, frames, frozen, keyFinding(document, camera.id, thresholds, now)],
+            findings: [publish.finding, frames, frozen, keyFinding(document, camera.id, thresholds, now)]
+                + CaptureChecks.findings(statistics.capture, camera.id),
             trouble: trouble, acknowledgedSecondsAgo: publish.acknowledged)
     }
 
@@ -126,6 +133,13 @@ struct CameraWatch: Sendable {
             let age = told < limits.warn ? told : min(told, now.seconds(since: goodAt))
             if frames.state != .ok {
                 // Without frames there is nothing to acknowledge: the source is what is wrong.
+                if let capture = statistics.capture, capture.state == .waiting {
+                    return (
+                        waiting(
+                            "it waits for its camera: \(CaptureChecks.reason(capture))", CaptureChecks.code(capture)),
+                        nil, nil
+                    )
+                }
                 return (waiting("the source delivers none", .noFrames), nil, nil)
             }
             let level = limits.state(age, was: nil, slack: 0)
@@ -186,11 +200,22 @@ struct CameraWatch: Sendable {
         return isNewProcess
     }
 
+    private mutating func followDevice(_ capture: CaptureStatistics?) {
+        guard let capture else { return usbPort = nil }
+        if let port = capture.usbPort, CaptureChecks.isPort(port) { usbPort = port }
+    }
+
     private func framesFinding(
         _ statistics: CameraStatistics, _ id: String, _ limits: HealthThresholds.Pair, _ now: HealthInstant
     ) -> Finding {
         let seconds = now.seconds(since: deliveredAt)
         let level = limits.state(seconds, was: nil, slack: 0)
+        if let capture = statistics.capture, capture.state == .waiting {
+            // It says itself that there are none: nobody has to wait for the threshold to know it.
+            return Finding(
+                .camera, id, level == .fail ? .fail : .warn,
+                "\(CaptureChecks.reason(capture)); no frame for \(seconds.tenths) s", code: CaptureChecks.code(capture))
+        }
         if level == .ok, statistics.video.delivered > 0 {
             return Finding(.camera, id, .ok, "\(statistics.video.delivered) frames, the last \(seconds.tenths) s ago")
         }

@@ -4,6 +4,9 @@ enum CheckName: String, CaseIterable, Sendable {
     case frozenPicture = "frozen-picture"
     case camera
     case key
+    /// Of a camera at this machine: what it is encoded with, and whether that holds what was asked for.
+    case encoder
+    case sound
     case unit
     case power
     case heat

@@ -1,0 +1,77 @@
+internal import CameraModel
+
+extension KeyDefinition {
+    /// What is wrong with a list; entries are told by their number alone.
+    func list(_ elements: [WrittenValue]) -> Finding? {
+        guard elements.count <= kind.countLimit else {
+            return Finding("has more than \(kind.countLimit) entries", "Take some out")
+        }
+        var seen: Set<String> = []
+        for (index, element) in elements.enumerated() {
+            let place = "entry \(index + 1)"
+            guard case .string(let text) = element else {
+                return Finding("has an entry that is \(element.kind), \(place)", "Write texts in quotes")
+            }
+            let (finding, name) = entry(text, place)
+            if let finding { return finding }
+            if let name, !seen.insert(name).inserted {
+                return Finding("says one thing twice, \(place)", "Take one of the two out")
+            }
+        }
+        return nil
+    }
+
+    /// - Returns: what is wrong; and what no other entry may name, too.
+    private func entry(_ text: String, _ place: String) -> (finding: Finding?, name: String?) {
+        switch kind {
+        case .masks:
+            guard CameraConfiguration.Device.Mask(text: text) != nil else {
+                return (Finding("has an entry that is no rectangle inside the picture, \(place)", kind.advice), nil)
+            }
+            return (nil, nil)
+        case .controls:
+            guard let setting = ControlSetting(text: text) else {
+                return (Finding("has an entry that is not name=value, \(place)", kind.advice), nil)
+            }
+            return (nil, setting.name)
+        case .choices(let choices):
+            guard !choices.contains(text) else { return (nil, text) }
+            let meant = NearestName.nearest(text, in: choices).map { ", did you mean \"\($0)\"?" } ?? ""
+            return (Finding("has an entry that is not one of its values, \(place)\(meant)", kind.advice), nil)
+        case .strings(_, let limit):
+            guard !text.isEmpty, text.utf8.count <= limit, text.unicodeScalars.allSatisfy(KeyText.isPrintable) else {
+                return (
+                    Finding(
+                        "has an entry that is empty, longer than \(limit) bytes or has control characters, \(place)",
+                        "Correct it, or take it out"), nil
+                )
+            }
+            return (nil, nil)
+        default: return (Finding("is no list", kind.advice), nil)
+        }
+    }
+}
+
+extension KeyDefinition.Kind {
+    /// Bytes of one entry.
+    static let maskLength = 100
+    static let controlLength = 100
+
+    var isList: Bool {
+        switch self {
+        case .strings, .masks, .controls, .choices: true
+        default: false
+        }
+    }
+
+    /// Entries of a list.
+    var countLimit: Int {
+        switch self {
+        case .strings(let count, _): count
+        case .masks: CameraConfiguration.Device.maskLimit
+        case .controls: CameraConfiguration.Device.controlLimit
+        case .choices(let choices): choices.count
+        default: 0
+        }
+    }
+}

@@ -1,0 +1,55 @@
+internal import CameraModel
+
+/// What a camera's process says of its device and its encoder, in words.
+enum CaptureWords {
+    /// `libx264`, `h264_v4l2m2m (hardware)`; nil before there is one.
+    static func encoder(_ capture: CaptureStatistics) -> String? {
+        capture.encoder.map { name in capture.isHardwareEncoder == true ? "\(name) (hardware)" : name }
+    }
+
+    static func facts(_ capture: CaptureStatistics) -> [(String, String)] {
+        var facts: [(String, String)] = []
+        let device = [capture.card, capture.device.map { "at \($0)" }].compactMap { $0 }.joined(separator: " ")
+        if !device.isEmpty { facts.append(("Camera", device)) }
+        if capture.state != .streaming, let reason = capture.reason { facts.append(("Waits", reason)) }
+        if let format = capture.pixelFormat {
+            facts.append(
+                ("Delivers", "\(format) \(picture(capture.captureWidth, capture.captureHeight, capture.captureRate))"))
+        }
+        if let encoder = encoder(capture) {
+            facts.append(("Encoder", encoder + (capture.encoderReason.map { ": \($0)" } ?? "")))
+            facts.append(("Publishes", picture(capture.width, capture.height, capture.rate)))
+        }
+        if let limit = capture.limit { facts.append(("Limit", limit)) }
+        if capture.captured > 0 { facts.append(("Pictures", pictures(capture))) }
+        if let latency = capture.latencyNanoseconds {
+            let own = capture.ownDurations.percentile(0.5).map { ", at most \(milliseconds($0)) of it ours" } ?? ""
+            facts.append(("Latency", milliseconds(latency) + own))
+        }
+        if let sound = capture.sound { facts.append(("Sound", sound)) }
+        if let reason = capture.soundReason { facts.append(("No sound", reason)) }
+        return facts
+    }
+
+    private static func pictures(_ capture: CaptureStatistics) -> String {
+        let counts: [(UInt64, String)] = [
+            (capture.captured, "captured"), (capture.superseded, "given up for newer ones"),
+            (capture.thinned, "left out for the rate"), (capture.lost, "missing in the driver's count"),
+            (capture.damaged, "damaged"), (capture.encoderErrors, "lost in the encoder"),
+            (capture.encoderDrops, "dropped by the encoder"),
+        ]
+        return counts.enumerated().filter { $0.offset == 0 || $0.element.0 > 0 }
+            .map { "\($0.element.0) \($0.element.1)" }.joined(separator: ", ")
+    }
+
+    private static func picture(_ width: Int?, _ height: Int?, _ rate: Double?) -> String {
+        var parts: [String] = []
+        if let width, let height { parts.append("\(width)x\(height)") }
+        if let rate { parts.append("\(Quantity.tenths(rate)) fps") }
+        return parts.joined(separator: ", ")
+    }
+
+    private static func milliseconds(_ nanoseconds: UInt64) -> String {
+        "\(Quantity.tenths(Double(nanoseconds) / 1e6)) ms"
+    }
+}

@@ -1,0 +1,82 @@
+extension CameraConfiguration {
+    typealias Expectation = (_ holds: Bool, _ field: String, _ reason: String, _ next: String) -> Void
+
+    func validate(_ device: Device, _ expect: Expectation) {
+        let field = "source.device"
+        expect(
+            Device.isDevicePath(device.path), "\(field).path", "is not the path of a device",
+            "Use /dev/v4l/by-id/…, as watchboxctl discover shows it, or /dev/videoN")
+        VideoRange.check(width: device.width, height: device.height, field, expect)
+        VideoRange.check(frameRate: device.frameRate, field, expect)
+        VideoRange.check(bitrate: device.bitrate, field, expect)
+        VideoRange.check(gopSeconds: device.gopSeconds, field, expect)
+        expect(
+            Device.rotations.contains(device.rotation), "\(field).rotation", "is not a quarter of a turn",
+            "Use 0, 90, 180 or 270")
+        validateMasks(device.masks, "\(field).masks", expect)
+        if let name = device.overlay.name {
+            expect(
+                !name.isEmpty && name.utf8.count <= 2048 && name.count <= 64 && Self.isPrintable(name),
+                "\(field).overlay.name", "is empty, has more than 64 characters, or has control characters",
+                "Use 1 to 64 characters, or leave it out")
+        }
+        validateControls(device.controls, "\(field).controls", expect)
+        if let microphone = device.microphone {
+            expect(
+                Device.isSoundDevice(microphone), "\(field).microphone", "is not the name of a sound device",
+                "Use ALSA's name, such as default or hw:CARD=C920: watchboxctl discover shows them")
+        }
+        if let file = device.encoderMemoryFile {
+            expect(
+                !file.isEmpty && file.utf8.count <= 1024 && Self.isPrintable(file), "\(field).encoderMemoryFile",
+                "is not a file's path", "Name a file, or leave it out")
+        }
+        validatePassthrough(device, field, expect)
+    }
+
+    private func validateMasks(_ masks: [Device.Mask], _ field: String, _ expect: Expectation) {
+        guard masks.count <= Device.maskLimit else {
+            return expect(false, field, "has more than \(Device.maskLimit) entries", "Join some of them")
+        }
+        for (index, mask) in masks.enumerated() {
+            expect(
+                mask.isInsidePicture, "\(field)[\(index)]", "is not a rectangle inside the picture",
+                "Use parts of the picture: x, y, width and height from 0 to 1, from its top left corner")
+        }
+    }
+
+    private func validateControls(_ controls: [String: Int], _ field: String, _ expect: Expectation) {
+        expect(
+            controls.count <= Device.controlLimit, field, "has more than \(Device.controlLimit) entries",
+            "Take some out")
+        expect(
+            controls.keys.allSatisfy(Device.isControlName), field, "has a name that no control has",
+            "Use names of lower-case letters, digits and underscores: watchboxctl camera controls shows them")
+    }
+
+    /// What the camera codes goes out as it is, so nothing can be asked of it that changes a picture.
+    private func validatePassthrough(_ device: Device, _ field: String, _ expect: Expectation) {
+        guard device.pixelFormat == .h264 else { return }
+        let wishes = [
+            ("encoder", device.encoder != .automatic), ("rotation", device.rotation != 0),
+            ("flip", device.flip != .none),
+            ("masks", !device.masks.isEmpty), ("overlay", !device.overlay.isEmpty),
+        ]
+        for (name, isWished) in wishes {
+            expect(
+                !isWished, "\(field).\(name)",
+                "needs pictures that can be changed, but H.264 from the camera is passed through as it is",
+                "Use another pixel format, such as auto, or leave this out")
+        }
+    }
+
+    /// Nothing that a terminal would obey.
+    static func isPrintable(_ text: String) -> Bool {
+        text.unicodeScalars.allSatisfy { scalar in
+            switch scalar.value {
+            case 0..<0x20, 0x7F..<0xA0, 0x2028, 0x2029, 0x202A...0x202E, 0x2066...0x2069: false
+            default: true
+            }
+        }
+    }
+}

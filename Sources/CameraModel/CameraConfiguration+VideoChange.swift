@@ -1,0 +1,57 @@
+extension CameraConfiguration {
+    /// What makes `other` of this without a restart; nil when nothing differs, or something differs that cannot change
+    /// while the camera publishes.
+    ///
+    /// Of a device: size, rate, bitrate and distance of key frames, but size and rate not where the camera codes, since
+    /// its stream has to be stopped for them. Of a test pattern: the bitrate.
+    public func videoChange(to other: CameraConfiguration) -> VideoChange? {
+        var change = VideoChange()
+        // This with what can change, so that whatever else differs remains.
+        var changed = self
+        switch (source, other.source) {
+        case (.testPattern(var pattern), .testPattern(let wanted)):
+            if pattern.bitrate != wanted.bitrate { change.bitrate = wanted.bitrate }
+            pattern.bitrate = wanted.bitrate
+            changed.source = .testPattern(pattern)
+        case (.device(var device), .device(let wanted)):
+            if device.bitrate != wanted.bitrate { change.bitrate = wanted.bitrate }
+            if device.gopSeconds != wanted.gopSeconds { change.gopSeconds = wanted.gopSeconds }
+            device.bitrate = wanted.bitrate
+            device.gopSeconds = wanted.gopSeconds
+            if device.pixelFormat != .h264 {
+                if device.frameRate != wanted.frameRate { change.frameRate = wanted.frameRate }
+                if device.width != wanted.width || device.height != wanted.height {
+                    change.width = wanted.width
+                    change.height = wanted.height
+                }
+                device.frameRate = wanted.frameRate
+                device.width = wanted.width
+                device.height = wanted.height
+            }
+            changed.source = .device(device)
+        default: return nil
+        }
+        return changed == other && !change.isEmpty ? change : nil
+    }
+}
+
+extension VideoChange {
+    /// Throws everything that is out of range, as `CameraConfiguration.validate()` does; fields are named `bitrate`,
+    /// `frameRate`, `gopSeconds`, `width` and `height`.
+    public func validate() throws(ConfigurationError) {
+        var problems: [ConfigurationProblem] = []
+        func expect(_ holds: Bool, _ field: String, _ reason: String, _ next: String) {
+            if !holds { problems.append(ConfigurationProblem(field: field, reason: reason, next: next)) }
+        }
+        if let bitrate { VideoRange.check(bitrate: bitrate, nil, expect) }
+        if let frameRate { VideoRange.check(frameRate: frameRate, nil, expect) }
+        if let gopSeconds { VideoRange.check(gopSeconds: gopSeconds, nil, expect) }
+        switch (width, height) {
+        case (nil, nil): break
+        case (let width?, let height?): VideoRange.check(width: width, height: height, nil, expect)
+        case (.some, nil): expect(false, "height", "is missing", "Give width and height, or neither")
+        case (nil, .some): expect(false, "width", "is missing", "Give width and height, or neither")
+        }
+        if !problems.isEmpty { throw ConfigurationError(problems: problems) }
+    }
+}

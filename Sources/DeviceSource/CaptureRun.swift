@@ -1,0 +1,349 @@
+internal import CameraModel
+internal import ErrorCatalog
+internal import Glibc
+internal import Logging
+internal import Media
+internal import Synchronization
+internal import VideoCapture
+internal import VideoCodec
+
+/// One run of a `DeviceSource`, on one thread: what is open, and what is done next.
+final class CaptureRun {
+    private let state: SharedState
+    private let camera: String
+    private let durationLimit: Double?
+    private let logger: Logger
+    private let calls: any DeviceCalls
+    private let root: String
+    private let deliver: @Sendable (MediaEvent) -> Void
+    private let coding: CodingStage
+
+    private var wanted: SharedState.Wanted
+    private var session = CaptureSession()
+    private var clock = CaptureClock()
+    private var wallClock = WallClock()
+    private var open: OpenCamera?
+    /// Of the camera that was used last: another one must not take its place.
+    private var identity: CaptureIdentity?
+    /// Of cameras that are closed.
+    private var closed = CaptureCounters()
+    private var pictures = PictureCounters()
+    /// When other cameras were last looked for, CLOCK_MONOTONIC, nanoseconds.
+    private var lookedAt: UInt64 = 0
+    private static let lookInterval: UInt64 = 10_000_000_000
+    private var isOver = false
+    private var told: SourceFault?
+
+    /// What this run itself counts.
+    struct PictureCounters {
+        var thinned: UInt64 = 0
+        var unreadable: UInt64 = 0
+        /// In a row, and when the first of them came (CLOCK_MONOTONIC, nanoseconds).
+        var unreadableNow = 0
+        var unreadableSince: UInt64 = 0
+    }
+
+    /// So many pictures in a row, over so many nanoseconds, that could not be read: the stream is started again.
+    private static let mostUnreadable = 3
+    private static let longestUnreadable: UInt64 = 2_000_000_000
+    /// Milliseconds of waiting for a picture: stops and changes are seen between.
+    private static let patience = 100
+
+    init(
+        state: SharedState, camera: String, durationLimit: Double?, logger: Logger, calls: any DeviceCalls,
+        root: String, encoderHung: @escaping @Sendable (CodedError) -> Void,
+        deliver: @escaping @Sendable (MediaEvent) -> Void
+    ) {
+        self.state = state
+        self.camera = camera
+        self.durationLimit = durationLimit
+        self.logger = logger
+        self.calls = calls
+        self.root = root
+        self.deliver = deliver
+        wanted = state.wanted.withLock { $0 }
+        coding = CodingStage(
+            state: state, camera: camera, logger: logger, calls: calls, root: root, encoderHung: encoderHung)
+    }
+
+    func run() throws(MediaSourceError) {
+        // Also when it fails: the encoder's end is to be watched like its work.
+        defer { coding.end() }
+        while !state.clock.isStopped, !isOver {
+            let action = session.next(at: SourceClock.now)
+            state.statistics.withLock { $0.attempts = session.attempts }
+            do throws(SourceFault) {
+                switch action {
+                case .wait(let pause): _ = state.clock.wait(until: SourceClock.now &+ pause)
+                case .open: try openCamera()
+                case .restart: try restart()
+                case .capture: try capture()
+                }
+            } catch {
+                faulted(error)
+            }
+            if let failure = coding.failure { throw failure }
+        }
+        close()
+        for event in coding.finish() { deliver(event) }
+    }
+
+    // MARK: - Opening
+
+    private func openCamera() throws(SourceFault) {
+        close()
+        // What was changed while there was no picture counts as well.
+        wanted = state.wanted.withLock { $0 }
+        let path = try currentPath()
+        do throws(CaptureError) {
+            let device = try CaptureDevice(path: path, calls: calls, root: root)
+            // Between the look and the opening another one may have come.
+            if let identity, !isPort, !identity.isSame(as: device.node) { throw .disconnected }
+            setControls(of: device)
+            let setup = try device.negotiate(wanted.device.captureRequest)
+            let nodes = CaptureNodes.find(root: root, calls: calls, isOpening: false)
+            identity = identity?.enriched(by: device.node) ?? CaptureIdentity(device.node, among: nodes)
+            identity?.seen(nodes)
+            open = OpenCamera(device: device, setup: setup)
+            try device.start(buffers: setup.buffers)
+        } catch {
+            throw .capture(error)
+        }
+        started()
+    }
+
+    /// Twice, because one control may rule another: a focus can be set once the automatic focus is off.
+    private func setControls(of device: CaptureDevice) {
+        var left = wanted.device.controls.sorted { $0.key < $1.key }
+        for isLast in [false, true] {
+            left = left.filter { name, value in
+                do throws(CaptureError) {
+                    try device.setControl(name, to: value)
+                    return false
+                } catch {
+                    if isLast { logger.warning("\(error)") }
+                    return true
+                }
+            }
+        }
+    }
+
+    private func restart() throws(SourceFault) {
+        let isChanged = state.wanted.withLock { $0.revision } != wanted.revision
+        guard let open, !isChanged else { return session.settingsChanged(at: SourceClock.now) }
+        open.device.stop()
+        do { try open.device.start(buffers: open.setup.buffers) } catch { throw .capture(error) }
+        started()
+    }
+
+    private func started() {
+        guard let open else { return }
+        let published = PublishedVideo(wanted.device, from: open.setup)
+        coding.use(wanted.device, published, of: open.setup)
+        open.rate = coding.rate
+        session.started(at: SourceClock.now)
+        coding.requestKeyFrame()
+        pictures.unreadableNow = 0
+        let node = open.device.node
+        state.statistics.withLock { statistics in
+            statistics.device = node.device
+            statistics.card = node.card
+            statistics.usbPort = node.usbPort
+            statistics.pixelFormat = open.setup.pixelFormat.description
+            statistics.captureWidth = open.setup.width
+            statistics.captureHeight = open.setup.height
+            statistics.captureRate = open.setup.rate
+        }
+    }
+
+    /// The configured name is that of a place, and not of a camera.
+    private var isPort: Bool { wanted.device.path.hasPrefix("/dev/v4l/by-path/") }
+
+    /// Where the camera is now: at its name, or wherever the same camera has gone. Another one that is at its name now is
+    /// not taken: its pictures must not go out under this one's name.
+    private func currentPath() throws(SourceFault) -> String {
+        let path = wanted.device.path
+        guard let identity, !isPort else { return path }
+        let here: CaptureNode?
+        do throws(CaptureError) {
+            let node = try CaptureNodes.node(at: path, root: root, calls: calls)
+            if identity.isSame(as: node) { return path }
+            here = node
+        } catch {
+            switch error {
+            case .notPermitted, .busy: throw .capture(error)
+            default: here = nil
+            }
+        }
+        let nodes = CaptureNodes.find(root: root, calls: calls)
+        self.identity?.seen(nodes)
+        if let node = self.identity?.match(among: nodes) { return node.device }
+        if let here { throw .anotherCamera(path: path, card: here.card) }
+        throw .capture(.notThere(path: path))
+    }
+
+    private func close() {
+        guard let open else { return }
+        open.device.stop()
+        let counters = open.device.counters
+        closed.captured += counters.captured
+        closed.superseded += counters.superseded
+        closed.lost += counters.lost
+        closed.damaged += counters.damaged
+        self.open = nil
+    }
+
+    private func faulted(_ fault: SourceFault) {
+        session.faulted(fault.remedy, at: SourceClock.now)
+        if case .wait = fault.remedy { close() }
+        if case .person = fault.remedy { close() }
+        if fault != told {
+            told = fault
+            logger.warning("\(fault.sentence)", metadata: ["code": "\(fault.code)"])
+        }
+        state.statistics.withLock { statistics in
+            statistics.state = .waiting
+            statistics.reason = fault.sentence
+            statistics.code = fault.code
+            statistics.interruptions = session.interruptions
+        }
+    }
+
+    // MARK: - Pictures
+
+    private func capture() throws(SourceFault) {
+        guard let open else { return session.settingsChanged(at: SourceClock.now) }
+        let frame: RawFrame?
+        do { frame = try open.device.nextFrame(milliseconds: Self.patience) } catch { throw .capture(error) }
+        guard let frame else {
+            count(open)
+            if session.isSilent(rate: open.setup.rate, at: SourceClock.now) { throw .silent }
+            return applyChanges()
+        }
+        // Before the picture, so that it is the first one that they count for.
+        applyChanges()
+        guard session.isStreaming else { return }
+        try take(frame, open)
+    }
+
+    private func take(_ frame: consuming RawFrame, _ open: OpenCamera) throws(SourceFault) {
+        let received = frame.received
+        let instant = clock.instant(timestamp: frame.timestamp, received: received)
+        session.pictureArrived(at: received)
+        wallClock.observed(wall: WallClock.now, monotonic: SourceClock.now)
+        guard open.admits(instant) else {
+            pictures.thinned += 1
+            return count(open)
+        }
+        lookAround(at: received)
+        state.begin(at: instant)
+        guard let time = state.time(of: instant) else { return }
+        if let durationLimit, Double(time.nanoseconds) / 1e9 >= durationLimit {
+            isOver = true
+            return
+        }
+        if state.isKeyFrameRequested.exchange(false, ordering: .relaxed) { coding.requestKeyFrame() }
+        let outcome = coding.process(
+            frame, at: time, instant: instant, received: received, wallClock: wallClock.time(of: instant),
+            deliver: deliver)
+        // The code of the failure stays.
+        guard coding.failure == nil else { return }
+        // Another encoder may hold another rate.
+        open.rate = coding.rate
+        guard let outcome else {
+            readable(open)
+            return count(open)
+        }
+        if pictures.unreadableNow == 0 { pictures.unreadableSince = received }
+        pictures.unreadable += 1
+        pictures.unreadableNow += 1
+        count(open)
+        if pictures.unreadableNow >= Self.mostUnreadable,
+            received &- pictures.unreadableSince >= Self.longestUnreadable
+        {
+            throw .badPictures(outcome)
+        }
+    }
+
+    /// Another camera with the same serial number may have come: then the number says nothing any more.
+    private func lookAround(at now: UInt64) {
+        guard now &- lookedAt >= Self.lookInterval else { return }
+        lookedAt = now
+        identity?.seen(CaptureNodes.find(root: root, calls: calls, isOpening: false))
+    }
+
+    /// A picture came that is one: only now the camera is there.
+    private func readable(_ open: OpenCamera) {
+        pictures.unreadableNow = 0
+        state.statistics.withLock { statistics in
+            statistics.state = .streaming
+            statistics.reason = nil
+            statistics.code = nil
+        }
+        guard told != nil else { return }
+        told = nil
+        logger.notice("the camera is there again: \(open.device.node.device), \(open.setup.text)")
+    }
+
+    private func applyChanges() {
+        let newest = state.wanted.withLock { $0 }
+        guard newest.revision != wanted.revision, let open else { return }
+        let before = wanted.device
+        wanted = newest
+        let request = newest.device.captureRequest
+        // What the camera already delivers can be scaled and thinned without a gap; more of it, or another shape, must be
+        // asked for.
+        let isEnough =
+            open.setup.width >= request.width && open.setup.height >= request.height
+            && open.setup.rate >= request.rate * 0.95 && PublishedVideo.isSameShape(request, open.setup)
+        guard isEnough || before.captureRequest == request else {
+            return session.settingsChanged(at: SourceClock.now)
+        }
+        let published = PublishedVideo(newest.device, from: open.setup)
+        coding.use(newest.device, published, of: open.setup)
+        open.rate = coding.rate
+    }
+
+    /// Into the statistics.
+    private func count(_ open: OpenCamera) {
+        let counters = open.device.counters
+        state.statistics.withLock { statistics in
+            statistics.captured = closed.captured + counters.captured
+            statistics.superseded = closed.superseded + counters.superseded
+            statistics.lost = closed.lost + counters.lost
+            statistics.damaged = closed.damaged + counters.damaged + pictures.unreadable
+            statistics.thinned = pictures.thinned
+            statistics.clockSteps = clock.steps + wallClock.steps
+            statistics.interruptions = session.interruptions
+            statistics.wallClockDriftMilliseconds = Double(wallClock.drift) / 1e6
+            coding.count(into: &statistics)
+        }
+    }
+}
+
+extension CaptureSetup {
+    /// Of raw pictures the newest counts; of coded ones every one does, so there is room for a while.
+    fileprivate var buffers: Int { pixelFormat.isVideo ? 8 : 4 }
+}
+
+/// A camera with its stream.
+final class OpenCamera {
+    let device: CaptureDevice
+    let setup: CaptureSetup
+    private(set) var thinner = RateThinner(wanted: 0, delivered: nil)
+
+    /// Pictures per second that are wanted of it; nil: all.
+    var rate: Double? {
+        didSet {
+            guard rate != oldValue else { return }
+            thinner = RateThinner(wanted: rate ?? 0, delivered: setup.rate)
+        }
+    }
+
+    init(device: CaptureDevice, setup: CaptureSetup) {
+        self.device = device
+        self.setup = setup
+    }
+
+    func admits(_ instant: UInt64) -> Bool { thinner.admits(instant) }
+}

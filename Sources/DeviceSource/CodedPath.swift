@@ -1,0 +1,58 @@
+internal import CameraModel
+internal import ErrorCatalog
+internal import Media
+internal import VideoCapture
+
+/// Pictures that the camera codes itself, passed through untouched: out of the driver's memory in one copy, which puts NAL
+/// units behind lengths.
+struct CodedPath {
+    /// What a camera's stream was found to be.
+    enum Fault: Error, Equatable {
+        case unreadable(MediaError)
+        /// No NAL unit at all.
+        case empty
+    }
+
+    private var parameterSets = ParameterSets(codec: .h264)
+    private var format: VideoFormat?
+    private(set) var copies = 1
+
+    /// - Parameter rate: pictures per second, for a stream that does not say.
+    mutating func process(
+        _ frame: borrowing RawFrame, at time: MediaTime, instant: UInt64, rate: Double
+    ) throws(Fault) -> [MediaEvent] {
+        let codec = VideoCodec.h264
+        let data = frame.withBytes { bytes in
+            AnnexB.lengthPrefixed(copying: bytes.bytes) { header in
+                switch codec.kind(ofHeader: header) {
+                case .accessUnitDelimiter, .filler: false
+                default: true
+                }
+            }
+        }
+        guard !data.isEmpty else { throw .empty }
+        var events: [MediaEvent] = []
+        do {
+            let isKeyFrame = try codec.isKeyFrame(data[...])
+            if var found = try parameterSets.update(with: data[...]) {
+                found.frameRate = found.frameRate ?? rate
+                if found != format {
+                    format = found
+                    events.append(.videoFormat(found))
+                }
+            }
+            // Without its parameter sets a picture is of no use to anybody.
+            guard format != nil else { return [] }
+            events.append(
+                .accessUnit(
+                    AccessUnit(
+                        track: .video(codec), isKeyFrame: isKeyFrame, presentationTime: time, decodeTime: time,
+                        data: data, captureInstant: instant)))
+        } catch {
+            throw .unreadable(error)
+        }
+        return events
+    }
+
+    var size: (width: Int, height: Int)? { format.map { ($0.width, $0.height) } }
+}

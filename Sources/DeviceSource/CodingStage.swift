@@ -1,0 +1,310 @@
+internal import CameraModel
+internal import ErrorCatalog
+internal import Logging
+internal import Media
+internal import Synchronization
+internal import VideoCapture
+internal import VideoCodec
+
+/// From a picture in the driver's memory to coded units: chooses the encoder, keeps it through everything that happens to
+/// the camera, and opens another one when it fails.
+final class CodingStage {
+    /// Why there can be no more pictures: no encoder works.
+    private(set) var failure: MediaSourceError?
+
+    private enum Path {
+        case none
+        case coded(CodedPath)
+        case pictures(PicturePath)
+    }
+
+    private let state: SharedState
+    private let camera: String
+    private let logger: Logger
+    private let choice: EncoderChoice
+    private let encoderHung: @Sendable (CodedError) -> Void
+    private let heartbeat = EncoderHeartbeat()
+    private var watch: EncoderWatch?
+
+    private var path = Path.none
+    private var device: CameraConfiguration.Device?
+    private var published: PublishedVideo?
+    private var setup: CaptureSetup?
+    private var plan: EncoderPlan?
+    /// Of encoders that were closed.
+    private var closed = EncoderCounters()
+    /// In a row, of the encoder in use.
+    private var encoderFailures = 0
+    private var copies = 0
+    private var encodeDurations = DurationHistogram()
+    private var ownDurations = DurationHistogram()
+    private var threadNanoseconds: UInt64 = 0
+    private var latency: UInt64?
+
+    /// Failures in a row of a software encoder after which the process is given up.
+    private static let mostFailures = 5
+
+    init(
+        state: SharedState, camera: String, logger: Logger, calls: any DeviceCalls, root: String,
+        encoderHung: @escaping @Sendable (CodedError) -> Void
+    ) {
+        self.state = state
+        self.camera = camera
+        self.logger = logger
+        self.encoderHung = encoderHung
+        let file = state.wanted.withLock { $0.device.encoderMemoryFile }
+        choice = EncoderChoice(file: file, logger: logger, calls: calls, root: root)
+    }
+
+    // MARK: - Settings
+
+    /// The next picture comes as `setup` says and is to be published so. What is in use already stays, where it can.
+    func use(_ device: CameraConfiguration.Device, _ published: PublishedVideo, of setup: CaptureSetup) {
+        let before = (device: self.device, published: self.published)
+        self.device = device
+        self.published = published
+        self.setup = setup
+        if setup.pixelFormat.isCompressed, !setup.pixelFormat.isJPEG, device.pixelFormat == .h264 {
+            if case .coded = path { return }
+            path = .coded(CodedPath())
+            return
+        }
+        guard case .pictures(let pictures) = path, let plan, failure == nil else { return open() }
+        guard before.device != device || before.published != published else { return }
+        if let old = before.published, !plan.holds(published, before: old) {
+            // Probed, or measured, before it is used; what was found earlier is remembered.
+            self.plan = nil
+            return open()
+        }
+        do throws(VideoCodecError) {
+            let changed = plan.following(published, before: before.published ?? published)
+            self.plan = changed
+            try pictures.encoder.reconfigure(changed.configuration(device))
+            try pictures.prepare(as: preparation(device, changed, pictures.encoder))
+        } catch {
+            logger.warning("the encoder cannot be changed and is opened anew: \(error)")
+            open()
+        }
+    }
+
+    /// Pictures per second that are to be encoded; nil: all.
+    var rate: Double? {
+        if case .pictures = path { plan?.rate } else { nil }
+    }
+
+    func requestKeyFrame() {
+        // What the camera codes cannot be asked for one.
+        if case .pictures(let pictures) = path { pictures.encoder.requestKeyFrame() }
+    }
+
+    /// With the first encoder that works.
+    private func open() {
+        guard let device, let published, let setup else { return }
+        leave()
+        do throws(VideoCodecError) {
+            let plan: EncoderPlan
+            if let known = self.plan { plan = known } else { plan = try choice.plan(device, published) }
+            self.plan = plan
+            watch =
+                plan.isHardware
+                ? EncoderWatch(heartbeat) { [choice, camera, encoderHung] in
+                    encoderHung(choice.hung(plan.encoder, camera: camera))
+                } : nil
+            let encoder = try VideoEncoder(plan.configuration(device), heartbeat: heartbeat)
+            path = .pictures(try PicturePath(encoder, preparation(device, plan, encoder)))
+            logger.notice("encoding with \(plan.encoder), \(plan.width)x\(plan.height): \(plan.reason)")
+            if let limit = plan.limit { logger.warning("\(limit)", metadata: ["code": "\(ErrorCode.encoderLimited)"]) }
+        } catch {
+            encoderFailed(error, setup)
+        }
+    }
+
+    private func preparation(
+        _ device: CameraConfiguration.Device, _ plan: EncoderPlan, _ encoder: VideoEncoder
+    ) -> PicturePreparation.Configuration {
+        PicturePreparation.Configuration(
+            width: plan.width, height: plan.height,
+            orientation: PictureOrientation(
+                rotation: .init(rawValue: device.rotation) ?? .none,
+                isFlippedHorizontally: device.flip == .horizontal || device.flip == .both,
+                isFlippedVertically: device.flip == .vertical || device.flip == .both),
+            masks: device.masks.map { PrivacyMask(x: $0.x, y: $0.y, width: $0.width, height: $0.height) },
+            overlay: TextOverlay(time: device.overlay.time, name: device.overlay.name),
+            pixelFormats: encoder.acceptedPixelFormats,
+            // Software takes rows as they lie.
+            lineAlignment: plan.isHardware ? encoder.lineAlignment : 1,
+            // libavcodec tells a V4L2 encoder of no colours: they are made those that players assume.
+            matrix: plan.isHardware ? ColorMatrix.unspecified.resolved(height: plan.height) : nil)
+    }
+
+    private func encoderFailed(_ error: VideoCodecError, _ setup: CaptureSetup) {
+        encoderFailures += 1
+        logger.warning("\(plan?.encoder ?? "the encoder") failed: \(error)")
+        leave()
+        if let plan, plan.isHardware {
+            choice.failed(plan, error)
+            self.plan = nil
+            return open()
+        }
+        // libavcodec without any encoder will not get one while this process runs.
+        let isFinal = if case .noEncoder = error { true } else { plan == nil || encoderFailures >= Self.mostFailures }
+        guard isFinal else { return open() }
+        state.statistics.withLock { $0.code = .noEncoder }
+        failure = MediaSourceError(
+            what: "the pictures of \(camera) cannot be encoded", why: "\(error)",
+            next: "watchboxctl camera encoders shows what this box has; Debian's libavcodec has libx264")
+    }
+
+    private func leave() {
+        if case .pictures(let pictures) = path { closed.add(pictures.encoder.counters) }
+        path = .none
+    }
+
+    // MARK: - Pictures
+
+    /// - Returns: why the picture could not be read; nil when it could, whatever the encoder made of it.
+    func process(
+        _ frame: consuming RawFrame, at time: MediaTime, instant: UInt64, received: UInt64, wallClock: Int64,
+        deliver: (MediaEvent) -> Void
+    ) -> String? {
+        retryHardware()
+        let cpu = threadTime()
+        switch path {
+        case .none: return nil
+        case .coded(var coded):
+            // Moved out and back, so that its parameter sets are not copied.
+            path = .none
+            defer { path = .coded(coded) }
+            do throws(CodedPath.Fault) {
+                let rate = published?.rate ?? 30
+                let events = try coded.process(frame, at: time, instant: instant, rate: rate)
+                finished(events, received: received, encoding: 0, cpu: cpu, deliver)
+                copies = coded.copies
+                return nil
+            } catch {
+                return "\(error)"
+            }
+        case .pictures:
+            // Nothing here may hold the encoder when it is to be closed.
+            switch encode(frame, at: time, instant: instant, received: received, wallClock: wallClock, cpu, deliver) {
+            case .done: return nil
+            case .unreadable(let reason): return reason
+            case .failed(let error):
+                if let setup { encoderFailed(error, setup) }
+                return nil
+            }
+        }
+    }
+
+    private enum Outcome {
+        case done
+        case unreadable(String)
+        case failed(VideoCodecError)
+    }
+
+    private func encode(
+        _ frame: consuming RawFrame, at time: MediaTime, instant: UInt64, received: UInt64, wallClock: Int64,
+        _ cpu: UInt64, _ deliver: (MediaEvent) -> Void
+    ) -> Outcome {
+        guard case .pictures(let pictures) = path else { return .done }
+        let inside = pictures.encoderCPU
+        do throws(PicturePath.Fault) {
+            let events = try pictures.process(frame, at: time, instant: instant, wallClock: wallClock)
+            encoderFailures = 0
+            copies = pictures.copies
+            let last = pictures.encoder.encodeNanoseconds.last
+            encodeDurations.took(last)
+            finished(events, received: received, encoding: last, cpu: cpu &+ (pictures.encoderCPU &- inside), deliver)
+            return .done
+        } catch {
+            switch error {
+            case .picture(let error): return .unreadable("\(error)")
+            case .encoder(let error): return .failed(error)
+            }
+        }
+    }
+
+    private func finished(
+        _ events: [MediaEvent], received: UInt64, encoding: UInt64, cpu: UInt64, _ deliver: (MediaEvent) -> Void
+    ) {
+        let now = SourceClock.now
+        for event in events {
+            if case .accessUnit(let unit) = event, let instant = unit.captureInstant {
+                latency = now > instant ? now - instant : 0
+            }
+            deliver(event)
+        }
+        if !events.isEmpty { ownDurations.took(now &- received > encoding ? now &- received &- encoding : 0) }
+        threadNanoseconds &+= threadTime() &- cpu
+    }
+
+    /// The hardware encoder was left alone for a while, which is over.
+    private func retryHardware() {
+        guard let plan, plan.isHardwareOff, let until = plan.hardwareOffUntil, EncoderMemory.now >= until else {
+            return
+        }
+        self.plan = nil
+        open()
+    }
+
+    /// What the encoder held back.
+    func finish() -> [MediaEvent] {
+        // Hardware is not asked: it may never answer, and a live stream ends without its last picture as well.
+        guard case .pictures(let pictures) = path, plan?.isHardware != true else { return [] }
+        return (try? pictures.encoder.finish()) ?? []
+    }
+
+    /// Closes the encoder, under its watch.
+    func end() {
+        leave()
+        watch = nil
+    }
+
+    func count(into statistics: inout CaptureStatistics) {
+        var counters = closed
+        switch path {
+        case .none: break
+        case .coded(let coded):
+            statistics.encoder = "passthrough"
+            statistics.encoderReason = "the camera codes H.264 itself"
+            statistics.isHardwareEncoder = true
+            statistics.width = coded.size?.width
+            statistics.height = coded.size?.height
+            statistics.rate = published?.rate
+            statistics.limit = published?.limit
+        case .pictures(let pictures):
+            counters.add(pictures.encoder.counters)
+            if let plan {
+                statistics.encoder = plan.encoder
+                statistics.encoderReason = plan.reason
+                statistics.isHardwareEncoder = plan.isHardware
+                if plan.isHardwareOff, statistics.code == nil { statistics.code = .hardwareEncoderOff }
+                statistics.width = plan.width
+                statistics.height = plan.height
+                statistics.rate = plan.rate
+                let limits = [published?.limit, plan.limit].compactMap { $0 }
+                statistics.limit = limits.isEmpty ? nil : limits.joined(separator: "; ")
+            }
+        }
+        statistics.encoderErrors = counters.errors
+        statistics.encoderDrops = counters.drops
+        statistics.encoderOpenings = counters.openings
+        statistics.encoderHangs = UInt64(choice.hangs)
+        statistics.copiesPerPicture = copies
+        statistics.threadNanoseconds = threadNanoseconds
+        statistics.encodeDurations = encodeDurations
+        statistics.ownDurations = ownDurations
+        statistics.latencyNanoseconds = latency
+    }
+}
+
+extension EncoderCounters {
+    fileprivate mutating func add(_ other: EncoderCounters) {
+        errors += other.errors
+        drops += other.drops
+        unmatched += other.unmatched
+        realigned += other.realigned
+        openings += other.openings
+        forcedKeyFrames += other.forcedKeyFrames
+    }
+}

@@ -1,0 +1,85 @@
+public import CameraModel
+public import ErrorCatalog
+public import Logging
+public import Media
+internal import Synchronization
+public import VideoCapture
+internal import VideoCodec
+
+/// A V4L2 camera of this machine, encoded, with or without sound from an ALSA device.
+///
+/// One thread does it all, from the driver's buffer to the coded picture: it takes the newest picture that is there, so
+/// that a slow encoder costs pictures and never adds delay. A second one brings the sound, a third watches the encoder.
+/// A camera that is away is waited for; it never ends the source.
+public final class DeviceSource: LiveSource {
+    private let state: SharedState
+    private let camera: String
+    private let durationLimit: Double?
+    private let logger: Logger
+    private let calls: any DeviceCalls
+    private let root: String
+    private let encoderHung: @Sendable (CodedError) -> Void
+
+    /// - Parameters:
+    ///   - device: valid, see `CameraConfiguration.validate()`.
+    ///   - camera: its ID, for messages.
+    ///   - durationLimit: ends after this many seconds of the stream's time; nil: goes on until stopped.
+    ///   - calls: how devices are asked; the kernel but in tests.
+    ///   - root: in front of `/sys` and `/dev`, for tests.
+    ///   - encoderHung: a call into a hardware encoder will not return, and neither will `run`: the process is to end. From
+    ///     another thread.
+    public init(
+        _ device: CameraConfiguration.Device, camera: String, durationLimit: Double? = nil, logger: Logger,
+        calls: any DeviceCalls = KernelCalls(), root: String = "",
+        encoderHung: @escaping @Sendable (CodedError) -> Void
+    ) {
+        state = SharedState(device, lead: device.microphone == nil ? .zero : SoundTrack.lead)
+        self.camera = camera
+        self.durationLimit = durationLimit
+        self.logger = logger
+        self.calls = calls
+        self.root = root
+        self.encoderHung = encoderHung
+    }
+
+    public var capture: CaptureStatistics { state.statistics.withLock { $0 } }
+
+    public func stop() { state.clock.stop() }
+
+    public func requestKeyFrame() { state.isKeyFrameRequested.store(true, ordering: .relaxed) }
+
+    public func change(_ change: VideoChange) throws(CodedError) {
+        do {
+            try change.validate()
+        } catch {
+            let problem = error.problems[0]
+            throw CodedError(
+                .invalidValue, "\(camera) cannot change so: \(problem.field) \(problem.reason)", next: problem.next,
+                object: camera)
+        }
+        let isCoded = state.wanted.withLock { $0.device.pixelFormat == .h264 }
+        guard !isCoded || (change.width == nil && change.frameRate == nil) else {
+            throw CodedError(
+                .badRequest, "\(camera) cannot change that while it publishes",
+                why: "the camera codes H.264 itself, and its stream has to be stopped for another size or rate",
+                next: "Restart the camera with the new settings", object: camera)
+        }
+        state.wanted.withLock { wanted in
+            wanted.device = wanted.device.changed(by: change)
+            wanted.revision += 1
+        }
+    }
+
+    public func run(_ deliver: @escaping @Sendable (MediaEvent) -> Void) throws(MediaSourceError) {
+        let sound = state.wanted.withLock { $0.device.microphone }.map { name in
+            SoundTrack(name, state: state, logger: logger, deliver: deliver)
+        }
+        sound?.start()
+        defer { sound?.stop() }
+        let run = CaptureRun(
+            state: state, camera: camera, durationLimit: durationLimit, logger: logger, calls: calls, root: root,
+            encoderHung: encoderHung, deliver: deliver)
+        defer { state.statistics.withLock { $0.state = .stopped } }
+        try run.run()
+    }
+}

@@ -1,0 +1,127 @@
+internal import Glibc
+internal import Media
+internal import VideoCapture
+internal import VideoCodec
+
+/// A picture's way from the driver's memory into the encoder, and what comes out of it.
+final class PicturePath {
+    /// Where a picture was lost.
+    enum Fault: Error, Equatable {
+        /// It could not be read, or not be made into what the encoder takes. It is not published.
+        case picture(VideoCodecError)
+        case encoder(VideoCodecError)
+    }
+
+    let encoder: VideoEncoder
+    private var preparation: PicturePreparation
+    private var configuration: PicturePreparation.Configuration
+    private let decoder: JPEGDecoder
+    private var converter: OddFormatConverter?
+    /// CPU time of this thread inside the encoder, nanoseconds.
+    private(set) var encoderCPU: UInt64 = 0
+    /// Copies out of the driver's memory that were needed before the preparation.
+    private var extraCopies = 0
+
+    init(_ encoder: VideoEncoder, _ configuration: PicturePreparation.Configuration) throws(VideoCodecError) {
+        self.encoder = encoder
+        self.configuration = configuration
+        preparation = try PicturePreparation(configuration)
+        decoder = JPEGDecoder()
+    }
+
+    func prepare(as configuration: PicturePreparation.Configuration) throws(VideoCodecError) {
+        guard configuration != self.configuration else { return }
+        preparation = try PicturePreparation(configuration)
+        self.configuration = configuration
+    }
+
+    /// Of the last picture, between the driver's buffer and libavcodec's input.
+    var copies: Int { preparation.copies + extraCopies }
+
+    func process(
+        _ frame: consuming RawFrame, at time: MediaTime, instant: UInt64, wallClock: Int64
+    ) throws(Fault) -> [MediaEvent] {
+        let prepared: RawPicture
+        do throws(VideoCodecError) {
+            prepared = try preparation.prepare(try picture(frame), wallClock: wallClock)
+        } catch {
+            throw .picture(error)
+        }
+        let begin = threadTime()
+        defer { encoderCPU &+= threadTime() &- begin }
+        do throws(VideoCodecError) {
+            return try encoder.encode(prepared, at: time, captureInstant: instant)
+        } catch {
+            throw .encoder(error)
+        }
+    }
+
+    private func picture(_ frame: consuming RawFrame) throws(VideoCodecError) -> RawPicture {
+        let setup = frame.setup
+        extraCopies = 0
+        if setup.pixelFormat.isJPEG {
+            extraCopies = 1
+            return try frame.withBytes { bytes throws(VideoCodecError) in try decoder.decode(bytes) }
+        }
+        if let format = PixelFormat(fourCC: setup.pixelFormat.rawValue) {
+            let lent = frame.detach()
+            return try RawPicture(
+                lending: lent.memory, bytesPerLine: setup.bytesPerLine, width: setup.width, height: setup.height,
+                pixelFormat: format, isFullRange: setup.isFullRange, matrix: ColorMatrix(setup.colorSpace)
+            ) { withExtendedLifetime(lent) {} }
+        }
+        extraCopies = 1
+        return try converted(frame, setup)
+    }
+
+    /// From a vendor's own coding.
+    private func converted(_ frame: borrowing RawFrame, _ setup: CaptureSetup) throws(VideoCodecError) -> RawPicture {
+        let samples: [UInt8]
+        do throws(CaptureError) {
+            let converter: OddFormatConverter
+            if let known = self.converter {
+                converter = known
+            } else {
+                converter = try OddFormatConverter(for: setup.pixelFormat)
+            }
+            self.converter = converter
+            samples = try frame.withBytes { bytes throws(CaptureError) in try converter.convert(bytes, setup) }
+        } catch {
+            throw .unsupportedPicture(what: "converting it (\(error))", picture: setup.text)
+        }
+        let memory = Memory(samples)
+        return try RawPicture(
+            lending: memory.bytes, bytesPerLine: setup.width, width: setup.width, height: setup.height,
+            pixelFormat: .yuv420p, isFullRange: setup.isFullRange, matrix: ColorMatrix(setup.colorSpace)
+        ) { withExtendedLifetime(memory) {} }
+    }
+
+    /// Memory that stays where it is as long as somebody refers to it; `@unchecked`: written once, before it is shared.
+    private final class Memory: @unchecked Sendable {
+        let bytes: UnsafeMutableRawBufferPointer
+
+        init(_ content: [UInt8]) {
+            bytes = .allocate(byteCount: max(content.count, 1), alignment: 64)
+            bytes.copyBytes(from: content)
+        }
+
+        deinit { bytes.deallocate() }
+    }
+}
+
+extension ColorMatrix {
+    init(_ space: CaptureSetup.ColorSpace) {
+        switch space {
+        case .unspecified: self = .unspecified
+        case .bt601: self = .bt601
+        case .bt709: self = .bt709
+        }
+    }
+}
+
+/// CPU time of this thread, nanoseconds.
+func threadTime() -> UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+}

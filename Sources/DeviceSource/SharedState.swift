@@ -1,0 +1,41 @@
+internal import CameraModel
+internal import Media
+internal import Synchronization
+internal import VideoCodec
+
+/// What other threads see of a running source, and ask of it.
+final class SharedState: Sendable {
+    struct Wanted: Equatable, Sendable {
+        var device: CameraConfiguration.Device
+        /// Grows with every change.
+        var revision: UInt64 = 0
+    }
+
+    let clock = SourceClock()
+    let wanted: Mutex<Wanted>
+    let statistics: Mutex<CaptureStatistics>
+    let isKeyFrameRequested = Atomic(false)
+    /// CLOCK_MONOTONIC of the stream's zero, nanoseconds; 0: nothing was captured yet.
+    private let epoch = Atomic<UInt64>(0)
+    /// How much later than the capture of the first picture the stream's zero is heard and seen: the sound's coder begins
+    /// earlier than the sound.
+    private let lead: MediaTime
+
+    init(_ device: CameraConfiguration.Device, lead: MediaTime) {
+        wanted = Mutex(Wanted(device: device))
+        statistics = Mutex(CaptureStatistics(path: device.path))
+        self.lead = lead
+    }
+
+    /// Begins the stream's time with its first picture.
+    func begin(at instant: UInt64) {
+        _ = epoch.compareExchange(expected: 0, desired: max(instant, 1), ordering: .acquiringAndReleasing)
+    }
+
+    /// Where an instant stands in the stream; nil before its first picture, or before that picture was taken.
+    func time(of instant: UInt64) -> MediaTime? {
+        let epoch = epoch.load(ordering: .acquiring)
+        guard epoch != 0, instant >= epoch else { return nil }
+        return MediaTime(nanoseconds: Int64(clamping: instant - epoch)) + lead
+    }
+}

@@ -1,0 +1,60 @@
+internal import CameraModel
+internal import ErrorCatalog
+internal import VideoCapture
+internal import VideoCodec
+
+/// Why there is no picture at the moment: what to do, and what to say.
+enum SourceFault: Error, Equatable, Sendable {
+    case capture(CaptureError)
+    /// The stream runs and gives nothing.
+    case silent
+    /// Another camera is where this one was.
+    case anotherCamera(path: String, card: String)
+    /// Nothing that came could be made into a picture.
+    case badPictures(String)
+
+    var remedy: CaptureSession.Remedy {
+        switch self {
+        // It has to be negotiated anew, which opening it does.
+        case .capture(.formatChanged): .wait
+        case .capture(let error):
+            switch error.remedy {
+            case .waitForDevice: .wait
+            case .restartStream: .restart
+            case .person: .person
+            }
+        case .silent: .restart
+        case .anotherCamera: .wait
+        case .badPictures: .restart
+        }
+    }
+
+    var code: ErrorCode {
+        switch self {
+        case .capture(let error):
+            switch error {
+            case .notThere, .disconnected, .noSignal: .deviceMissing
+            case .notPermitted, .busy: .deviceNotPermitted
+            case .notACamera: .deviceUnusable
+            case .noSuchFormat: .formatRefused
+            default: error.remedy == .person ? .formatRefused : .deviceFaults
+            }
+        case .silent: .deviceFaults
+        case .anotherCamera: .deviceMissing
+        case .badPictures: .badPictures
+        }
+    }
+
+    /// For the status: why, and what to do.
+    var sentence: String {
+        switch self {
+        case .capture(let error): "\(error)"
+        case .silent: "the camera's stream runs and gives no picture. It is being started again"
+        case .anotherCamera(let path, let card):
+            "\(path) is another camera now (\(card)), whose pictures do not go out under this one's name. Plug the camera in "
+                + "again where it was; if the new one is meant, restart this one"
+        case .badPictures(let why):
+            "the camera's pictures cannot be read: \(why). Try another pixel format (pixel_format = \"yuyv\"), cable or port"
+        }
+    }
+}

@@ -1,0 +1,73 @@
+internal import CameraModel
+internal import ControlAPI
+internal import ErrorCatalog
+
+/// What a camera's process says of its device, its encoder and its sound. Its words are bounded: a process that was
+/// broken into says what it likes.
+enum CaptureChecks {
+    private static let longestText = 200
+
+    /// Nothing about what the source does not have.
+    static func findings(_ capture: CaptureStatistics?, _ id: String) -> [Finding] {
+        guard let capture else { return [] }
+        return [encoder(capture, id), sound(capture, id)].compactMap(\.self)
+    }
+
+    /// It waits for somebody: no restart and no reset plugs a camera in, or chooses another size.
+    static func isForPerson(_ capture: CaptureStatistics?) -> Bool {
+        guard let capture, capture.state == .waiting else { return false }
+        let codes: [ErrorCode] = [.deviceMissing, .deviceNotPermitted, .deviceUnusable, .formatRefused]
+        return codes.contains(code(capture))
+    }
+
+    static func code(_ capture: CaptureStatistics) -> ErrorCode { capture.code ?? .deviceMissing }
+
+    static func reason(_ capture: CaptureStatistics) -> String {
+        text(capture.reason) ?? "the camera is not there"
+    }
+
+    /// The kernel's name of a USB port: `1-1.4`.
+    static func isPort(_ text: String) -> Bool {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard text.utf8.count <= 32, parts.count == 2 else { return false }
+        let numbers = [parts[0]] + parts[1].split(separator: ".", omittingEmptySubsequences: false)
+        return numbers.allSatisfy { number in
+            (1...3).contains(number.utf8.count) && number.utf8.allSatisfy { (48...57).contains($0) }
+        }
+    }
+
+    private static func encoder(_ capture: CaptureStatistics, _ id: String) -> Finding? {
+        guard let encoder = text(capture.encoder) else { return nil }
+        let isHardware = capture.isHardwareEncoder == true
+        // What the process says, not the number of hangs: software may have been asked for.
+        if capture.code == .hardwareEncoderOff {
+            return Finding(
+                .encoder, id, .warn,
+                "the hardware encoder hung again and again and is left alone for a while; \(encoder) codes",
+                code: .hardwareEncoderOff)
+        }
+        if let limit = text(capture.limit) { return Finding(.encoder, id, .warn, limit, code: .encoderLimited) }
+        if capture.encoderHangs > 0 {
+            let times = capture.encoderHangs == 1 ? "time" : "times"
+            return Finding(
+                .encoder, id, .warn,
+                "the hardware encoder hung \(capture.encoderHangs) \(times) lately; \(encoder) codes",
+                code: .encoderHung)
+        }
+        let size = capture.width.flatMap { width in capture.height.map { ", \(width)x\($0)" } } ?? ""
+        let rate = capture.rate.map { " at \($0.tenths) fps" } ?? ""
+        return Finding(.encoder, id, .ok, "\(encoder) (\(isHardware ? "hardware" : "software"))\(size)\(rate)")
+    }
+
+    private static func sound(_ capture: CaptureStatistics, _ id: String) -> Finding? {
+        if let reason = text(capture.soundReason) {
+            return Finding(.sound, id, .warn, "no sound: \(reason)", code: .soundMissing)
+        }
+        return text(capture.sound).map { Finding(.sound, id, .ok, "\($0) delivers") }
+    }
+
+    private static func text(_ text: String?) -> String? {
+        guard let text, !text.isEmpty else { return nil }
+        return text.count > longestText ? "\(text.prefix(longestText))…" : text
+    }
+}

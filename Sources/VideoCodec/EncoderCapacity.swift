@@ -1,0 +1,132 @@
+internal import Media
+
+/// A measurement that says how fast a software encoder is here.
+public struct EncoderTrial: Equatable, Sendable {
+    /// FFmpeg's name.
+    public var encoder: String
+    /// Empty: the encoder has none.
+    public var preset: String
+    public var width: Int
+    public var height: Int
+    public var rate: Double
+    public var bitsPerSecond: Int
+    /// Seconds that it may take.
+    public var seconds: Double
+
+    public init(
+        encoder: String, preset: String, width: Int, height: Int, rate: Double, bitsPerSecond: Int, seconds: Double
+    ) {
+        self.encoder = encoder
+        self.preset = preset
+        self.width = width
+        self.height = height
+        self.rate = rate
+        self.bitsPerSecond = bitsPerSecond
+        self.seconds = seconds
+    }
+
+    /// Codes pictures that move until the time is over, as a camera would.
+    ///
+    /// - Returns: pictures per second.
+    /// - Throws: when the encoder does not open.
+    public func run() throws(VideoCodecError) -> Double {
+        var configuration = VideoEncoderConfiguration(
+            width: width, height: height, frameRate: rate, bitsPerSecond: bitsPerSecond)
+        configuration.encoders = [encoder]
+        if !preset.isEmpty { configuration.preset = preset }
+        let begin = SourceClock.now
+        let encoder = try VideoEncoder(configuration)
+        let scene = MovingScene(width: width, height: height)
+        let end = begin &+ UInt64((seconds * 1e9).clamped(to: 0...60e9))
+        var pictures = 0
+        // At least two, of which the first is a key frame and the second is not.
+        while pictures < 2 || (SourceClock.now < end && pictures < Self.mostPictures) {
+            let time = MediaTime(seconds: Double(pictures) / rate)
+            _ = try encoder.encode(scene.picture(pictures), at: time)
+            pictures += 1
+        }
+        return Double(pictures) * 1e9 / Double(max(1, encoder.encodeNanoseconds.total))
+    }
+
+    private static let mostPictures = 60
+}
+
+/// Fits what was asked for to what a software encoder holds on this machine.
+public struct EncoderCapacity: Equatable, Sendable {
+    public var preset: String
+    public var width: Int
+    public var height: Int
+    /// Pictures per second.
+    public var rate: Double
+    /// The finding in words.
+    public var words: String
+    /// What was asked for, what is held, and why; nil: all as asked.
+    public var limit: String?
+
+    /// Best picture first.
+    static let presets = ["veryfast", "superfast", "ultrafast"]
+    /// The encoder has to leave time for all else.
+    static let reserve = 1.3
+    /// Pictures per second below which a smaller picture is better.
+    static let leastRate = 10.0
+    /// Seconds for all measurements together.
+    static let budget = 0.4
+
+    /// - Throws: what `measure` throws, for the first measurement.
+    static func plan(
+        _ encoder: String, _ request: EncoderRequest, now: Double, memory: inout EncoderMemory,
+        measure: (EncoderTrial) throws(VideoCodecError) -> Double
+    ) throws(VideoCodecError) -> EncoderCapacity {
+        let presets = EncoderTraits(name: encoder).hasPresets ? presets : [""]
+        var last = (preset: "", speed: 0.0)
+        for preset in presets {
+            let trial = EncoderTrial(
+                encoder: encoder, preset: preset, width: request.width, height: request.height, rate: request.rate,
+                bitsPerSecond: request.bitsPerSecond, seconds: budget / Double(presets.count))
+            let speed: Double
+            if let known = memory.capacity(of: trial, needed: request.rate * reserve, now: now) {
+                speed = known
+            } else {
+                speed = try measure(trial)
+                memory.note(speed, of: trial, now: now)
+            }
+            last = (preset, speed.isFinite ? max(0, speed) : 0)
+            if last.speed >= request.rate * reserve {
+                return EncoderCapacity(
+                    preset: preset, width: request.width, height: request.height, rate: request.rate,
+                    words: "codes \(words(last.speed)) pictures of \(request.width)x\(request.height) a second here"
+                        + (preset.isEmpty ? "" : " (preset \(preset))"))
+            }
+        }
+        return reduced(request, encoder, preset: last.preset, speed: last.speed)
+    }
+
+    /// A lower rate, or a smaller picture at a lower rate.
+    private static func reduced(
+        _ request: EncoderRequest, _ encoder: String, preset: String, speed: Double
+    ) -> EncoderCapacity {
+        let needed = min(request.rate, leastRate)
+        var chosen = (width: request.width, height: request.height, rate: 0.0)
+        for (numerator, denominator) in [(1, 1), (3, 4), (1, 2)] {
+            let width = max(16, request.width * numerator / denominator / 2 * 2)
+            let height = max(16, request.height * numerator / denominator / 2 * 2)
+            let pixels = Double(request.width) * Double(request.height) / (Double(width) * Double(height))
+            let held = (speed * pixels / reserve).rounded(.down)
+            chosen = (width, height, min(request.rate, max(1, held)))
+            if chosen.rate >= needed { break }
+        }
+        let size = "\(request.width)x\(request.height)"
+        let found = "\(encoder) codes \(words(speed)) pictures of \(size) a second on this machine"
+        return EncoderCapacity(
+            preset: preset, width: chosen.width, height: chosen.height, rate: chosen.rate,
+            words: found + (preset.isEmpty ? "" : " with its fastest preset (\(preset))"),
+            limit: "\(chosen.width)x\(chosen.height) at \(words(chosen.rate)) pictures a second instead of \(size) at "
+                + "\(words(request.rate)): \(found), and has to leave time for all else")
+    }
+
+    /// With one digit behind the point where that says something.
+    static func words(_ rate: Double) -> String {
+        let tenths = Int((rate * 10).rounded().clamped(to: 0...1e9))
+        return tenths >= 1000 || tenths % 10 == 0 ? "\((tenths + 5) / 10)" : "\(tenths / 10).\(tenths % 10)"
+    }
+}

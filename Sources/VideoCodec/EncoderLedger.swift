@@ -1,0 +1,86 @@
+internal import Media
+
+/// Matches what comes out of an encoder with what went in, by time stamp: drivers drop pictures without a word, and give
+/// packets of pictures that nobody sent.
+///
+/// A picture that is passed over by a later one was dropped. After a damaged packet nothing is handed on until a key
+/// frame, because what follows refers to what was lost. Encoders give pictures in the order in which they got them: no
+/// B-frames are asked for.
+struct EncoderLedger {
+    struct Picture: Equatable, Sendable {
+        var presentationTime: MediaTime
+        var captureInstant: UInt64?
+    }
+
+    enum Verdict: Equatable {
+        case deliver(Picture)
+        /// Of a picture that is known, and of no use.
+        case giveUp(Picture)
+        /// Of no picture that is known.
+        case ignore
+    }
+
+    /// What can be told of a packet without knowing its picture.
+    enum Condition: Equatable {
+        case sound
+        /// Without a coded picture, or with parameter sets that make no sense.
+        case unreadable
+        /// The driver says that it is damaged.
+        case flagged
+    }
+
+    private(set) var errors: UInt64 = 0
+    private(set) var drops: UInt64 = 0
+    private(set) var unmatched: UInt64 = 0
+    /// What came out last is damaged, or nothing has come out yet.
+    private(set) var isAwaitingKeyFrame = true
+    /// In the order of their time stamps.
+    private var pending: [(tick: Int64, picture: Picture)] = []
+
+    /// More pictures than any encoder holds back: the buffers of a V4L2 encoder on both sides.
+    static let longestDelay = 128
+
+    var waiting: Int { pending.count }
+
+    /// - Parameter tick: greater than all before.
+    mutating func sent(_ picture: Picture, at tick: Int64) {
+        pending.append((tick, picture))
+    }
+
+    mutating func received(tick: Int64, isKeyFrame: Bool, _ condition: Condition) -> Verdict {
+        guard let index = pending.firstIndex(where: { $0.tick == tick }) else {
+            if condition == .flagged {
+                errors += 1
+                isAwaitingKeyFrame = true
+            } else {
+                unmatched += 1
+            }
+            return .ignore
+        }
+        let picture = pending[index].picture
+        drops += UInt64(index)
+        pending.removeFirst(index + 1)
+        if condition != .sound {
+            isAwaitingKeyFrame = true
+        } else if isKeyFrame {
+            isAwaitingKeyFrame = false
+        }
+        if isAwaitingKeyFrame {
+            errors += 1
+            return .giveUp(picture)
+        }
+        return .deliver(picture)
+    }
+
+    /// Nothing could be made of a packet that was to be delivered.
+    mutating func gaveUp() {
+        errors += 1
+    }
+
+    /// The encoder is closed: what it holds does not come out any more, and the next one begins with a key frame.
+    mutating func ended() {
+        drops += UInt64(pending.count)
+        pending = []
+        isAwaitingKeyFrame = true
+    }
+}

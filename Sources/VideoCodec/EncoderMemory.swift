@@ -1,0 +1,118 @@
+/// What a camera's process keeps of encoders from one start to the next: probes, hangs, speeds. Of one boot; after the
+/// next one everything is tried again.
+public struct EncoderMemory: Codable, Equatable, Sendable {
+    /// The kernel's, of the boot in which all this was learned.
+    public private(set) var bootID: String
+    private var probes: [Probe] = []
+    private var hangs: [Hang] = []
+    private var speeds: [Speed] = []
+    /// Seconds since boot; the hardware encoder is not used before.
+    private var offUntil: Double?
+
+    private struct Probe: Codable, Equatable, Sendable {
+        var width: Int
+        var height: Int
+        var instant: Double
+        var result: EncoderProbeResult
+    }
+
+    private struct Hang: Codable, Equatable, Sendable {
+        var encoder: String
+        /// Seconds since boot.
+        var instant: Double
+    }
+
+    private struct Speed: Codable, Equatable, Sendable {
+        var encoder: String
+        var preset: String
+        var width: Int
+        var height: Int
+        var picturesPerSecond: Double
+        var instant: Double
+    }
+
+    /// So many hangs within so many seconds turn the hardware encoder off for so many.
+    static let toleratedHangs = 3
+    static let hangWindow = 600.0
+    static let offSeconds = 3600.0
+    /// What happened longer ago is no news of the encoder any more.
+    static let recentSeconds = 3600.0
+    /// A failed probe may have had a reason that passes, such as a device in use; a machine may have been busy.
+    static let failureSeconds = 600.0
+    static let speedSeconds = 3600.0
+    static let mostEntries = 32
+
+    public init(bootID: String) {
+        self.bootID = bootID
+    }
+
+    /// Hangs within the last hour; more than 32 are not counted.
+    public func recentHangs(at now: Double) -> Int {
+        hangs.count { now - $0.instant < Self.recentSeconds }
+    }
+
+    /// The encoder did not answer. The third time within ten minutes turns hardware off for an hour; then it is tried
+    /// again, and within the hour after that the first hang is enough.
+    public mutating func noteHang(of encoder: String, at now: Double) {
+        hangs.append(Hang(encoder: encoder, instant: now))
+        if hangs.count > Self.mostEntries { hangs.removeFirst(hangs.count - Self.mostEntries) }
+        let isOnProbation = offUntil.map { now < $0 + Self.offSeconds } ?? false
+        let newest = hangs.filter { now - $0.instant <= Self.hangWindow }.count
+        guard isOnProbation || newest >= Self.toleratedHangs else { return }
+        offUntil = now + Self.offSeconds
+        probes = probes.filter { $0.result.encoder != encoder }
+    }
+
+    /// Until when hardware is left alone, in seconds since boot; nil: it may be used.
+    public func hardwareIsOff(at now: Double) -> Double? {
+        guard let offUntil, now < offUntil else { return nil }
+        return offUntil
+    }
+
+    /// What a probe of this encoder and size found, if that still holds.
+    public func probe(of encoder: String, width: Int, height: Int, now: Double) -> EncoderProbeResult? {
+        let known = probes.last { $0.result.encoder == encoder && $0.width == width && $0.height == height }
+        guard let known else { return nil }
+        return known.result.works || now - known.instant < Self.failureSeconds ? known.result : nil
+    }
+
+    public mutating func note(_ result: EncoderProbeResult, width: Int, height: Int, now: Double) {
+        probes.removeAll { $0.result.encoder == result.encoder && $0.width == width && $0.height == height }
+        probes.append(Probe(width: width, height: height, instant: now, result: result))
+        if probes.count > Self.mostEntries { probes.removeFirst() }
+    }
+
+    /// Pictures per second that were measured, if that still holds.
+    ///
+    /// - Parameter needed: less than this holds for ten minutes only, because the machine may have been busy then.
+    public func capacity(of trial: EncoderTrial, needed: Double, now: Double) -> Double? {
+        let known = speeds.last { Self.isOf($0, trial) }
+        guard let known else { return nil }
+        let lasting = known.picturesPerSecond >= needed ? Self.speedSeconds : Self.failureSeconds
+        return now - known.instant < lasting ? known.picturesPerSecond : nil
+    }
+
+    public mutating func note(_ picturesPerSecond: Double, of trial: EncoderTrial, now: Double) {
+        speeds.removeAll { Self.isOf($0, trial) }
+        // JSON has no word for these.
+        guard picturesPerSecond.isFinite else { return }
+        speeds.append(
+            Speed(
+                encoder: trial.encoder, preset: trial.preset, width: trial.width, height: trial.height,
+                picturesPerSecond: picturesPerSecond, instant: now))
+        if speeds.count > Self.mostEntries { speeds.removeFirst() }
+    }
+
+    private static func isOf(_ speed: Speed, _ trial: EncoderTrial) -> Bool {
+        speed.encoder == trial.encoder && speed.preset == trial.preset && speed.width == trial.width
+            && speed.height == trial.height
+    }
+
+    /// Whether a program of ours can have written this.
+    var isPlausible: Bool {
+        let instants = probes.map(\.instant) + hangs.map(\.instant) + speeds.map(\.instant) + [offUntil ?? 0]
+        return bootID.utf8.count <= 64 && instants.allSatisfy { (0...1e12).contains($0) }
+            && [probes.count, hangs.count, speeds.count].allSatisfy { $0 <= Self.mostEntries }
+            && speeds.allSatisfy { $0.picturesPerSecond >= 0 }
+    }
+}

@@ -1,0 +1,70 @@
+/// What a camera wants of an encoder.
+public struct EncoderRequest: Equatable, Sendable {
+    /// FFmpeg's names, best first.
+    public var encoders: [String]
+    /// Pixels, even.
+    public var width: Int
+    public var height: Int
+    /// Pictures per second.
+    public var rate: Double
+    public var bitsPerSecond: Int
+
+    public init(
+        encoders: [String] = VideoEncoderConfiguration.automaticEncoders, width: Int, height: Int, rate: Double,
+        bitsPerSecond: Int
+    ) {
+        self.encoders = encoders
+        self.width = width
+        self.height = height
+        self.rate = rate
+        self.bitsPerSecond = bitsPerSecond
+    }
+}
+
+/// Which encoder a camera uses, for what size and rate, and why.
+public struct EncoderPlan: Codable, Equatable, Sendable {
+    /// FFmpeg's name.
+    public var encoder: String
+    public var isHardware: Bool
+    /// A sentence: each encoder that was passed over, with the reason.
+    public var reason: String
+    /// Pixels, even; less than asked for where the machine cannot hold it.
+    public var width: Int
+    public var height: Int
+    /// Pictures per second.
+    public var rate: Double
+    /// Of libx264 and libx265; empty for others.
+    public var preset: String
+    /// What was asked for, what is held, and why, in a sentence; nil: all as asked.
+    public var limit: String?
+    /// The hardware encoder was passed over because it hung again and again.
+    public var isHardwareOff: Bool
+    /// Then: from when on it may be used again, in seconds since boot (`EncoderMemory.now`).
+    public var hardwareOffUntil: Double?
+
+    public init(
+        encoder: String, isHardware: Bool, reason: String, width: Int, height: Int, rate: Double, preset: String = "",
+        limit: String? = nil, isHardwareOff: Bool = false, hardwareOffUntil: Double? = nil
+    ) {
+        self.encoder = encoder
+        self.isHardware = isHardware
+        self.reason = reason
+        self.width = width
+        self.height = height
+        self.rate = rate
+        self.preset = preset
+        self.limit = limit
+        self.isHardwareOff = isHardwareOff
+        self.hardwareOffUntil = hardwareOffUntil
+    }
+
+    /// For a `VideoEncoder` that does as planned.
+    public func configuration(bitsPerSecond: Int, keyFrameInterval: Double) -> VideoEncoderConfiguration {
+        var configuration = VideoEncoderConfiguration(
+            width: width, height: height, frameRate: rate, bitsPerSecond: bitsPerSecond)
+        configuration.keyFrameInterval = keyFrameInterval
+        configuration.encoders = [encoder]
+        if !preset.isEmpty { configuration.preset = preset }
+        return configuration
+    }
+}

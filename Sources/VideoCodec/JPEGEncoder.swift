@@ -1,0 +1,81 @@
+internal import CAVCodec
+
+/// Pictures as JPEG files (libavcodec's encoder). Used by one thread at a time.
+public final class JPEGEncoder {
+    private var coder: CodecContext?
+    private var scaler: PictureScaler?
+    private var opened: Opening?
+
+    private struct Opening: Equatable {
+        var width: Int
+        var height: Int
+        var quality: Int
+    }
+
+    public init() {}
+
+    /// The bytes of a JPEG file: 4:2:0, BT.601, full range, as every viewer expects.
+    ///
+    /// - Parameter quality: 1…100, as libjpeg's: at 50 twice as coarse as at 75, at 100 as fine as can be.
+    public func encode(
+        _ picture: borrowing RawPicture, quality: Int = 85
+    ) throws(VideoCodecError) -> [UInt8] {
+        guard (1...100).contains(quality) else { throw .invalid(.quality, value: quality) }
+        let full = try RawPicture(width: picture.width, height: picture.height, pixelFormat: .yuvj420p)
+        full.isFullRange = true
+        full.matrix = .bt601
+        try scaled(picture, into: full)
+        let coder = try opened(Opening(width: picture.width, height: picture.height, quality: quality))
+        full.frame.pointee.quality = coder.context.pointee.global_quality
+        full.frame.pointee.pts = 0
+        do throws(VideoCodecError) {
+            if case .failed(let error) = coder.send(frame: full.frame) { throw error }
+            guard try coder.receivePacket() else { throw .malformedOutput("no packet") }
+        } catch {
+            self.coder = nil
+            throw error
+        }
+        defer { wb_av_packet_unref(coder.packet) }
+        let packet = coder.packet.pointee
+        return Array(UnsafeBufferPointer(start: packet.data, count: Int(max(packet.size, 0))))
+    }
+
+    private func scaled(_ picture: borrowing RawPicture, into target: borrowing RawPicture) throws(VideoCodecError) {
+        let scaler: PictureScaler
+        if let used = self.scaler { scaler = used } else { scaler = try PictureScaler() }
+        self.scaler = scaler
+        try scaler.scale(picture, into: target)
+    }
+
+    private func opened(_ opening: Opening) throws(VideoCodecError) -> CodecContext {
+        if let coder, opened == opening { return coder }
+        try Libav.load(WB_LIBRARY_AVCODEC)
+        guard let codec = wb_avcodec_find_encoder_by_name("mjpeg") else {
+            throw .noEncoder([EncoderRejection(encoder: "mjpeg", reason: "not in this libavcodec")])
+        }
+        let coder = try CodecContext(codec)
+        let context = coder.context
+        context.pointee.width = Int32(opening.width)
+        context.pointee.height = Int32(opening.height)
+        context.pointee.pix_fmt = AV_PIX_FMT_YUVJ420P
+        context.pointee.color_range = AVCOL_RANGE_JPEG
+        context.pointee.colorspace = AVCOL_SPC_SMPTE170M
+        context.pointee.time_base = AVRational(num: 1, den: 1)
+        context.pointee.thread_count = 1
+        context.pointee.flags |= AV_CODEC_FLAG_QSCALE
+        context.pointee.global_quality = FF_QP2LAMBDA * Int32(Self.scale(forQuality: opening.quality))
+        context.pointee.qmin = 1
+        context.pointee.qmax = 31
+        try coder.open()
+        self.coder = coder
+        opened = opening
+        return coder
+    }
+
+    /// libavcodec's quantiser scale. Its matrix at 8 is about as coarse as six tenths of the one that libjpeg scales by
+    /// `quality`.
+    static func scale(forQuality quality: Int) -> Int {
+        let percent = quality < 50 ? 5000 / quality : 200 - 2 * quality
+        return min(max((percent * 8 + 30) / 60, 1), 31)
+    }
+}

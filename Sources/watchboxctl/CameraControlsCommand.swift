@@ -1,0 +1,81 @@
+import ArgumentParser
+import BoxView
+import Console
+import ControlAPI
+import ControlClient
+import Doctor
+import Systemd
+import VideoCapture
+
+struct CameraControlsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "controls", abstract: "What can be set at a camera itself: brightness, focus, exposure ….",
+        discussion: """
+            Shows the values of this moment and changes nothing. A camera keeps what its settings say: \
+            watchboxctl camera edit front --control brightness=128.
+
+              watchboxctl camera controls front
+              watchboxctl camera controls /dev/video0
+            """)
+
+    @Argument(
+        help: ArgumentHelp("ID of a camera, or the device itself.", valueName: "id|path"),
+        completion: CameraNames.completion)
+    var camera: String
+
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let path = camera.hasPrefix("/") ? camera : try await device(of: camera)
+        let identifier = camera.hasPrefix("/") ? nil : camera
+        let result = await OwnThread.value { Self.read(path, identifier) }
+        switch result {
+        case .success(let document)?:
+            output.show(document, rows: document.controls) { style in
+                ["\(style.paint(document.card, .strong))  \(style.paint(document.device, .plain))"]
+                    + ControlsView.table(document.controls).lines(style, header: !output.noHeaders)
+            }
+        case .failure(let error)?:
+            throw CommandFailure(
+                what: "the controls of \(camera) cannot be read: \(error.what)", why: Self.withoutStop(error.why),
+                next: error.next,
+                status: .failed)
+        case nil:
+            throw CommandFailure(
+                what: "the controls of \(camera) cannot be read", why: "no thread can be made",
+                next: "free some memory", status: .failed)
+        }
+    }
+
+    /// Of a camera that the daemon knows.
+    private func device(of id: String) async throws -> String {
+        let client = output.client
+        let document = try await asking("the controls of \(id) cannot be read") { () throws(ControlClientError) in
+            try await client.get(CameraDocument.self, "/api/v1/cameras/" + ControlClient.part(id))
+        }
+        guard document.source.hasPrefix("v4l2:") else {
+            throw CommandFailure(
+                what: "\(id) has no controls", why: "its source is \(document.source), no camera of this machine",
+                next: "name a camera whose source is v4l2:/dev/…: watchboxctl camera list", status: .failed)
+        }
+        return String(document.source.dropFirst("v4l2:".utf8.count))
+    }
+
+    /// A failure's own full stop follows.
+    private static func withoutStop(_ sentence: String) -> String {
+        sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence
+    }
+
+    private static func read(_ path: String, _ camera: String?) -> Result<CameraControlsDocument, CaptureError> {
+        do throws(CaptureError) {
+            let device = try CaptureDevice(path: path)
+            defer { device.close() }
+            return .success(
+                CameraControlsDocument(
+                    camera: camera, device: device.node.device, card: device.node.card,
+                    controls: device.controls().map { VideoControlDocument($0) }))
+        } catch {
+            return .failure(error)
+        }
+    }
+}

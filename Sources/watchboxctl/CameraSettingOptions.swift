@@ -1,0 +1,133 @@
+import ArgumentParser
+import CameraModel
+import ControlAPI
+
+/// The settings of a camera as options; those that are left out stay as they are.
+struct CameraSettingOptions: ParsableArguments {
+    @Option(help: "Name for people: Front door.")
+    var name: String?
+
+    @Option(help: "User at the camera; a terminal is asked for the password unless --password-file gives it.")
+    var user: String?
+
+    @Option(
+        help: ArgumentHelp("File that holds the password and nothing else; - for standard input.", valueName: "file"))
+    var passwordFile: String?
+
+    @Option(help: "Size of the published picture, 1280x720; not of a file.")
+    var size: String?
+
+    @Option(help: "Pictures per second; not of a file.")
+    var rate: Int64?
+
+    @Option(help: "Bits per second of the video; not of a file.")
+    var bitrate: Int64?
+
+    @Option(help: "Seconds between key frames; not of a file.")
+    var gop: Double?
+
+    @Flag(inversion: .prefixedNo, help: "A tone with the test pattern.")
+    var audio: Bool?
+
+    @Option(
+        help: "What a v4l2 camera delivers: \(names(of: Device.PixelFormat.self)).",
+        completion: nameCompletion(of: Device.PixelFormat.self))
+    var pixelFormat: String?
+
+    @Option(
+        help: "Of a v4l2 camera: \(names(of: Device.Encoder.self)).",
+        completion: nameCompletion(of: Device.Encoder.self))
+    var encoder: String?
+
+    @Option(help: "Degrees by which a v4l2 camera's picture is turned clockwise: 0, 90, 180 or 270.")
+    var rotate: Int64?
+
+    @Option(
+        help: "How a v4l2 camera's picture is mirrored: \(names(of: Device.Flip.self)).",
+        completion: nameCompletion(of: Device.Flip.self))
+    var flip: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Rectangle of a v4l2 camera's picture that is made black, in parts of 1; may be repeated; none: no mask.",
+            valueName: "x,y,width,height"))
+    var mask: [String] = []
+
+    @Option(help: "Text in a v4l2 camera's picture: time, name; may be repeated; none: no text.")
+    var overlay: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Control of a v4l2 camera; may be repeated; none: as the camera has them. See: camera controls.",
+            valueName: "name=value"))
+    var control: [String] = []
+
+    @Option(help: "ALSA's name of the sound device of a v4l2 camera, hw:CARD=C920; none: no sound.")
+    var microphone: String?
+
+    @Option(help: "Name of the relay in the configuration.")
+    var relay: String?
+
+    @Option(help: "Name of the stream at relay and KAS; the camera's ID unless given.")
+    var stream: String?
+
+    @Option(help: "Seconds under one key.")
+    var rotateSeconds: Double?
+
+    @Option(help: "Attribute URI that viewers must hold; may be repeated.")
+    var attribute: [String] = []
+
+    @Option(help: "Subject that may view; may be repeated; none: every one with a token for the stream.")
+    var viewer: [String] = []
+
+    typealias Device = CameraConfiguration.Device
+
+    /// In place of what could be repeated: an empty list.
+    private static let none = "none"
+
+    /// `CameraDocument.origin` of what no file defines.
+    static let storeOrigin = "store"
+
+    /// Nothing is named.
+    var isEmpty: Bool { name == nil && user == nil && passwordFile == nil && settings.isEmpty }
+
+    var settings: [String: SettingValue] {
+        var settings: [String: SettingValue] = [:]
+        settings["size"] = size.map { .string($0) }
+        settings["rate"] = rate.map { .integer($0) }
+        settings["bitrate"] = bitrate.map { .integer($0) }
+        settings["gop"] = gop.map { .real($0) }
+        settings["audio"] = audio.map { .boolean($0) }
+        settings["pixel_format"] = pixelFormat.map { .string($0) }
+        settings["encoder"] = encoder.map { .string($0) }
+        settings["rotate"] = rotate.map { .integer($0) }
+        settings["flip"] = flip.map { .string($0) }
+        settings["masks"] = Self.list(mask)
+        settings["overlay"] = Self.list(overlay)
+        settings["controls"] = Self.list(control)
+        // An empty text takes a setting away.
+        settings["microphone"] = microphone.map { .string($0 == Self.none ? "" : $0) }
+        settings["relay"] = relay.map { .string($0) }
+        settings["stream"] = stream.map { .string($0) }
+        settings["rotate_seconds"] = rotateSeconds.map { .real($0) }
+        if !attribute.isEmpty { settings["attributes"] = .strings(attribute) }
+        if !viewer.isEmpty { settings["viewers"] = .strings(viewer) }
+        return settings
+    }
+
+    private static func list(_ texts: [String]) -> SettingValue? {
+        guard !texts.isEmpty else { return nil }
+        return .strings(texts == [none] ? [] : texts)
+    }
+}
+
+/// All names of a setting, for a help text.
+private func names<Names: CaseIterable & RawRepresentable>(of names: Names.Type) -> String
+where Names.RawValue == String {
+    names.allCases.map(\.rawValue).joined(separator: ", ")
+}
+
+private func nameCompletion<Names: CaseIterable & RawRepresentable>(of names: Names.Type) -> CompletionKind
+where Names.RawValue == String {
+    .list(names.allCases.map(\.rawValue))
+}

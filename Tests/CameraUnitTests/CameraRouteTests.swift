@@ -1,0 +1,117 @@
+import CameraModel
+import CameraUnit
+import ControlAPI
+import ErrorCatalog
+import Synchronization
+import Systemd
+import Testing
+
+/// The API of one camera's process.
+struct CameraRouteTests {
+    private static let administrator = APIRequest.Peer(
+        processIdentifier: 1, userIdentifier: 0, groupIdentifier: 0, isAdministrator: true)
+
+    private func answer(
+        _ camera: CameraUnitService.Camera, _ method: APIRequest.Method, _ path: String, _ body: String = "",
+        isAdministrator: Bool = true
+    ) async -> APIResponse {
+        var peer = Self.administrator
+        peer.isAdministrator = isAdministrator
+        let unit = CameraUnitService(
+            camera: camera, notifier: Notifier(socketPath: nil), watchdogInterval: nil, version: "1.2.3")
+        return await unit.router.answer(APIRequest(method, path, body: Array(body.utf8), peer: peer))
+    }
+
+    private func camera(_ capture: CaptureStatistics? = nil) -> CameraUnitService.Camera {
+        CameraUnitService.Camera(
+            statistics: {
+                var statistics = CameraStatistics(camera: "front", stream: "front")
+                statistics.capture = capture
+                return statistics
+            }, requestKeyFrame: {}, rotateKey: {})
+    }
+
+    private func problem(_ answer: APIResponse) -> Problem? {
+        guard case .bytes(let bytes, _) = answer.body else {
+            if case .json(let bytes) = answer.body { return try? JSONDocument.decode(Problem.self, from: bytes) }
+            return nil
+        }
+        return try? JSONDocument.decode(Problem.self, from: bytes)
+    }
+
+    @Test func `a change reaches the camera as it was asked for`() async {
+        let changes = Mutex<[VideoChange]>([])
+        var camera = camera()
+        camera.change = { (change: VideoChange) async throws(CodedError) in changes.withLock { $0.append(change) } }
+        let body = #"{"bitrate":500000,"width":640,"height":360}"#
+        #expect(await answer(camera, .patch, "/api/v1/video", body).status == 204)
+        #expect(changes.withLock { $0 } == [VideoChange(bitrate: 500_000, width: 640, height: 360)])
+        let stranger = await answer(camera, .patch, "/api/v1/video", body, isAdministrator: false)
+        #expect(stranger.status == 403)
+        #expect(changes.withLock { $0.count } == 1)
+    }
+
+    @Test(arguments: ["", "{}", "[]", #"{"width":640}"#, #"{"height":360,"bitrate":1}"#, #"{"bitrate":"fast"}"#])
+    func `a change that is none does not reach the camera`(body: String) async {
+        var camera = camera()
+        camera.change = { (change: VideoChange) async throws(CodedError) in Issue.record("\(change)") }
+        let answer = await answer(camera, .patch, "/api/v1/video", body)
+        #expect(problem(answer)?.code == .badRequest)
+        #expect(problem(answer)?.next.isEmpty == false)
+    }
+
+    @Test func `what the camera refuses is told in its words`() async {
+        var camera = camera()
+        camera.change = { (_: VideoChange) async throws(CodedError) in
+            throw CodedError(.invalidValue, "the rate is 0", next: "Use 1 to 120")
+        }
+        let answer = await answer(camera, .patch, "/api/v1/video", #"{"frameRate":0}"#)
+        #expect(problem(answer)?.code == .invalidValue)
+        #expect(problem(answer)?.detail.contains("the rate is 0") == true)
+    }
+
+    @Test func `a picture is for administrators only`() async {
+        var camera = camera()
+        camera.snapshot = { () async throws(CodedError) in [0xFF, 0xD8, 0xFF, 0xD9] }
+        let picture = await answer(camera, .get, "/api/v1/snapshot")
+        guard case .bytes([0xFF, 0xD8, 0xFF, 0xD9], type: "image/jpeg") = picture.body else {
+            Issue.record("\(picture)")
+            return
+        }
+        #expect(await answer(camera, .get, "/api/v1/snapshot", isAdministrator: false).status == 403)
+        #expect(await answer(camera, .get, "/api/v1/status", isAdministrator: false).status == 200)
+    }
+
+    @Test func `a source whose media are coded already says so`() async {
+        #expect(problem(await answer(camera(), .patch, "/api/v1/video", #"{"bitrate":1}"#))?.code == .badRequest)
+        #expect(problem(await answer(camera(), .get, "/api/v1/snapshot"))?.code == .badRequest)
+    }
+
+    @Test func `figures of the camera and its encoder are there for Prometheus`() async throws {
+        var capture = CaptureStatistics(path: "/dev/video0")
+        capture.state = .streaming
+        capture.captured = 100
+        capture.superseded = 7
+        capture.encoder = "libx264"
+        capture.isHardwareEncoder = false
+        capture.limit = "less"
+        capture.latencyNanoseconds = 20_000_000
+        for _ in 0..<3 { capture.encodeDurations.took(8_000_000) }
+        guard case .text(let text, _) = await answer(camera(capture), .get, "/metrics").body else {
+            Issue.record("no text")
+            return
+        }
+        for line in [
+            #"watchbox_capture_up{camera="front"} 1"#, #"watchbox_capture_pictures_total{camera="front"} 100"#,
+            #"watchbox_capture_pictures_lost_total{camera="front",reason="superseded"} 7"#,
+            #"watchbox_encoder_info{camera="front",encoder="libx264",hardware="0"} 1"#,
+            #"watchbox_encoder_limited{camera="front"} 1"#, #"watchbox_capture_latency_seconds{camera="front"} 0.02"#,
+            #"watchbox_encode_seconds_bucket{camera="front",le="0.005"} 0"#,
+            #"watchbox_encode_seconds_bucket{camera="front",le="0.01"} 3"#,
+            #"watchbox_encode_seconds_bucket{camera="front",le="+Inf"} 3"#,
+            #"watchbox_encode_seconds_sum{camera="front"} 0.024"#, #"watchbox_encode_seconds_count{camera="front"} 3"#,
+        ] { #expect(text.contains(line + "\n"), "\(line)") }
+        guard case .text(let none, _) = await answer(camera(), .get, "/metrics").body else { return }
+        #expect(!none.contains("watchbox_capture"))
+    }
+}

@@ -1,0 +1,194 @@
+import Foundation
+import Testing
+
+@testable import VideoCodec
+
+@Suite struct EncoderMemoryTests {
+    private let boot = "0d2f2f4c-9d0e-4c59-a7a5-0f3b8f6d3f11"
+    private let hardware = "h264_v4l2m2m"
+
+    private func trial(_ preset: String = "veryfast", width: Int = 1280) -> EncoderTrial {
+        EncoderTrial(
+            encoder: "libx264", preset: preset, width: width, height: 720, rate: 30, bitsPerSecond: 2_000_000,
+            seconds: 0.1)
+    }
+
+    private func result(works: Bool) -> EncoderProbeResult {
+        EncoderProbeResult(encoder: hardware, works: works, reason: "because", packets: 30, fps: 90)
+    }
+
+    // MARK: Hangs
+
+    @Test func `three hangs within ten minutes turn hardware off for an hour`() {
+        var memory = EncoderMemory(bootID: boot)
+        memory.noteHang(of: hardware, at: 1000)
+        memory.noteHang(of: hardware, at: 1300)
+        #expect(memory.hardwareIsOff(at: 1301) == nil)
+        memory.noteHang(of: hardware, at: 1600)
+        #expect(memory.recentHangs(at: 1601) == 3)
+        #expect(memory.hardwareIsOff(at: 1601) == 5200)
+        #expect(memory.hardwareIsOff(at: 5199) == 5200)
+        #expect(memory.hardwareIsOff(at: 5200) == nil)
+    }
+
+    @Test func `hangs that are far apart do not`() {
+        var memory = EncoderMemory(bootID: boot)
+        for number in 0..<20 { memory.noteHang(of: hardware, at: 1000 + Double(number) * 301) }
+        #expect(memory.hardwareIsOff(at: 1000 + 19 * 301 + 1) == nil)
+    }
+
+    @Test func `a hang is recent for an hour`() {
+        var memory = EncoderMemory(bootID: boot)
+        memory.noteHang(of: hardware, at: 1000)
+        memory.noteHang(of: hardware, at: 2000)
+        #expect([2000, 4599, 4600, 5599, 5600].map { memory.recentHangs(at: $0) } == [2, 2, 1, 1, 0])
+    }
+
+    @Test func `after the hour one hang is enough, for an hour`() {
+        var memory = EncoderMemory(bootID: boot)
+        for instant in [0.0, 1, 2] { memory.noteHang(of: hardware, at: instant) }
+        #expect(memory.hardwareIsOff(at: 3603) == nil)
+        memory.noteHang(of: hardware, at: 4000)
+        #expect(memory.hardwareIsOff(at: 4001) == 7600)
+        // An hour without a hang, and it counts as sound again.
+        memory.noteHang(of: hardware, at: 12_000)
+        #expect(memory.hardwareIsOff(at: 12_001) == nil)
+    }
+
+    @Test func `hardware that was turned off is probed again later`() {
+        var memory = EncoderMemory(bootID: boot)
+        memory.note(result(works: true), width: 640, height: 480, now: 0)
+        memory.noteHang(of: hardware, at: 1)
+        memory.noteHang(of: hardware, at: 2)
+        #expect(memory.probe(of: hardware, width: 640, height: 480, now: 3) != nil)
+        memory.noteHang(of: hardware, at: 3)
+        #expect(memory.probe(of: hardware, width: 640, height: 480, now: 4) == nil)
+    }
+
+    // MARK: Findings
+
+    @Test func `a probe that worked holds for its size, one that failed for ten minutes`() {
+        var memory = EncoderMemory(bootID: boot)
+        memory.note(result(works: true), width: 640, height: 480, now: 5)
+        #expect(memory.probe(of: hardware, width: 640, height: 480, now: 1e6) == result(works: true))
+        #expect(memory.probe(of: hardware, width: 640, height: 360, now: 6) == nil)
+        #expect(memory.probe(of: "hevc_v4l2m2m", width: 640, height: 480, now: 6) == nil)
+        memory.note(result(works: false), width: 640, height: 480, now: 100)
+        #expect(memory.probe(of: hardware, width: 640, height: 480, now: 699) == result(works: false))
+        #expect(memory.probe(of: hardware, width: 640, height: 480, now: 700) == nil)
+    }
+
+    @Test func `a measurement holds for its preset and size, for an hour`() {
+        var memory = EncoderMemory(bootID: boot)
+        memory.note(41.5, of: trial(), now: 10)
+        #expect(memory.capacity(of: trial(), needed: 30, now: 3609) == 41.5)
+        #expect(memory.capacity(of: trial(), needed: 30, now: 3610) == nil)
+        #expect(memory.capacity(of: trial("ultrafast"), needed: 30, now: 11) == nil)
+        #expect(memory.capacity(of: trial(width: 640), needed: 30, now: 11) == nil)
+        // Less than is needed: the machine may have been busy.
+        #expect(memory.capacity(of: trial(), needed: 41.6, now: 609) == 41.5)
+        #expect(memory.capacity(of: trial(), needed: 41.6, now: 610) == nil)
+        memory.note(.infinity, of: trial(), now: 12)
+        #expect(memory.capacity(of: trial(), needed: 30, now: 13) == nil)
+    }
+
+    @Test func `it does not grow without end`() throws {
+        var memory = EncoderMemory(bootID: boot)
+        for number in 0..<200 {
+            memory.note(result(works: true), width: number, height: 2, now: 0)
+            memory.note(1, of: trial(width: number), now: 0)
+            memory.noteHang(of: hardware, at: Double(number) * 1e4)
+        }
+        #expect(memory.probe(of: hardware, width: 167, height: 2, now: 0) == nil)
+        #expect(memory.probe(of: hardware, width: 168, height: 2, now: 0) != nil)
+        #expect(try JSONEncoder().encode(memory).count < EncoderMemory.longestFile)
+        for _ in 0..<200 { memory.noteHang(of: hardware, at: 2e6) }
+        #expect(memory.recentHangs(at: 2e6) == EncoderMemory.mostEntries)
+    }
+
+    // MARK: File
+
+    private func withFile(_ body: (String) throws -> Void) throws {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("encoder-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        try body(directory.appendingPathComponent("encoder.json").path)
+    }
+
+    private func full() -> EncoderMemory {
+        var memory = EncoderMemory(bootID: boot)
+        memory.note(result(works: true), width: 640, height: 480, now: 1)
+        memory.note(44, of: trial(), now: 2)
+        for instant in [3.0, 4, 5] { memory.noteHang(of: hardware, at: instant) }
+        return memory
+    }
+
+    @Test func `what is stored is loaded in the same boot, and nothing else is left there`() throws {
+        try withFile { path in
+            try full().store(path)
+            try full().store(path)
+            #expect(EncoderMemory.load(path, bootID: boot) == full())
+            #expect(EncoderMemory.load(path, bootID: "another") == EncoderMemory(bootID: "another"))
+            let directory = URL(fileURLWithPath: path).deletingLastPathComponent().path
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["encoder.json"])
+            let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+            #expect(mode == 0o600)
+        }
+    }
+
+    @Test func `a file that is not there, not ours, damaged or too long says nothing`() throws {
+        try withFile { path in
+            let empty = EncoderMemory(bootID: boot)
+            #expect(EncoderMemory.load(path, bootID: boot) == empty)
+            try full().store(path)
+            let good = try Data(contentsOf: URL(fileURLWithPath: path))
+            var variants = [Data(), Data("{}".utf8), Data("[1,2]".utf8), Data(repeating: 0x20, count: 70_000)]
+            variants += stride(from: 0, to: good.count - 1, by: 7).map { good.prefix($0) }
+            variants.append(good + Data(repeating: 0x20, count: EncoderMemory.longestFile))
+            for text in [#""instant":-1e300"#, #""instant":1e300"#] {
+                let changed = String(decoding: good, as: UTF8.self)
+                    .replacingOccurrences(of: #""instant":3"#, with: text)
+                variants.append(Data(changed.utf8))
+            }
+            for variant in variants {
+                try variant.write(to: URL(fileURLWithPath: path))
+                #expect(EncoderMemory.load(path, bootID: boot) == empty)
+            }
+            try good.write(to: URL(fileURLWithPath: path))
+            #expect(EncoderMemory.load(path, bootID: boot) == full())
+        }
+    }
+
+    @Test func `a path that cannot be written is an error that names it, and a directory there is no file`() throws {
+        try withFile { path in
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+            #expect(EncoderMemory.load(path, bootID: boot) == EncoderMemory(bootID: boot))
+            let error = #expect(throws: EncoderMemoryError.self) { try full().store(path) }
+            #expect(error?.description.contains(path) == true)
+            let missing = #expect(throws: EncoderMemoryError.self) { try full().store("\(path)-none/encoder.json") }
+            #expect(missing?.call == "open" && missing?.number == 2)
+        }
+    }
+
+    @Test func `a hang is noted in the file beside what is there`() throws {
+        try withFile { path in
+            var memory = EncoderMemory(bootID: EncoderMemory.currentBootID)
+            memory.note(44, of: trial(), now: EncoderMemory.now)
+            try memory.store(path)
+            for number in 1...3 {
+                let noted = try #require(EncoderMemory.noteHang(of: hardware, in: path))
+                #expect(noted.recentHangs(at: EncoderMemory.now) == number)
+                #expect(EncoderMemory.load(path) == noted)
+            }
+            #expect(EncoderMemory.load(path).hardwareIsOff(at: EncoderMemory.now) != nil)
+            #expect(EncoderMemory.load(path).capacity(of: trial(), needed: 30, now: EncoderMemory.now) == 44)
+            #expect(EncoderMemory.noteHang(of: hardware, in: "\(path)-none/encoder.json") == nil)
+        }
+    }
+
+    @Test func `this boot has a name, and time since it`() {
+        #expect(EncoderMemory.currentBootID.count == 36)
+        let one = EncoderMemory.now
+        #expect(one > 0 && EncoderMemory.now >= one)
+    }
+}
