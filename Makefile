@@ -11,16 +11,18 @@ DESTDIR ?=
 PREFIX ?= /usr
 
 BUILD_PACKAGES := git ca-certificates g++ pkg-config libavcodec-dev libavformat-dev libavutil-dev libswscale-dev libswresample-dev \
-	libssl-dev libcurl4-openssl-dev zlib1g-dev libsystemd-dev libsqlite3-dev
+	libssl-dev libcurl4-openssl-dev zlib1g-dev libsystemd-dev libsqlite3-dev libv4l-dev libasound2-dev
 TEST_PACKAGES := ffmpeg nginx libnginx-mod-rtmp rtmpdump openssl curl procps python3 python3-venv mmdebstrap debian-archive-keyring \
 	iproute2 util-linux
+VM_PACKAGES := qemu-system-x86 mmdebstrap debian-archive-keyring kmod cpio e2fsprogs xz-utils make gcc binutils util-linux iproute2 \
+	python3 ffmpeg
 BENCH_PACKAGES := ffmpeg openssl time libnginx-mod-rtmp nginx python3 mmdebstrap debian-archive-keyring iproute2 util-linux
 
-.PHONY: help build release demo test test-systemd bench lint format install clean toolchain build-packages test-packages \
-	bench-packages python-peers
+.PHONY: help build release demo test test-systemd test-vm bench lint format install clean toolchain build-packages test-packages \
+	bench-packages vm-packages python-peers
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: toolchain build-packages  ## debug build of everything
 	$(SWIFT) build
@@ -32,19 +34,26 @@ demo: release  ## the main job: camera, relay, KAS, viewer on loopback; report i
 	.build/release/watchbox-demo --programs .build/release --output demo-out --seconds $(SECONDS_OF_DEMO) \
 		$(if $(SOURCE),--source '$(SOURCE)')
 
-test: toolchain build-packages test-packages python-peers lint  ## what CI runs: style, build without warnings, all tests, foreign peers
+test: toolchain build-packages test-packages vm-packages python-peers lint  ## what CI runs: style, build without warnings, all tests, foreign peers
 	$(SWIFT) build --build-tests
 	WATCHBOX_OTDF_PYTHON="$$( [ -x .venv/bin/python-otdf ] && echo "$$PWD/.venv/bin/python-otdf" || true )" \
 	WATCHBOX_FFMPEG7="$$( [ -x .venv/bin/ffmpeg7 ] && echo "$$PWD/.venv/bin/ffmpeg7" || true )" \
 		Tests/Rigs/run-tests $(SWIFT)
 	Tests/Rigs/systemd/run-all .build/debug
+	Tests/Rigs/vm/vm-tests || [ $$? -eq 77 ]
 
 test-systemd: toolchain build-packages test-packages  ## the real units and programs under a real systemd, in a box of namespaces
 	$(SWIFT) build --product watchboxd
 	$(SWIFT) build --product watchboxctl
 	Tests/Rigs/systemd/run-all .build/debug
 
-bench: release bench-packages  ## speed against peers measured in the same run, as ratios
+test-vm: toolchain build-packages vm-packages  ## cameras, a hardware encoder and their faults, in a QEMU guest that is made from Debian packages
+	$(SWIFT) build --product watchboxd
+	$(SWIFT) build --product watchboxctl
+	$(SWIFT) build --product DeviceCheck
+	Tests/Rigs/vm/vm-tests || [ $$? -eq 77 ]
+
+bench: release bench-packages vm-packages  ## speed against peers measured in the same run, as ratios
 	cd Benchmarks && $(SWIFT) build -c release --product SealingRate
 	Tests/Rigs/bench/run
 	Tests/Rigs/systemd/box-tests --programs .build/release idle || [ $$? -eq 77 ]
@@ -79,6 +88,10 @@ build-packages:
 
 test-packages:
 	@Tests/Rigs/require-debian $(TEST_PACKAGES)
+
+# A machine that cannot have QEMU says so in one line when the guest is wanted.
+vm-packages:
+	@Tests/Rigs/require-debian $(VM_PACKAGES) || true
 
 bench-packages:
 	@Tests/Rigs/require-debian $(BENCH_PACKAGES)

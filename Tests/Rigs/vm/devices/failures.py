@@ -1,0 +1,182 @@
+"""What goes wrong with devices costs the one camera as little as can be; what is changed costs nothing."""
+import subprocess
+import time
+
+from boxed.checks import Not
+from devices.capture import LINK, still
+from devices.publishing import expected, likeness
+from devices.tool import decoded
+from devices.unit import Camera, plug, told
+
+
+def run(guest, host, checks):
+    still(guest)
+    changes(guest, host, checks)
+    refused(guest, host, checks)
+    hangs(guest, host, checks)
+    stopped(checks, unplugged(guest, host, checks))
+
+
+def is_new(camera, before):
+    def look():
+        now = camera.process()
+        return now if now not in (before, "0", "") else Not(f"process {now}")
+    return look
+
+
+def hangs(guest, host, checks):
+    """An encoder in the kernel that does not answer: nothing inside the process gets it out of there."""
+    camera = Camera(guest, host, "hangs", checks)
+    camera.start()
+    checks.until("a camera with the hardware encoder", lambda: camera.publishing() and (
+        camera.capture()["isHardwareEncoder"] or Not("software")), needed=True)
+    viewer = host.viewer("hangs")
+    checks.until("a viewer watches it", lambda: viewer.pictures(5), needed=True)
+    for turn in (1, 2, 3):
+        process = camera.process()
+        restarts = int(guest.property(camera.unit, "NRestarts"))
+        since = time.monotonic()
+        # Mended as soon as the process is gone, so that the next one can have the encoder.
+        ended = guest.run(f"""
+echo 1 >/sys/module/wb_h264sim/parameters/hang_after
+for _ in {{1..600}}; do kill -0 {process} 2>/dev/null || break; sleep 0.05; done
+echo 0 >/sys/module/wb_h264sim/parameters/hang_after
+! kill -0 {process} 2>/dev/null""", limit=60)
+        checks.expect(f"hang {turn}: the process ends by itself", ended.ok, f"{ended}\n{camera.words()}", needed=True)
+        end = time.monotonic()
+        count = len(viewer.frames())
+        checks.until(f"hang {turn}: systemd starts it again", is_new(camera, process), needed=True)
+        checks.until(f"hang {turn}: it publishes again", camera.publishing, needed=True)
+        checks.until(f"hang {turn}: the viewer sees pictures again", lambda: len(viewer.frames()) > count or Not("none"))
+        checks.same(f"hang {turn}: one restart, no more", int(guest.property(camera.unit, "NRestarts")), restarts + 1)
+        capture = camera.capture()
+        checks.same(f"hang {turn}: is remembered", capture["encoderHangs"], turn)
+        first = next(frame["instant"] / 1e9 for frame in viewer.frames() if frame["instant"] / 1e9 > end)
+        checks.note(f"hang {turn}: ended after {ended.seconds:.1f} s, pictures at the viewer {first - end:.1f} s after that, "
+                    f"{viewer.gap(since):.1f} s without one; then {capture['encoder']}")
+    checks.same("after three the software encoder takes over", (capture["encoder"], capture["isHardwareEncoder"]), (
+        "libx264", False))
+    checks.expect("and status says why", "hang" in capture["encoderReason"] or "hung" in capture["encoderReason"],
+                  capture["encoderReason"])
+    checks.note(f"reason: {capture['encoderReason']}")
+    checks.expect("no other camera's unit was touched, and this one has not failed", guest.property(
+        camera.unit, "ActiveState") == "active", camera.words())
+    viewer.clean(checks, "the viewer opened every picture that was sent, through all that")
+    camera.stop()
+
+
+def unplugged(guest, host, checks):
+    """A camera that is not there, or may not be used, is waited for, in the same process."""
+    # It may come back under another number.
+    camera = Camera(guest, host, "plugs", checks, path=LINK, encoder="libx264")
+    guest.run("chmod 0600 /dev/video0; chgrp root /dev/video0")
+    camera.start()
+    waiting = checks.until("without permission the unit is up, and waits", camera.waits("WB-2202"), needed=True)
+    checks.note(f"{waiting['code']}: {waiting['reason']}")
+    plug(guest, False)
+    waiting = checks.until("without its camera it waits, too, and says what for", camera.waits("WB-2201"), needed=True)
+    checks.note(f"{waiting['code']}: {waiting['reason']}")
+    words = guest.property(camera.unit, "StatusText")
+    checks.expect("systemctl status tells it", words.startswith("waiting for the camera"), words)
+    process = camera.process()
+    begin = time.monotonic()
+    plug(guest, True)
+    still(guest)
+    checks.until("the camera comes, and is published", camera.publishing, needed=True)
+    checks.note(f"publishing {time.monotonic() - begin:.1f} s after it came")
+    viewer = host.viewer("plugs")
+    checks.until("a viewer watches it", lambda: viewer.pictures(5), needed=True)
+    plug(guest, False)
+    checks.until("unplugged: it waits again", camera.waits("WB-2201"))
+    checks.expect("its unit is up all the time", guest.property(camera.unit, "ActiveState") == "active", camera.words())
+    since, count = time.monotonic(), len(viewer.frames())
+    plug(guest, True)
+    checks.until("plugged in: the viewer sees pictures again", lambda: len(viewer.frames()) > count + 3 or Not("none"))
+    checks.note(f"pictures {viewer.gap(since):.1f} s after it was plugged in, at the most")
+    # From the next start of the stream on the driver's times are of the year 2038.
+    count = len(viewer.frames())
+    guest.run("v4l2-ctl -d /dev/video0 --set-ctrl=wrap_timestamp=2; v4l2-ctl -d /dev/video0 --set-ctrl=disconnect=1")
+    checks.until("vivid's disconnect: the viewer sees pictures again", lambda: (
+        len(viewer.frames()) > count + 20 and camera.capture()["interruptions"] >= 2) or Not(camera.capture()))
+    frames = viewer.frames()
+    steps = [after["dts"] - before["dts"] for before, after in zip(frames, frames[1:])]
+    checks.expect("times beyond all sense are not published", min(steps) > 0 and max(steps) < 60_000, steps)
+    guest.run("v4l2-ctl -d /dev/video0 --set-ctrl=wrap_timestamp=0")
+    checks.same("the same process all the time", camera.process(), process)
+    checks.note(told(camera.capture()))
+    viewer.clean(checks, "the viewer opened every picture that was sent, through all that")
+    return camera
+
+
+def refused(guest, host, checks):
+    """What no waiting mends is said as well, and the unit does not run wild."""
+    camera = Camera(guest, host, "codec", checks, path="/dev/video11")
+    camera.start()
+    waiting = checks.until("a codec as the camera: it says so, and waits for a person", camera.waits("WB-2203"))
+    if waiting:
+        checks.note(f"{waiting['code']}: {waiting['reason']}")
+    checks.same("without a restart", guest.property(camera.unit, "NRestarts"), "0")
+    camera.stop()
+
+
+def stopped(checks, camera):
+    """A process that does nothing any more: only systemd can know."""
+    process = camera.process()
+    begin = time.monotonic()
+    camera.guest.run(f"kill -STOP {process}")
+    # WatchdogSec=, and TimeoutAbortSec= because a stopped process does not take SIGABRT either.
+    checks.until("stopped: the unit's watchdog ends it, systemd starts it again", is_new(camera, process), needed=True)
+    checks.note(f"a new process {time.monotonic() - begin:.1f} s after it stopped (WatchdogSec=20s, TimeoutAbortSec=10s)")
+    checks.expect("it was the watchdog", "Watchdog timeout" in camera.words(), camera.words())
+    checks.until("and it publishes again", camera.publishing)
+    camera.stop()
+
+
+def changes(guest, host, checks):
+    """Snapshot, bitrate and rate of a camera that publishes."""
+    picture = expected(guest, (640, 360))
+    camera = Camera(guest, host, "changes", checks, width=640, height=360, frameRate=15, encoder="libx264", bitrate=1_000_000)
+    camera.start()
+    checks.until("a camera is published", camera.publishing, needed=True)
+    snapshot(guest, checks, camera, picture)
+    viewer = host.viewer("changes")
+    checks.until("a viewer watches it", lambda: viewer.pictures(10), needed=True)
+    before, process = camera.status(), camera.process()
+    status, text = guest.call("changes", "/api/v1/video", "PATCH", {"bitrate": 250_000})
+    checks.expect("PATCH of the bitrate", status in (200, 204), f"{status}: {text}")
+    count = len(viewer.frames())
+    checks.until("pictures go on", lambda: viewer.pictures(count + 30))
+    now = camera.status()
+    checks.same("the same process, connection and encoder, nothing dropped", (
+        camera.process(), now["connections"], now["capture"]["encoderOpenings"], now["video"]["dropped"]), (
+        process, before["connections"], before["capture"]["encoderOpenings"], before["video"]["dropped"]))
+    frames = viewer.frames()
+    steps = [after["dts"] - one["dts"] for one, after in zip(frames, frames[1:])]
+    checks.note(f"the longest step between pictures: {max(steps[:count])} ms before the change, {max(steps[count - 1:])} ms "
+                f"after it; {told(now['capture'])}")
+    status, text = guest.call("changes", "/api/v1/video", "PATCH", {"width": 320, "height": 180})
+    checks.expect("PATCH of the size", status in (200, 204), f"{status}: {text}")
+    checks.until("takes effect", lambda: camera.capture()["width"] == 320 or Not(camera.capture()))
+    count = len(viewer.frames())
+    checks.until("and pictures go on", lambda: viewer.pictures(count + 10))
+    checks.same("in the same process", camera.process(), process)
+    status, text = guest.call("changes", "/api/v1/video", "PATCH", {"bitrate": -5})
+    checks.expect("a bitrate that cannot be is refused", 400 <= status < 500 and "WB-1004" in text, f"{status}: {text}")
+    viewer.clean(checks, "the viewer opened every picture that was sent, none missing, through all that")
+    camera.stop()
+
+
+def snapshot(guest, checks, camera, picture):
+    done = guest.run("curl --silent --fail --max-time 20 --output /share/files/snapshot.jpg --write-out '%{content_type}' "
+                     f"--unix-socket /run/watchbox/camera/{camera.camera}.sock http://camera/api/v1/snapshot")
+    checks.expect("GET /api/v1/snapshot gives a JPEG", done.ok and "image/jpeg" in done.out, done)
+    if not done.ok:
+        return
+    try:
+        shown = decoded(guest.file("snapshot.jpg"), 640, 360)
+    except (ValueError, subprocess.TimeoutExpired) as error:
+        return checks.expect("that decodes", False, error)
+    # JPEG has full range, and ffmpeg converts it back.
+    alike = likeness(shown[0], picture) if len(shown) == 1 else 0
+    checks.expect("and shows the camera's picture", alike > 25, f"{len(shown)} pictures, {alike:.1f} dB")
+    checks.note(f"snapshot against vivid's own picture: {alike:.1f} dB")
