@@ -57,6 +57,7 @@ bench: release bench-packages vm-packages  ## speed against peers measured in th
 	cd Benchmarks && $(SWIFT) build -c release --product SealingRate
 	Tests/Rigs/bench/run
 	Tests/Rigs/systemd/box-tests --programs .build/release idle || [ $$? -eq 77 ]
+	Tests/Rigs/vm/vm-bench --programs .build/release || [ $$? -eq 77 ]
 	cd Benchmarks && $(SWIFT) package benchmark --no-progress
 
 lint: toolchain  ## style and layer rules

@@ -105,8 +105,8 @@ class Bench:
 
         busy = [(after[0] - before[0]) / (after[1] - before[1]) * 100 for before, after in zip(waited, waited[1:])]
         self.told.setdefault("waitedPercent", []).append([round(part, 1) for part in busy])
-        self.note(f"round {number + 1}: the guest waited for a processor of this machine {busy[0]:.0f} % of the time with ours, "
-                  f"{busy[1]:.0f} % with ffmpeg; the more these differ, the less the round says")
+        self.note(f"round {number + 1}: the guest waited for a processor of this machine {busy[0]:.0f} % of the time with "
+                  f"ours, {busy[1]:.0f} % with ffmpeg; the more these differ, the less the round says")
 
     def _waited(self):
         """How long QEMU's threads were ready and had no processor so far, and the instant; seconds. The guest takes that for

@@ -35,8 +35,8 @@ for event in vb2/vb2_buf_done v4l2/v4l2_dqbuf bench/enter bench/leave; do echo 1
         self._do(f"echo >{TRACE}/trace; echo 1 >{TRACE}/tracing_on")
 
     def end(self):
-        """The rest of each latency: packets as (driver's time stamp, instant), nanoseconds → (wait for the driver, x264, what the
-        program added), milliseconds, of each."""
+        """A function from a packet's time stamp (the driver's) and the instant when it was there, nanoseconds, to the parts of
+        that time, milliseconds: the driver, x264, what the program added. None: the trace does not know."""
         self._do(f"echo 0 >{TRACE}/tracing_on; cat {TRACE}/trace >/share/files/trace")
         done, there, entered, left = {}, {}, [], []
         for line in self.guest.file("trace").read_text().splitlines():
