@@ -20,12 +20,19 @@ def least(box, checks):
     checks.expect("camera back has another name", done.ok, done)
     checks.same("that restarted nothing", _invocations(box), names)
     plan = box.ctl("camera", "edit", "back", "--bitrate", "200000", "--dry-run", "--json")
+    checks.expect("a dry run says what a camera takes over while it publishes", plan.ok and [
+        change["action"] for change in plan.document["changes"]] == ["change-camera"], plan)
+    done = box.ctl("camera", "edit", "back", "--bitrate", "200000")
+    checks.expect("camera back has another bit rate", done.ok, done)
+    checks.until("and control has told it", lambda: box.sh("! ls /run/watchbox/service/*.restart").ok)
+    checks.same("that restarted nothing either", _invocations(box), names)
+    plan = box.ctl("camera", "edit", "back", "--size", "256x144", "--dry-run", "--json")
     checks.expect("a dry run says what a change restarts", plan.ok and [
         change["action"] for change in plan.document["changes"]] == ["restart-camera"], plan)
     checks.same("and restarts nothing", _invocations(box), names)
     before = box.camera("front")["statistics"]["connections"]
-    done = box.ctl("camera", "edit", "back", "--bitrate", "200000")
-    checks.expect("camera back has another bit rate", done.ok, done)
+    done = box.ctl("camera", "edit", "back", "--size", "256x144")
+    checks.expect("camera back has another size", done.ok, done)
     checks.until("it starts anew", restarted(box, unit("back"), names["back"]))
     checks.until("and is live", lambda: live(box, "back"))
     checks.same("front is the same process, with the same connection",
