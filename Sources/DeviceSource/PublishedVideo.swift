@@ -27,7 +27,7 @@ struct PublishedVideo: Equatable, Sendable {
         if cameraWidth < askedWidth || cameraHeight < askedHeight || isStretched {
             // Neither blown up nor distorted: as large as it was asked for at most, in the camera's own shape.
             let scale = min(
-                1, max(Double(askedWidth) / Double(cameraWidth), Double(askedHeight) / Double(cameraHeight)))
+                1, Double(askedWidth) / Double(max(cameraWidth, 1)), Double(askedHeight) / Double(max(cameraHeight, 1)))
             width = Self.even(Double(cameraWidth) * scale)
             height = Self.even(Double(cameraHeight) * scale)
             if width != askedWidth || height != askedHeight {
