@@ -16,16 +16,25 @@ public final class JPEGEncoder {
 
     /// The bytes of a JPEG file: 4:2:0, BT.601, full range, as every viewer expects.
     ///
-    /// - Parameter quality: 1…100, as libjpeg's: at 50 twice as coarse as at 75, at 100 as fine as can be.
+    /// - Parameters:
+    ///   - quality: 1…100, as libjpeg's: at 50 twice as coarse as at 75, at 100 as fine as can be.
+    ///   - widest: pixels; a wider picture is made smaller, in its own shape. Nil: as it is.
     public func encode(
-        _ picture: borrowing RawPicture, quality: Int = 85
+        _ picture: borrowing RawPicture, quality: Int = 85, widest: Int? = nil
     ) throws(VideoCodecError) -> [UInt8] {
         guard (1...100).contains(quality) else { throw .invalid(.quality, value: quality) }
-        let full = try RawPicture(width: picture.width, height: picture.height, pixelFormat: .yuvj420p)
+        if let widest, !(16...16_384).contains(widest) { throw .invalid(.width, value: widest) }
+        var (width, height) = (picture.width, picture.height)
+        if let widest, widest < width {
+            // Even, and never so flat that nothing is left.
+            height = max(2, Int((Double(height) * Double(widest) / Double(width) / 2).rounded()) * 2)
+            width = widest / 2 * 2
+        }
+        let full = try RawPicture(width: width, height: height, pixelFormat: .yuvj420p)
         full.isFullRange = true
         full.matrix = .bt601
         try scaled(picture, into: full)
-        let coder = try opened(Opening(width: picture.width, height: picture.height, quality: quality))
+        let coder = try opened(Opening(width: width, height: height, quality: quality))
         full.frame.pointee.quality = coder.context.pointee.global_quality
         full.frame.pointee.pts = 0
         do throws(VideoCodecError) {

@@ -1,18 +1,22 @@
 /// What a JPEG picture says of itself before its samples (ITU-T T.81, B.2).
 ///
 /// Read before the decoder sees the bytes: it would allocate whatever size they declare.
-struct JPEGHeader: Equatable {
-    let width: Int
-    let height: Int
+public struct JPEGHeader: Equatable, Sendable {
+    /// In pixels.
+    public let width: Int
+    public let height: Int
     /// 1 (grey) or 3.
-    let components: Int
+    public let components: Int
 
     /// More than 7680 by 4320.
     static let mostPixels = 1 << 25
     /// Of one byte. A block of 64 pixels takes a bit at the least, and with it come those of chroma.
     private static let mostPixelsPerByte = 512
 
-    init(_ bytes: UnsafeRawBufferPointer) throws(VideoCodecError) {
+    /// Needs no library.
+    ///
+    /// - Throws: `VideoCodecError.malformedPicture` with the reason.
+    public init(_ bytes: UnsafeRawBufferPointer) throws(VideoCodecError) {
         guard bytes.count >= 4 else { throw .malformedPicture("\(bytes.count) bytes") }
         guard bytes[0] == 0xFF, bytes[1] == 0xD8 else { throw .malformedPicture("it does not begin with FF D8") }
         var position = 2

@@ -255,7 +255,8 @@ extension MediaSourceError {
             case .libraryMissing: "Then start again."
             case .noEncoder: "Install a libavcodec with libx264 or libopenh264 (Debian's has libx264)."
             case .invalid: "Choose another value."
-            case .failed, .noDecoder, .pictureMismatch, .malformedOutput, .malformedPicture, .unsupportedPicture,
+            case .failed, .noDecoder, .pictureMismatch, .malformedOutput, .malformedPicture, .pictureFailed,
+                .unsupportedPicture,
                 .invalidMask:
                 "Try another encoder, or report this."
             }

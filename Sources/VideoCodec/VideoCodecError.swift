@@ -16,6 +16,8 @@ public enum VideoCodecError: Error, Equatable, Sendable {
     case malformedOutput(String)
     /// What should be a JPEG picture is none, is damaged, or is larger than is accepted.
     case malformedPicture(String)
+    /// No JPEG could be made of a coded picture.
+    case pictureFailed(String)
     /// A picture of a pixel format on which this cannot be done.
     case unsupportedPicture(what: String, picture: String)
     /// A rectangle that is not inside the picture.
@@ -53,6 +55,7 @@ extension VideoCodecError: CustomStringConvertible {
         case .pictureMismatch(let expected, let actual): "a picture of \(actual) where \(expected) is expected"
         case .malformedOutput(let reason): "the encoder's output cannot be read: \(reason)"
         case .malformedPicture(let reason): "the picture is not a JPEG that can be used: \(reason)"
+        case .pictureFailed(let reason): "no picture could be made: \(reason)"
         case .unsupportedPicture(let what, let picture): "\(what) is not possible with a picture of \(picture)"
         case .invalidMask(let reason): "the mask cannot be drawn: \(reason)"
         }

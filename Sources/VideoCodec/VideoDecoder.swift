@@ -24,12 +24,14 @@ public final class VideoDecoder {
     private let coder: CodecContext
     private let picture: RawPicture
 
-    public init(_ format: VideoFormat) throws(VideoCodecError) {
+    /// - Parameter mostPixels: of a picture; larger ones are refused. Nil: as libavcodec does.
+    public init(_ format: VideoFormat, mostPixels: Int? = nil) throws(VideoCodecError) {
         let id = format.codec == .h264 ? AV_CODEC_ID_H264 : AV_CODEC_ID_HEVC
         let coder = try CodecContext.unopenedDecoder(id)
         try coder.setExtradata(format.configurationRecord)
         // Several threads would hold pictures back.
         coder.context.pointee.thread_count = 1
+        if let mostPixels { coder.context.pointee.max_pixels = Int64(mostPixels) }
         coder.context.pointee.pkt_timebase = AVRational(num: 1, den: 1_000_000_000)
         try coder.open()
         self.coder = coder

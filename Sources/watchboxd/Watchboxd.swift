@@ -9,7 +9,7 @@ struct Watchboxd: AsyncParsableCommand {
         version: Version.current,
         subcommands: [
             ControlCommand.self, CameraCommand.self, HealthCommand.self, RelayCommand.self, KASCommand.self,
-            EncoderProbeCommand.self,
+            EncoderProbeCommand.self, PictureCommand.self,
         ])
 
     static func main() async {

@@ -1,0 +1,147 @@
+internal import Glibc
+internal import Synchronization
+
+/// A child process with one socket at its standard input and output. Ends with its owner: killed, and reaped if it can be.
+///
+/// For what may hang or crash: a driver, or a decoder with pictures of somebody else.
+final class ChildProcess {
+    enum Output {
+        /// Status as waitpid gave it; nil when someone else reaped the child.
+        case ended(status: Int32?, [UInt8])
+        case late
+        case tooLong
+    }
+
+    struct Failure: Error, CustomStringConvertible {
+        var call: String
+        var number: Int32
+        var description: String { "\(call): \(String(cString: strerror(number)))" }
+    }
+
+    private let process: pid_t
+    private let socket: Int32
+    private var isReaped = false
+
+    /// Killed children that the kernel did not let go yet; looked at again with the next child.
+    private static let abandoned = Mutex<[pid_t]>([])
+
+    init(_ executable: String, _ words: [String]) throws(Failure) {
+        Self.abandoned.withLock { $0.removeAll { waitpid($0, nil, WNOHANG) != 0 } }
+        var ends: [Int32] = [-1, -1]
+        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw Failure(call: "socketpair", number: errno) }
+        defer { close(ends[1]) }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, ends[1], 0)
+        posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        // A thread that blocks signals must not hand that on: the child has to end on SIGTERM and SIGINT.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        sigaddset(&signals, SIGTERM)
+        sigaddset(&signals, SIGINT)
+        sigaddset(&signals, SIGPIPE)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+
+        var child = pid_t()
+        let failure = Self.withCStrings(words) { arguments in
+            Self.withCStrings(Self.environment) { environment in
+                posix_spawn(&child, executable, &actions, &attributes, arguments, environment)
+            }
+        }
+        guard failure == 0 else {
+            close(ends[0])
+            throw Failure(call: executable, number: failure)
+        }
+        process = child
+        socket = ends[0]
+    }
+
+    deinit {
+        close(socket)
+        guard !isReaped else { return }
+        kill(process, SIGKILL)
+        for _ in 0..<40 {
+            if waitpid(process, nil, WNOHANG) != 0 { return }
+            Self.pause()
+        }
+        let process = process
+        Self.abandoned.withLock { $0.append(process) }
+    }
+
+    /// All that the child writes until it ends.
+    ///
+    /// - Parameter input: what it reads, with an end behind it.
+    func output(of input: [UInt8] = [], limit: Int, within duration: Duration) -> Output {
+        let deadline = SourceClock.now &+ UInt64(((duration / .seconds(1)) * 1e9).clamped(to: 0...600e9))
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        var sent = 0
+        var isSending = true
+        while true {
+            if isSending, sent == input.count {
+                shutdown(socket, Int32(SHUT_WR))
+                isSending = false
+            }
+            let now = SourceClock.now
+            guard now < deadline else { return .late }
+            let events = POLLIN | (isSending ? POLLOUT : 0)
+            var entry = pollfd(fd: socket, events: Int16(events), revents: 0)
+            let ready = poll(&entry, 1, Int32(clamping: (deadline - now) / 1_000_000 + 1))
+            guard ready > 0 else { continue }
+            let flags = Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
+            if isSending, Int32(entry.revents) & POLLOUT != 0 {
+                let count = input.withUnsafeBytes { all in
+                    send(socket, all.baseAddress! + sent, all.count - sent, flags)
+                }
+                if count > 0 { sent += count }
+                // One that has read enough: what it says about it is still to be read.
+                if count < 0, errno != EINTR, errno != EAGAIN { sent = input.count }
+            }
+            guard Int32(entry.revents) & ~POLLOUT != 0 else { continue }
+            let count = recv(socket, &buffer, buffer.count, flags)
+            if count < 0, errno == EINTR || errno == EAGAIN { continue }
+            if count <= 0 { break }
+            bytes += buffer.prefix(count)
+            if bytes.count > limit { return .tooLong }
+        }
+        while SourceClock.now < deadline {
+            var status: Int32 = 0
+            let reaped = waitpid(process, &status, WNOHANG)
+            if reaped == 0 || (reaped < 0 && errno == EINTR) {
+                Self.pause()
+                continue
+            }
+            isReaped = true
+            return .ended(status: reaped == process ? status : nil, bytes)
+        }
+        return .late
+    }
+
+    private static func pause() {
+        var time = timespec(tv_sec: 0, tv_nsec: 5_000_000)
+        nanosleep(&time, nil)
+    }
+
+    /// What the loader and libav read. Not the service manager's sockets and secrets.
+    private static var environment: [String] {
+        let names: [String] = ["PATH", "LANG", "LD_LIBRARY_PATH", "TZ"]
+        return names.compactMap { (name: String) -> String? in
+            getenv(name).map { "\(name)=\(String(cString: $0))" }
+        }
+    }
+
+    private static func withCStrings<Result>(
+        _ strings: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Result
+    ) -> Result {
+        var pointers: [UnsafeMutablePointer<CChar>?] = strings.map { strdup($0) } + [nil]
+        defer { for pointer in pointers { free(pointer) } }
+        return body(&pointers)
+    }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import Media
+import Testing
+
+@testable import VideoCodec
+
+@Suite struct PictureChildTests {
+    private struct KeyFrame {
+        var format: VideoFormat
+        var unit: AccessUnit
+    }
+
+    private static func keyFrame() throws -> KeyFrame {
+        var configuration = VideoEncoderConfiguration(width: 320, height: 180, frameRate: 25, bitsPerSecond: 500_000)
+        configuration.keyFrameInterval = 1
+        let encoder = try VideoEncoder(configuration)
+        let scene = MovingScene(width: 320, height: 180)
+        var events: [MediaEvent] = []
+        for number in 0..<3 {
+            events += try encoder.encode(
+                try scene.picture(number), at: MediaTime(milliseconds: Int64(number * 40)))
+        }
+        events += try encoder.finish()
+        var format: VideoFormat?
+        for event in events {
+            if case .videoFormat(let found) = event { format = found }
+            if case .accessUnit(let unit) = event, unit.isKeyFrame {
+                return KeyFrame(format: try #require(format), unit: unit)
+            }
+        }
+        throw VideoCodecError.malformedOutput("no key frame")
+    }
+
+    @Test func `what the child reads is what its parent writes, and becomes a JPEG`() throws {
+        let frame = try Self.keyFrame()
+        let request = try PictureRequest(PictureRequest(unit: frame.unit, format: frame.format).encoded())
+        let jpeg = try request.jpeg()
+        #expect(jpeg.starts(with: [0xFF, 0xD8, 0xFF]))
+        let size = try jpeg.withUnsafeBytes { bytes in
+            let picture = try JPEGDecoder().decode(bytes)
+            return [picture.width, picture.height]
+        }
+        #expect(size == [320, 180])
+    }
+
+    @Test(arguments: [(160, [160, 90]), (17, [16, 10]), (320, [320, 180]), (4000, [320, 180])])
+    func `a picture is made smaller, never larger, and keeps its shape`(widest: Int, size: [Int]) throws {
+        let frame = try Self.keyFrame()
+        let request = PictureRequest(unit: frame.unit, format: frame.format, widest: widest)
+        let jpeg = try PictureRequest(request.encoded()).jpeg()
+        let found = try jpeg.withUnsafeBytes { bytes in
+            let picture = try JPEGDecoder().decode(bytes)
+            return [picture.width, picture.height]
+        }
+        #expect(found == size)
+    }
+
+    @Test func `a request that was cut, padded or changed is refused`() throws {
+        let frame = try Self.keyFrame()
+        let whole = PictureRequest(unit: frame.unit, format: frame.format).encoded()
+        for count in [0, 1, 20, whole.count - 1] {
+            #expect(throws: VideoCodecError.self) { try PictureRequest(Array(whole.prefix(count))) }
+        }
+        #expect(throws: VideoCodecError.self) { try PictureRequest(whole + [0]) }
+        #expect(throws: VideoCodecError.self) {
+            try PictureRequest(Array(#"{"codec":"h264","width":1,"height":1,"record":-1,"unit":2}"#.utf8) + [0x0A, 1])
+        }
+    }
+
+    @Test func `damaged key frames give an error or a picture`() throws {
+        let frame = try Self.keyFrame()
+        for index in stride(from: 0, to: frame.unit.data.count, by: 97) {
+            var damaged = frame.unit
+            damaged.data[index] ^= 0x55
+            _ = try? PictureRequest(unit: damaged, format: frame.format).jpeg()
+        }
+    }
+
+    /// `sh` stands in for the program: what matters is how the parent takes it.
+    @Test(arguments: [
+        ("cat >/dev/null; echo 'no picture in it'; exit 1", "no picture in it"),
+        ("cat >/dev/null; kill -SEGV $$", "signal 11"), ("cat >/dev/null", "without a word"),
+        ("cat >/dev/null; head -c 9000000 /dev/zero", "more than"), ("exec sleep 600", "in time"),
+    ])
+    func `a child that fails is told with its reason`(script: String, words: String) throws {
+        let frame = try Self.keyFrame()
+        let child = PictureChild(
+            executable: "/bin/sh", arguments: ["-c", script],
+            deadline: script.contains("600") ? .seconds(1) : .seconds(60))
+        do {
+            _ = try child.jpeg(of: frame.unit, format: frame.format)
+            Issue.record("it made a picture")
+        } catch {
+            #expect("\(error)".contains(words), "\(error)")
+        }
+    }
+
+    @Test func `a child gets the whole request and may answer before it has read it`() throws {
+        let frame = try Self.keyFrame()
+        var large = frame.unit
+        large.data += [UInt8](repeating: 0, count: 3 << 20)
+        let size = PictureRequest(unit: large, format: frame.format).encoded().count
+        // The first bytes of a JPEG, then how much was read.
+        let child = PictureChild(
+            executable: "/bin/sh", arguments: ["-c", #"printf '\377\330\377'; wc -c"#], deadline: .seconds(60))
+        let answer = try child.jpeg(of: large, format: frame.format)
+        #expect(String(decoding: answer.dropFirst(3), as: UTF8.self).contains("\(size)"))
+    }
+}
