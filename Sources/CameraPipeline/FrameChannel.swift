@@ -21,7 +21,25 @@ final class FrameChannel: Sendable {
         var sourceWaits = false
         /// Nothing more is taken; a waiting source goes on and is told nothing.
         var isFinished = false
+        /// Decode time of the newest picture.
+        var newestPicture: MediaTime?
+
+        /// Sound between flowing pictures goes out with the next one: a wake-up, a record and a packet of its own for each
+        /// of 47 small frames a second were half of what a stream cost.
+        mutating func mayWait(_ event: MediaEvent) -> Bool {
+            guard case .accessUnit(let unit) = event else { return false }
+            if unit.track.isVideo {
+                newestPicture = unit.decodeTime
+                return false
+            }
+            guard queue.discipline == .live, let newestPicture else { return false }
+            let distance = unit.decodeTime - newestPicture
+            return distance < FrameChannel.soundWaits && newestPicture - unit.decodeTime < FrameChannel.soundWaits
+        }
     }
+
+    /// How far sound may be from the newest picture and still wait for the next one.
+    private static let soundWaits = MediaTime(milliseconds: 100)
 
     private let state: Mutex<State>
     private let room = DispatchSemaphore(value: 0)
@@ -42,7 +60,8 @@ final class FrameChannel: Sendable {
                     return nil
                 }
                 let action = state.queue.offer(event)
-                let wake = state.consumerIsIdle && state.queue.isOpen
+                let waits = state.mayWait(event)
+                let wake = state.consumerIsIdle && state.queue.isOpen && !waits
                 if wake { state.consumerIsIdle = false }
                 return Offered(requestKeyFrame: action == .requestKeyFrame, wake: wake)
             }

@@ -18,6 +18,29 @@ import Testing
         #expect(channel.offer(video(120)).wake)
     }
 
+    @Test func `sound goes with the next picture while pictures flow, and by itself when they do not`() {
+        let channel = FrameChannel(FrameQueue())
+        _ = channel.open()
+        func idle() { while channel.next() != nil {} }
+        idle()
+        #expect(channel.offer(audio(0)).wake)
+        idle()
+        #expect(channel.offer(video(0, key: true)).wake)
+        idle()
+        #expect(!channel.offer(audio(21)).wake)
+        #expect(!channel.offer(audio(42)).wake)
+        #expect(channel.offer(video(40)).wake)
+        var taken = 0
+        while channel.next() != nil { taken += 1 }
+        #expect(taken == 3)
+        // The picture stands still.
+        #expect(!channel.offer(audio(139)).wake)
+        #expect(channel.offer(audio(140)).wake)
+        idle()
+        // A clock of its own.
+        #expect(channel.offer(audio(-1000)).wake)
+    }
+
     @Test func `nobody is woken while no relay listens`() {
         let channel = FrameChannel(FrameQueue())
         #expect(!channel.offer(video(0, key: true)).wake)
