@@ -108,6 +108,7 @@ let package = Package(
         protocolCore("NanoTDF", ["Wire"]),
         protocolCore("KeyAccess", ["Wire"]),
         protocolCore("RTP", ["Wire", "Media"]),
+        protocolCore("RTSP", ["Wire"]),
         protocolCore("ErrorCatalog"),
         protocolCore("TOML"),
 
@@ -264,6 +265,7 @@ let package = Package(
                 "Wire", nioCore, nioPosix, logging,
             ], fixtures: true),
         tests("RTP", ["RTP", "Media", "Wire"], fixtures: true),
+        tests("RTSP", ["RTSP", "Cryptography", "Wire"], fixtures: true),
         tests("ErrorCatalog", ["ErrorCatalog"]),
         // TOMLKit is a second opinion there, and in no program (docs/design/0005).
         tests("TOML", ["TOML", toml]),

@@ -1,0 +1,37 @@
+/// Text that a camera sent, or that goes into a header.
+enum CameraText {
+    static func trimmed(_ text: some StringProtocol) -> String {
+        var bytes = Array(text.utf8)[...]
+        while let first = bytes.first, isBlank(first) { bytes.removeFirst() }
+        while let last = bytes.last, isBlank(last) { bytes.removeLast() }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) || byte == 0 }
+
+    /// At most `limit` characters, without what could steer a terminal or turn the writing direction.
+    static func printable(_ text: some StringProtocol, limit: Int) -> String {
+        var kept = String.UnicodeScalarView()
+        var room = limit
+        for scalar in text.unicodeScalars where isPrintable(scalar) {
+            guard room > 0 else { break }
+            kept.append(scalar)
+            room -= 1
+        }
+        return trimmed(String(kept))
+    }
+
+    private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: false
+        default: true
+        }
+    }
+
+    /// Digits and nothing else; nil for anything else, and for what does not fit.
+    static func number<Number: FixedWidthInteger>(_ text: some StringProtocol, as: Number.Type) -> Number? {
+        let digits = trimmed(text)
+        guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return Number(digits)
+    }
+}

@@ -1,0 +1,149 @@
+extension RTSPSession {
+    mutating func refused(
+        _ request: Outstanding, status: Int, reason: String, _ message: RTSPMessage, at now: UInt64,
+        _ actions: inout [Action]
+    ) {
+        let method = request.request.method
+        if step == .options {
+            // Some want a login even for this, some do not know it: DESCRIBE tells.
+            describe(at: now, &actions)
+            return
+        }
+        if case .setUp(let place) = step, isDispensable(place), ![401, 453, 503].contains(status) {
+            facts.refusedMedia.append(selection[place])
+            setUp(place + 1, at: now, &actions)
+            return
+        }
+        switch status {
+        case 401: logIn(request, message, at: now, &actions)
+        case 403: fail(.forbidden, at: now, &actions)
+        case 404, 410: fail(.noSuchStream, at: now, &actions)
+        case 453, 503:
+            let seconds = message.header("retry-after").flatMap { CameraText.number($0, as: Int.self) }
+            fail(.busy(status: status, retryAfterSeconds: seconds.map { min($0, 86_400) }), at: now, &actions)
+        case 457 where method == "PLAY" && !request.request.headers.isEmpty:
+            // No range is valid for a camera that is live and says so.
+            play(withRange: false, at: now, &actions)
+        case 461: fail(.transportRefused, at: now, &actions)
+        case 300..<400: redirect(from: method, status: status, message, at: now, &actions)
+        default: fail(.refused(method: method, status: status, reason: shown(reason, limit: 80)), at: now, &actions)
+        }
+    }
+
+    /// Sound or data beside a picture: what plays without it is better than nothing.
+    private func isDispensable(_ place: Int) -> Bool {
+        guard let media = description?.media else { return false }
+        return media[selection[place]].kind != "video" && selection.contains { media[$0].kind == "video" }
+    }
+
+    /// A session that is alive stays so, unless the camera says that there is none.
+    mutating func keepAliveRefused(
+        _ request: Outstanding, status: Int, reason: String, _ message: RTSPMessage, at now: UInt64,
+        _ actions: inout [Action]
+    ) {
+        switch status {
+        case 401: keepAliveLoginRefused(request, message, at: now, &actions)
+        case 454:
+            let failure = RTSPFailure.refused(
+                method: request.request.method, status: status, reason: shown(reason, limit: 80))
+            sessionID = nil
+            tracks = []
+            fail(failure, at: now, &actions)
+        default:
+            guard request.request.method == "GET_PARAMETER", !getParameterWorks else { return }
+            facts.getParameterRefused = true
+            keepAlive(at: now, &actions)
+        }
+    }
+
+    /// After a login that the camera took, 401 with nothing new to answer says something of this method, not of the login:
+    /// the stream decides whether the session lives.
+    private mutating func keepAliveLoginRefused(
+        _ request: Outstanding, _ message: RTSPMessage, at now: UInt64, _ actions: inout [Action]
+    ) {
+        let challenges = Challenge.parse(message.headers("www-authenticate"))
+        let challenge = authenticator.strongest(of: challenges)
+        guard !keepsAliveWithoutLogin else { return }
+        guard authenticator.accepted != nil, let tried = request.challenge,
+            !isWorthAnotherLogin(request, challenge, tried: tried)
+        else {
+            logIn(request, message, at: now, &actions)
+            return
+        }
+        guard request.request.method == "GET_PARAMETER" else {
+            keepsAliveWithoutLogin = true
+            return
+        }
+        facts.getParameterRefused = true
+        keepAlive(at: now, &actions)
+    }
+
+    // MARK: Login
+
+    /// Whether a login that was refused may be tried again: the camera says that no more than the nonce was wrong, or it
+    /// took this login before and has a new nonce now.
+    private func isWorthAnotherLogin(_ request: Outstanding, _ challenge: Challenge?, tried: Challenge) -> Bool {
+        guard let challenge, challenge.scheme != .basic, challenge.nonce != tried.nonce, request.attempts < 3 else {
+            return false
+        }
+        return challenge.isStale || (authenticator.accepted != nil && request.attempts == 0)
+    }
+
+    /// Answers 401 once; again only when that is worth it. Accounts lock after a few wrong answers.
+    private mutating func logIn(
+        _ request: Outstanding, _ message: RTSPMessage, at now: UInt64, _ actions: inout [Action]
+    ) {
+        let challenges = Challenge.parse(message.headers("www-authenticate"))
+        let offered = challenges.map { shown($0.name, limit: 32) }
+        guard authenticator.credentials != nil else {
+            fail(.loginNeeded(offered: offered), at: now, &actions)
+            return
+        }
+        guard let challenge = authenticator.strongest(of: challenges) else {
+            fail(nothingToAnswer(challenges, offered: offered, tried: request.challenge), at: now, &actions)
+            return
+        }
+        if let tried = request.challenge, !isWorthAnotherLogin(request, challenge, tried: tried) {
+            let realm = shown(tried.realm, limit: 64)
+            fail(.loginRefused(scheme: tried.scheme?.name ?? tried.name, realm: realm), at: now, &actions)
+            return
+        }
+        authenticator.adopt(challenge)
+        send(
+            request.request, isKeepAlive: request.isKeepAlive, attempts: request.attempts + 1, at: now, &actions)
+    }
+
+    private func nothingToAnswer(_ challenges: [Challenge], offered: [String], tried: Challenge?) -> RTSPFailure {
+        if let tried {
+            return .loginRefused(scheme: tried.scheme?.name ?? tried.name, realm: shown(tried.realm, limit: 64))
+        }
+        if let basic = challenges.first(where: { $0.scheme == .basic }), authenticator.accepted == nil {
+            return .basicNotAllowed(realm: shown(basic.realm, limit: 64))
+        }
+        return .loginUnsupported(offered: offered)
+    }
+
+    // MARK: Redirects
+
+    mutating func redirect(
+        from method: String, status: Int, _ message: RTSPMessage, at now: UInt64, _ actions: inout [Action]
+    ) {
+        guard let location = message.header("location"), let url = configuration.url.redirected(to: location) else {
+            fail(
+                .refused(method: method, status: status, reason: "a redirect without a usable address"), at: now,
+                &actions)
+            return
+        }
+        if url.host.lowercased() != configuration.url.host.lowercased() {
+            fail(.redirectElsewhere(host: shown(url.host, limit: 255)), at: now, &actions)
+        } else if configuration.url.isSecure, !url.isSecure {
+            fail(
+                .refused(method: method, status: status, reason: "a redirect to an address without TLS"), at: now,
+                &actions)
+        } else if !configuration.followsRedirect {
+            fail(.refused(method: method, status: status, reason: "a redirect behind a redirect"), at: now, &actions)
+        } else {
+            end(.redirected(url), at: now, &actions)
+        }
+    }
+}

@@ -1,0 +1,77 @@
+/// `rtsp[s]://host[:port][/path][?query]`, without user information.
+///
+/// The path stays as it was given, its query with it: cameras compare addresses byte by byte.
+public struct RTSPURL: Hashable, Sendable {
+    /// `rtsps`: RTSP inside TLS.
+    public let isSecure: Bool
+    /// A name or an address; an IPv6 address without brackets, with its zone if it was given one.
+    public let host: String
+    public let port: UInt16
+    /// With the query; begins with a slash.
+    public let path: String
+
+    /// Characters of the longest address that is taken.
+    static let longest = 2048
+
+    /// - Throws: why the text is no such address; the text itself is never quoted, as it may hold a password.
+    public init(_ text: String) throws(RTSPURLFault) {
+        self = try Self.parse(text, dropsUser: false)
+    }
+
+    init(isSecure: Bool, host: String, port: UInt16, path: String) {
+        self.isSecure = isSecure
+        self.host = host
+        self.port = port
+        self.path = path
+    }
+
+    /// The same stream of the same scheme at another place.
+    public func with(host: String, port: UInt16) -> RTSPURL {
+        RTSPURL(isSecure: isSecure, host: host, port: port, path: path)
+    }
+
+    /// The port that an address without one means: 554, with TLS 322.
+    public static func defaultPort(isSecure: Bool) -> UInt16 { isSecure ? 322 : 554 }
+
+    /// Host and, unless it is the default, port; an IPv6 address in brackets and without its zone, which means nothing to
+    /// the camera.
+    public var authority: String {
+        let address = host.prefix { $0 != "%" }
+        let name = host.contains(":") ? "[\(address)]" : host
+        return port == Self.defaultPort(isSecure: isSecure) ? name : "\(name):\(port)"
+    }
+}
+
+extension RTSPURL: CustomStringConvertible {
+    /// As it is sent.
+    public var description: String { "\(isSecure ? "rtsps" : "rtsp")://\(authority)\(path)" }
+}
+
+/// Why a text is no RTSP address. Says nothing of the text itself, which may hold secrets.
+public enum RTSPURLFault: Error, Equatable, Sendable {
+    /// Neither `rtsp://` nor `rtsps://`.
+    case unknownScheme
+    /// White space, a control character, `#`, or what is not ASCII.
+    case invalidCharacter
+    /// A user or a password, which belong elsewhere.
+    case userInformation
+    case invalidHost
+    /// Not within 1…65535.
+    case invalidPort
+    /// More than 2048 characters.
+    case tooLong
+}
+
+extension RTSPURLFault: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .unknownScheme: "the address must begin with rtsp:// or rtsps://"
+        case .invalidCharacter:
+            "the address holds white space, a control character, # or a letter beyond ASCII; write it percent-encoded"
+        case .userInformation: "the address holds a user or a password; give them apart from it"
+        case .invalidHost: "the address has no valid host"
+        case .invalidPort: "the port of the address is not within 1 to 65535"
+        case .tooLong: "the address is longer than \(RTSPURL.longest) characters"
+        }
+    }
+}

@@ -1,0 +1,90 @@
+/// What a camera offers, from the answer to DESCRIBE: an SDP (RFC 4566, RFC 8866), read leniently.
+public struct SessionDescription: Equatable, Sendable {
+    /// One coding of a medium.
+    public struct Format: Equatable, Sendable {
+        public var payloadType: UInt8
+        /// In upper case: `H264`, `H265`, `JPEG`, `MPEG4-GENERIC`, `PCMU`, …; empty when the description does not say.
+        public var encoding: String
+        /// Timestamp units per second; 90 000 for video and 8 000 else when the description says nothing usable.
+        public var clockRate: Int
+        /// 1 when the description does not say.
+        public var channels: Int
+        /// From `a=fmtp`: keys in lower case, values as given without quotes. A parameter without value is empty.
+        public var parameters: [String: String]
+
+        public init(
+            payloadType: UInt8, encoding: String, clockRate: Int, channels: Int = 1, parameters: [String: String] = [:]
+        ) {
+            self.payloadType = payloadType
+            self.encoding = encoding
+            self.clockRate = clockRate
+            self.channels = channels
+            self.parameters = parameters
+        }
+    }
+
+    /// As the camera writes it: `receiveOnly` is what a viewer receives.
+    public enum Direction: Equatable, Sendable {
+        case sendReceive, receiveOnly, sendOnly, inactive
+    }
+
+    public struct Media: Equatable, Sendable {
+        /// `video`, `audio`, `application`, …, in lower case.
+        public var kind: String
+        /// 0 unless the camera fixes one (multicast).
+        public var port: UInt16
+        /// `RTP/AVP`, …
+        public var protocolName: String
+        /// In the order of the `m=` line.
+        public var formats: [Format]
+        /// `a=control`, for `RTSPURL.resolving(control:base:)`.
+        public var control: String?
+        public var direction: Direction
+        /// The medium itself says its direction; else it is the session's.
+        public var hasOwnDirection: Bool
+        /// The address of `c=`, the session's when the medium has none; without time to live.
+        public var connection: String?
+        /// Pictures per second.
+        public var frameRate: Double?
+        /// Bits per second.
+        public var bandwidth: Int?
+
+        public init(
+            kind: String, port: UInt16 = 0, protocolName: String = "RTP/AVP", formats: [Format],
+            control: String? = nil, direction: Direction = .sendReceive, hasOwnDirection: Bool = true,
+            connection: String? = nil, frameRate: Double? = nil, bandwidth: Int? = nil
+        ) {
+            self.kind = kind
+            self.port = port
+            self.protocolName = protocolName
+            self.formats = formats
+            self.control = control
+            self.direction = direction
+            self.hasOwnDirection = hasOwnDirection
+            self.connection = connection
+            self.frameRate = frameRate
+            self.bandwidth = bandwidth
+        }
+
+        /// Sound that the camera wants to get (ONVIF streaming specification, back channel); never set up. Cameras that
+        /// write `sendonly` for the whole session mean what they send themselves.
+        public var isBackChannel: Bool { kind == "audio" && direction == .sendOnly && hasOwnDirection }
+    }
+
+    /// `s=`; empty when it is missing.
+    public var name: String
+    /// The session's own `a=control`.
+    public var control: String?
+    public var media: [Media]
+
+    public init(name: String = "", control: String? = nil, media: [Media]) {
+        self.name = name
+        self.control = control
+        self.media = media
+    }
+
+    /// Bytes of the longest description that is read.
+    public static let longest = 64 << 10
+    /// Media of the longest description that is read.
+    public static let mostMedia = 16
+}
