@@ -10,6 +10,7 @@
 #include <curl/curl.h>
 #include <dlfcn.h>
 #include <stddef.h>
+#include <string.h>
 
 /// Loads libcurl, once per process; 0 when it is not installed. To be called before all other functions of this
 /// file, and ordered before them (a Swift `static let` does that).
@@ -64,6 +65,13 @@ static inline CURLcode watchbox_curl_set_sink(CURL *handle, CURLoption option, w
     return (WATCHBOX_CURL(curl_easy_setopt))(handle, option, value);
 }
 
+// CURLOPT_HTTPAUTH's bits are casts, which Swift cannot read.
+
+static inline long watchbox_curl_auth_digest(void) { return (long)CURLAUTH_DIGEST; }
+static inline long watchbox_curl_auth_basic(void) { return (long)CURLAUTH_BASIC; }
+/// A scheme that no server can ask for, and that does nothing without a key of its own option.
+static inline long watchbox_curl_auth_never(void) { return (long)CURLAUTH_AWS_SIGV4; }
+
 static inline CURLcode watchbox_curl_get_long(CURL *handle, CURLINFO info, long *value) {
     return (WATCHBOX_CURL(curl_easy_getinfo))(handle, info, value);
 }
@@ -71,6 +79,49 @@ static inline CURLcode watchbox_curl_get_long(CURL *handle, CURLINFO info, long 
 /// CURLINFO_…_TIME_T, in microseconds.
 static inline CURLcode watchbox_curl_get_offset(CURL *handle, CURLINFO info, curl_off_t *value) {
     return (WATCHBOX_CURL(curl_easy_getinfo))(handle, info, value);
+}
+
+/// Text that the handle keeps; NULL when it is not known.
+static inline const char *watchbox_curl_get_string(CURL *handle, CURLINFO info) {
+    char *value = NULL;
+    return (WATCHBOX_CURL(curl_easy_getinfo))(handle, info, &value) == CURLE_OK ? value : NULL;
+}
+
+/// The socket of the handle's connection; -1 when it has none.
+static inline int watchbox_curl_get_socket(CURL *handle) {
+    curl_socket_t value = CURL_SOCKET_BAD;
+    CURLcode result = (WATCHBOX_CURL(curl_easy_getinfo))(handle, CURLINFO_ACTIVESOCKET, &value);
+    return result == CURLE_OK ? value : -1;
+}
+
+/// The certificate that the server showed for itself, as PEM that the handle keeps. Needs CURLOPT_CERTINFO; NULL when
+/// there was no TLS handshake, as on a connection that is used again.
+static inline const char *watchbox_curl_get_certificate(CURL *handle) {
+    struct curl_certinfo *chain = NULL;
+    if ((WATCHBOX_CURL(curl_easy_getinfo))(handle, CURLINFO_CERTINFO, &chain) != CURLE_OK) return NULL;
+    if (chain == NULL || chain->num_of_certs < 1) return NULL;
+    static const char name[] = "Cert:";
+    for (struct curl_slist *field = chain->certinfo[0]; field != NULL; field = field->next) {
+        if (strncmp(field->data, name, sizeof name - 1) == 0) return field->data + sizeof name - 1;
+    }
+    return NULL;
+}
+
+/// For a handle that is connected with CURLOPT_CONNECT_ONLY. Called for each packet of a camera, so the function is
+/// looked up once.
+static inline CURLcode watchbox_curl_easy_receive(CURL *handle, void *buffer, size_t size, size_t *count) {
+    static __typeof__(curl_easy_recv) *known;
+    __typeof__(curl_easy_recv) *function = __atomic_load_n(&known, __ATOMIC_RELAXED);
+    if (function == NULL) {
+        function = WATCHBOX_CURL(curl_easy_recv);
+        __atomic_store_n(&known, function, __ATOMIC_RELAXED);
+    }
+    return function(handle, buffer, size, count);
+}
+
+/// For a handle that is connected with CURLOPT_CONNECT_ONLY.
+static inline CURLcode watchbox_curl_easy_send(CURL *handle, const void *bytes, size_t size, size_t *count) {
+    return WATCHBOX_CURL(curl_easy_send)(handle, bytes, size, count);
 }
 
 static inline CURLM *watchbox_curl_multi_init(void) {

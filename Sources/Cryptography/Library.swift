@@ -10,12 +10,20 @@ enum Algorithm {
     nonisolated(unsafe) static let md5: OpaquePointer = require(EVP_MD_fetch(nil, "MD5", nil))
     nonisolated(unsafe) static let hkdf: OpaquePointer = require(EVP_KDF_fetch(nil, "HKDF", nil))
 
-    private static func require(_ algorithm: OpaquePointer?) -> OpaquePointer {
-        guard let algorithm else {
+    private static func require(_ fetch: @autoclosure () -> OpaquePointer?) -> OpaquePointer {
+        guard CryptographicLibrary.isReady, let algorithm = fetch() else {
             preconditionFailure("libcrypto lacks an algorithm: its default provider is missing or disabled")
         }
         return algorithm
     }
+}
+
+/// libcrypto itself, which this process shares with libcurl.
+public enum CryptographicLibrary {
+    /// Initialised so that it stays usable while the process exits: its own cleanup at exit would pull locks away from
+    /// under threads that still work, such as one that ends a camera's subscription. To be asked before anything else
+    /// uses libcrypto.
+    public static let isReady: Bool = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil) == 1
 }
 
 /// Turns libcrypto's return values into errors, and leaves its per-thread error queue empty: libcurl shares it.

@@ -4,7 +4,8 @@ internal import CCurl
 ///
 /// - Its transfers run on a thread of its own, never on the cooperative pool. The thread is made by the first request
 ///   and ends when there was nothing to do for `Configuration.idleTime`; until then connections are kept and reused.
-/// - TLS certificates and host names are always verified, TLS 1.2 is the least. Plain HTTP goes to this machine only.
+/// - TLS certificates and host names are always verified, unless a request's `trust` asks for a pin instead; TLS 1.2 is
+///   the least. Plain HTTP goes to this machine only.
 /// - Nothing is followed: not a redirect, not a cookie, not a `.netrc`.
 public final class HTTPClient: Sendable {
     /// Where unencrypted requests may go.

@@ -54,7 +54,9 @@ extension HTTPClientError: CustomStringConvertible {
         case .plainHTTPRefused: "Use an https URL."
         case .invalidHeader: "Check the token and other configured values for line breaks."
         case .unreachable: "Check that the server runs, its name and its port."
-        case .tlsFailed: "Check the server's certificate, its host name, the CA file and this machine's clock."
+        case .tlsFailed(_, let reason):
+            TrustFault(rawValue: reason)?.next
+                ?? "Check the server's certificate, its host name, the CA file and this machine's clock."
         case .connectTimedOut, .timedOut, .connectionLost: "Check the network and the server's load."
         case .malformedResponse: "Check that the URL names the right server and port."
         case .responseTooLarge: "Check that the URL names the right server."
@@ -67,10 +69,11 @@ extension HTTPClientError: CustomStringConvertible {
     /// Whether the same request may succeed later, without anybody changing a setting.
     public var isTransient: Bool {
         switch self {
-        case .unreachable, .connectTimedOut, .timedOut, .connectionLost, .malformedResponse, .tooManyRequests,
-            .tlsFailed:
-            // TLS as well: a clock not yet set after a power cut and an expired certificate both end by themselves.
+        case .unreachable, .connectTimedOut, .timedOut, .connectionLost, .malformedResponse, .tooManyRequests:
             true
+        case .tlsFailed(_, let reason):
+            // A clock not yet set after a power cut and an expired certificate both end by themselves.
+            TrustFault(rawValue: reason) == nil
         case .invalidURL, .plainHTTPRefused, .invalidHeader, .responseTooLarge, .cancelled, .unavailable:
             false
         }

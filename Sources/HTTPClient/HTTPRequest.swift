@@ -35,6 +35,17 @@ public struct HTTPRequest: Sendable {
     /// the same server.
     public var sharesConnection = true
 
+    /// Answers a Digest challenge (RFC 7616: MD5, SHA-256; the first that the server names) with them; they are sent only
+    /// after one, and once. Each request is asked anew, so it takes two round trips.
+    public var digest: HTTPCredentials?
+
+    /// Answers a Basic challenge with `digest` as well. The server gets the password itself, and over plain HTTP so does
+    /// everybody between. Over https only to a certificate that is checked or pinned: see `HTTPTrust.firstUse`.
+    public var allowsBasic = false
+
+    /// What the server's certificate must be; without effect over plain HTTP.
+    public var trust = HTTPTrust.system
+
     public init(
         method: Method = .get, url: String, headers: [HTTPHeader] = [], body: [UInt8] = [],
         connectTimeout: Duration = .seconds(5), totalTimeout: Duration = .seconds(10),
@@ -73,6 +84,11 @@ public struct HTTPResponse: Equatable, Sendable {
     /// In the order in which they came.
     public var headers: [HTTPHeader]
     public var body: [UInt8]
+    /// Pin of the server's key, "sha256//BASE64", when the request's trust was `.pinned` or `.firstUse` and TLS was
+    /// spoken; otherwise nil.
+    public var pin: String?
+    /// The address that answered, without brackets or port; nil for a Unix socket.
+    public var peerAddress: String?
 
     public init(status: Int, headers: [HTTPHeader] = [], body: [UInt8] = []) {
         self.status = status

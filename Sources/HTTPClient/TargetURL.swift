@@ -6,6 +6,8 @@ struct TargetURL: ~Copyable {
     let handle: OpaquePointer
     /// As the URL names it; an IPv6 address without its brackets.
     let host: String
+    /// Whether its scheme is https.
+    let isEncrypted: Bool
 
     init(
         _ text: String, unixSocketPath: String?, plainHTTP: HTTPClient.PlainHTTP
@@ -15,6 +17,7 @@ struct TargetURL: ~Copyable {
         guard let url = watchbox_curl_url() else { throw .unavailable(reason: "out of memory") }
         do throws(HTTPClientError) {
             host = try Self.check(url, text, unixSocketPath: unixSocketPath, plainHTTP: plainHTTP)
+            isEncrypted = Self.part(url, CURLUPART_SCHEME) == "https"
             handle = url
         } catch {
             watchbox_curl_url_cleanup(url)

@@ -31,6 +31,16 @@ final class Transfer {
             guard Self.isValid(header) else { throw .invalidHeader(name: Self.printable(header.name)) }
         }
         url = try TargetURL(request.url, unixSocketPath: request.unixSocketPath, plainHTTP: configuration.plainHTTP)
+        if url.isEncrypted {
+            try request.trust.check(host: url.host)
+            guard request.trust != .firstUse || request.digest == nil else {
+                throw .tlsFailed(host: url.host, reason: TrustFault.credentials.rawValue)
+            }
+        }
+        // It would end a C string early, and be another name or password.
+        if let digest = request.digest, digest.user.utf8.contains(0) || digest.password.utf8.contains(0) {
+            throw .invalidHeader(name: "Authorization")
+        }
         guard let easy = watchbox_curl_easy_init() else { throw .unavailable(reason: "out of memory") }
         self.exchange = exchange
         handle = OpaquePointer(easy)
@@ -46,40 +56,51 @@ final class Transfer {
         var isFine = set(CURLOPT_CURLU, pointer: UnsafeMutableRawPointer(url.handle))
         isFine = set(CURLOPT_PROTOCOLS_STR, "http,https") && isFine
         isFine = set(CURLOPT_NOSIGNAL, 1) && isFine
+        // A look-up that hangs is left behind instead of waited for, with all other transfers of the thread.
+        isFine = set(CURLOPT_QUICK_EXIT, 1) && isFine
         isFine = set(CURLOPT_FOLLOWLOCATION, 0) && isFine
         isFine = set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)) && isFine
         isFine = set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1) && isFine
-        isFine = set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)) && isFine
-        isFine = set(CURLOPT_SSL_VERIFYPEER, 1) && isFine
-        isFine = set(CURLOPT_SSL_VERIFYHOST, 2) && isFine
-        if let file = configuration.certificateAuthorityFile {
-            // The directory would be searched beside the file.
-            isFine = set(CURLOPT_CAINFO, file) && isFine
-            isFine = watchbox_curl_set_string(raw, CURLOPT_CAPATH, nil) == CURLE_OK && isFine
-        }
+        var options = TransferOptions(raw)
+        options.set(request.trust, certificateAuthorityFile: configuration.certificateAuthorityFile)
+        if let digest = request.digest { setUp(digest, request, &options) }
+        isFine = options.isFine && isFine
         if let path = request.unixSocketPath { isFine = set(CURLOPT_UNIX_SOCKET_PATH, path) && isFine }
-        if !request.sharesConnection {
+        // A connection that was there already tells nothing of its certificate.
+        if !request.sharesConnection || request.trust == .firstUse {
             isFine = set(CURLOPT_FRESH_CONNECT, 1) && isFine
             isFine = set(CURLOPT_FORBID_REUSE, 1) && isFine
         }
-        // A proxy from the environment is for the world outside, not for this machine.
-        if request.unixSocketPath != nil || TargetURL.isLoopback(url.host) {
+        // A proxy from the environment is for the world outside, neither for this machine nor for devices beside it.
+        let isNear = configuration.plainHTTP == .anywhere || request.trust != .system
+        if request.unixSocketPath != nil || TargetURL.isLoopback(url.host) || isNear {
             isFine = set(CURLOPT_NOPROXY, "*") && isFine
         }
-        isFine = set(CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(request.connectTimeout)) && isFine
+        isFine = set(CURLOPT_CONNECTTIMEOUT_MS, Libcurl.milliseconds(request.connectTimeout)) && isFine
         if exchange.stream == nil {
-            isFine = set(CURLOPT_TIMEOUT_MS, Self.milliseconds(request.totalTimeout)) && isFine
+            isFine = set(CURLOPT_TIMEOUT_MS, Libcurl.milliseconds(request.totalTimeout)) && isFine
             let limit = curl_off_t(clamping: request.maximumResponseBytes)
             isFine = watchbox_curl_set_offset(raw, CURLOPT_MAXFILESIZE_LARGE, max(limit, 1)) == CURLE_OK && isFine
         } else {
             // Slower than a byte a second for so long is silence; a paused transfer is not counted as slow.
             isFine = set(CURLOPT_LOW_SPEED_LIMIT, 1) && isFine
-            let seconds = (Self.milliseconds(request.totalTimeout) + 999) / 1000
+            let seconds = (Libcurl.milliseconds(request.totalTimeout) + 999) / 1000
             isFine = set(CURLOPT_LOW_SPEED_TIME, seconds) && isFine
         }
         isFine = setUpBody(request) && isFine
         isFine = setUpHeaders(request) && isFine
         return setUpSinks() && isFine
+    }
+
+    private func setUp(_ credentials: HTTPCredentials, _ request: HTTPRequest, _ options: inout TransferOptions) {
+        options.set(CURLOPT_USERNAME, credentials.user)
+        options.set(CURLOPT_PASSWORD, credentials.password)
+        // With one scheme alone, libcurl knows that a challenge will come and leaves the body out of the first request;
+        // a device that answers an empty message with a fault would then never ask for a login. So it gets a second
+        // scheme, which no server can ask for and no key is there for.
+        var schemes = watchbox_curl_auth_digest() | watchbox_curl_auth_never()
+        if request.allowsBasic { schemes |= watchbox_curl_auth_basic() }
+        options.set(CURLOPT_HTTPAUTH, schemes)
     }
 
     private func setUpBody(_ request: HTTPRequest) -> Bool {
@@ -174,6 +195,7 @@ final class Transfer {
         let line = String(decoding: bytes, as: UTF8.self)
         if line.hasPrefix("HTTP/") {  // a new status line: what came before was an interim answer
             headers = []
+            body = []
         } else if let colon = line.firstIndex(of: ":") {
             let blank: (Character) -> Bool = { $0 == " " || $0 == "\t" || $0.isNewline }
             let value = line[line.index(after: colon)...].drop(while: blank)
@@ -187,15 +209,29 @@ final class Transfer {
     func outcome(_ code: CURLcode) -> Exchange.Outcome {
         let status = status
         if code == CURLE_OK, (100...999).contains(status) {
-            return .success(HTTPResponse(status: status, headers: headers, body: body))
+            var response = HTTPResponse(status: status, headers: headers, body: body)
+            if exchange.request.unixSocketPath == nil {
+                response.peerAddress = Libcurl.string(raw, CURLINFO_PRIMARY_IP)
+            }
+            if url.isEncrypted { response.pin = pin }
+            return .success(response)
         }
         return .failure(error(code))
+    }
+
+    private var pin: String? {
+        switch exchange.request.trust {
+        case .system: nil
+        // libcurl has compared it.
+        case .pinned(let pin): pin
+        case .firstUse: Libcurl.pin(raw)
+        }
     }
 
     private func error(_ code: CURLcode) -> HTTPClientError {
         let request = exchange.request
         let host = url.host
-        let reason = String(cString: watchbox_curl_text(code))
+        let reason = Libcurl.text(code)
         var connected: curl_off_t = 0
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT:
@@ -206,6 +242,7 @@ final class Transfer {
             return connected > 0
                 ? .timedOut(host: host, after: request.totalTimeout)
                 : .connectTimedOut(host: host, after: min(request.connectTimeout, request.totalTimeout))
+        case CURLE_SSL_PINNEDPUBKEYNOTMATCH: return .pinMismatch(host: host)
         case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CIPHER,
             CURLE_SSL_ISSUER_ERROR, CURLE_SSL_ENGINE_INITFAILED, CURLE_SSL_CERTPROBLEM, CURLE_USE_SSL_FAILED:
             return .tlsFailed(host: host, reason: reason)
@@ -244,11 +281,5 @@ final class Transfer {
 
     private static func printable(_ name: String) -> String {
         String(name.unicodeScalars.prefix(40).map { $0.value > 0x20 && $0.value < 0x7F ? Character($0) : "?" })
-    }
-
-    /// At least 1: zero means "no limit" to libcurl.
-    private static func milliseconds(_ duration: Duration) -> Int {
-        let (seconds, attoseconds) = duration.components
-        return max(Int(min(max(seconds, 0), 86_400)) * 1000 + Int(attoseconds / 1_000_000_000_000_000), 1)
     }
 }

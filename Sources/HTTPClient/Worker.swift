@@ -25,9 +25,6 @@ final class Worker: Sendable {
         let pointer: UnsafeMutableRawPointer
     }
 
-    /// libcurl is loaded and initialised once per process, by whoever asks first.
-    private static let isAvailable: Bool = watchbox_curl_load() != 0 && watchbox_curl_global_init() == CURLE_OK
-
     private let configuration: HTTPClient.Configuration
     private let state = Mutex(State())
 
@@ -39,8 +36,8 @@ final class Worker: Sendable {
 
     func submit(_ exchange: Exchange) {
         if exchange.isDecided { return }
-        guard Self.isAvailable else {
-            exchange.finish(.failure(.unavailable(reason: "libcurl.so.4 cannot be loaded")))
+        guard Libcurl.isAvailable else {
+            exchange.finish(.failure(Libcurl.missing))
             return
         }
         let limit = configuration.maximumRequests

@@ -1,0 +1,17 @@
+/// A user name and a password for a server that asks for them.
+public struct HTTPCredentials: Equatable, Sendable {
+    public var user: String
+    public var password: String
+
+    public init(user: String, password: String) {
+        self.user = user
+        self.password = password
+    }
+}
+
+extension HTTPCredentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Neither of both.
+    public var description: String { "(credentials)" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}

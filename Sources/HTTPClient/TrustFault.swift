@@ -1,0 +1,28 @@
+/// What is wrong between a request's `HTTPTrust` and the server; the raw value is the reason of a `.tlsFailed`.
+enum TrustFault: String {
+    case mismatch = "its certificate is not the one that was accepted"
+    case invalidPin = "the stored pin does not have the form sha256//BASE64"
+    case credentials = "credentials are not sent to a server whose certificate nobody has accepted yet"
+
+    /// What the operator can do next.
+    var next: String {
+        switch self {
+        case .mismatch:
+            "If the certificate was renewed on purpose, accept the new one; if not, find out who answers there."
+        case .invalidPin: "Accept the server's certificate again."
+        case .credentials: "Accept the server's certificate first."
+        }
+    }
+}
+
+extension HTTPClientError {
+    /// The server showed another key than the pinned one. Nothing was sent to it, credentials least of all.
+    public static func pinMismatch(host: String) -> HTTPClientError {
+        .tlsFailed(host: host, reason: TrustFault.mismatch.rawValue)
+    }
+
+    /// Whether it is a `pinMismatch`: a changed certificate is the operator's decision, never one for a retry.
+    public var isPinMismatch: Bool {
+        if case .tlsFailed(_, TrustFault.mismatch.rawValue) = self { true } else { false }
+    }
+}

@@ -1,0 +1,131 @@
+import Glibc
+import Testing
+
+@testable import HTTPClient
+
+@Suite(.ownThread, .timeLimit(.minutes(2)))
+struct RawConnectionErrorTests {
+    private func failure(
+        _ options: RawConnection.Options, isCancelled: () -> Bool = { false }
+    ) -> HTTPClientError? {
+        do throws(HTTPClientError) {
+            _ = try RawConnection(options, isCancelled: isCancelled)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func `nobody listens`() {
+        let (descriptor, port) = StandInServer.boundButDeaf()
+        defer { close(descriptor) }
+        for trust in [nil, HTTPTrust.firstUse] {
+            let error = failure(.init(host: "127.0.0.1", port: port, trust: trust))
+            #expect(error == .unreachable(host: "127.0.0.1", reason: "Connection refused"))
+        }
+    }
+
+    @Test func `a name without an address`() {
+        guard case .unreachable(let host, _)? = failure(.init(host: "camera.invalid", port: 554)) else {
+            Issue.record("it has one")
+            return
+        }
+        #expect(host == "camera.invalid")
+    }
+
+    @Test(arguments: [
+        "", "a b", "a/b", "user@host", "host:554", "[::1]", "a\0b", "a?b", "a#b", "::1/64", "host\r\nX: y",
+        String(repeating: "a", count: 300),
+    ])
+    func `a host that is none is refused`(host: String) {
+        guard case .invalidURL? = failure(.init(host: host, port: 554, connectTimeout: .seconds(60))) else {
+            Issue.record("accepted")
+            return
+        }
+    }
+
+    @Test func `port 0 is refused`() {
+        guard case .invalidURL? = failure(.init(host: "127.0.0.1", port: 0)) else {
+            Issue.record("accepted")
+            return
+        }
+    }
+
+    @Test func `a peer that never answers is left at the deadline`() throws {
+        // The kernel accepts; nobody speaks TLS.
+        let hole = try BlackHole(answersSYN: true)
+        #expect(
+            failure(.init(host: "127.0.0.1", port: hole.port, trust: .firstUse, connectTimeout: .milliseconds(300)))
+                == .connectTimedOut(host: "127.0.0.1", after: .milliseconds(300)))
+    }
+
+    @Test func `a host that is not there is left at the deadline`() throws {
+        let hole = try BlackHole(answersSYN: false)
+        #expect(
+            failure(.init(host: "127.0.0.1", port: hole.port, connectTimeout: .milliseconds(300)))
+                == .connectTimedOut(host: "127.0.0.1", after: .milliseconds(300)))
+    }
+
+    @Test(arguments: [true, false])
+    func `a connect is cancelled long before its deadline`(answersSYN: Bool) throws {
+        let hole = try BlackHole(answersSYN: answersSYN)
+        var asked = 0
+        // The suite's own limit comes before this one.
+        let options = RawConnection.Options(
+            host: "127.0.0.1", port: hole.port, trust: .firstUse, connectTimeout: .seconds(600))
+        let error = failure(options) {
+            asked += 1
+            return asked == 5
+        }
+        #expect(error == .cancelled)
+        #expect(asked == 5)
+    }
+
+    @Test func `cancelled from the beginning`() throws {
+        #expect(failure(.init(host: "127.0.0.1", port: 1)) { true } == .cancelled)
+    }
+
+    @Test func `TLS with a peer that speaks something else`() throws {
+        try #require(PythonPeer.isInstalled)
+        let peer = try PythonPeer.raw(.text)
+        guard case .tlsFailed(let host, _)? = failure(.init(host: "127.0.0.1", port: peer.port, trust: .firstUse))
+        else {
+            Issue.record("accepted")
+            return
+        }
+        #expect(host == "127.0.0.1")
+    }
+}
+
+/// A port of 127.0.0.1 where connecting leads to nothing.
+final class BlackHole {
+    let port: UInt16
+    private let listener: CInt
+    private var waiting: [CInt] = []
+
+    /// - Parameter answersSYN: whether TCP connections stand. If not, the queue of the listener is full, and the kernel
+    ///   drops what else comes.
+    init(answersSYN: Bool) throws {
+        (listener, port) = StandInServer.boundButDeaf()
+        try #require(listen(listener, answersSYN ? 16 : 0) == 0)
+        guard !answersSYN else { return }
+        for _ in 0..<4 {
+            let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue), 0)
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = port.bigEndian
+            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+            withUnsafePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                    _ = connect(descriptor, pointer, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
+            }
+            waiting.append(descriptor)
+        }
+    }
+
+    deinit {
+        for descriptor in waiting { close(descriptor) }
+        close(listener)
+    }
+}
