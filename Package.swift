@@ -98,6 +98,10 @@ let package = Package(
         // The kernel's own header, and libv4lconvert, loaded when a camera speaks a format that needs it.
         systemLibrary("CV4L2", pkgConfig: nil, debian: "libv4l-dev"),
         systemLibrary("CALSA", pkgConfig: nil, debian: "libasound2-dev"),
+        // Its headers are not on the compiler's own path, and the library is loaded on first use: it brings ICU.
+        .target(
+            name: "CXML2", cSettings: [.unsafeFlags(["-I/usr/include/libxml2"])], linkerSettings: [.linkedLibrary("dl")]
+        ),
 
         // 1: protocols, no I/O
         protocolCore("Wire"),
@@ -109,6 +113,7 @@ let package = Package(
         protocolCore("KeyAccess", ["Wire"]),
         protocolCore("RTP", ["Wire", "Media"]),
         protocolCore("RTSP", ["Wire"]),
+        protocolCore("ONVIF"),
         protocolCore("ErrorCatalog"),
         protocolCore("TOML"),
 
@@ -129,6 +134,8 @@ let package = Package(
         module(
             "DeviceSource",
             ["AudioCapture", "CameraModel", "ErrorCatalog", "Media", "VideoCapture", "VideoCodec", logging]),
+        module("XMLReader", ["CXML2", "ONVIF"]),
+        module("ONVIFClient", ["Cryptography", "HTTPClient", "ONVIF", "XMLReader", logging]),
         module("ControlAPI", ["CameraModel", "ErrorCatalog"]),
         module("BoxConfiguration", ["CameraModel", "ErrorCatalog", "KeyAccessClient", "TOML"]),
         module("Systemd", ["CSystemd", logging]),
@@ -266,6 +273,9 @@ let package = Package(
             ], fixtures: true),
         tests("RTP", ["RTP", "Media", "Wire"], fixtures: true),
         tests("RTSP", ["RTSP", "Cryptography", "Wire"], fixtures: true),
+        tests("ONVIF", ["ONVIF", "Cryptography", "XMLReader"], fixtures: true),
+        tests("XMLReader", ["XMLReader", "ONVIF"]),
+        tests("ONVIFClient", ["ONVIFClient", "ONVIF", "HTTPClient", logging]),
         tests("ErrorCatalog", ["ErrorCatalog"]),
         // TOMLKit is a second opinion there, and in no program (docs/design/0005).
         tests("TOML", ["TOML", toml]),

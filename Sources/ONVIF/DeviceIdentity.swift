@@ -1,0 +1,99 @@
+/// What stays the same when a camera gets another address. Only what can tell two devices apart gets in.
+public struct DeviceIdentity: Equatable, Sendable {
+    /// WS-Discovery's endpoint reference, `urn:uuid:` and a UUID in lower case.
+    public var endpoint: String?
+    public var serial: String?
+    /// Six bytes in lower-case hexadecimal, with colons.
+    public var mac: String?
+
+    /// Leaves out what identifies nothing: an IP address or zeros as a serial number, a MAC of zeros, a nil UUID.
+    public init(endpoint: String? = nil, serial: String? = nil, mac: String? = nil) {
+        self.endpoint = endpoint.flatMap { Self.normalizedEndpoint($0) }
+        self.serial = serial.flatMap { Self.normalizedSerial($0) }
+        self.mac = mac.flatMap { Self.normalizedMAC($0) }
+    }
+
+    public var isEmpty: Bool { endpoint == nil && serial == nil && mac == nil }
+
+    /// Whether both name the same device: by the first of endpoint, serial number and MAC that both have. Nil when they
+    /// have none in common.
+    public func matches(_ other: DeviceIdentity) -> Bool? {
+        if let mine = endpoint, let theirs = other.endpoint { return mine == theirs }
+        if let mine = serial, let theirs = other.serial { return mine == theirs }
+        if let mine = mac, let theirs = other.mac { return mine == theirs }
+        return nil
+    }
+
+    /// `urn:uuid:` and the UUID in lower case, of any of the spellings that devices use; another absolute URI as it is.
+    /// Nil for what identifies nothing.
+    public static func normalizedEndpoint(_ text: String) -> String? {
+        var rest = text.trimmingSpaces
+        guard (1...256).contains(rest.utf8.count), isPrintable(rest) else { return nil }
+        var isUUID = false
+        for prefix in ["urn:", "uuid:"] where rest.lowercased().hasPrefix(prefix) {
+            rest = String(rest.dropFirst(prefix.count))
+            isUUID = prefix == "uuid:"
+        }
+        if rest.hasPrefix("{"), rest.hasSuffix("}") { rest = String(rest.dropFirst().dropLast()) }
+        let digits = rest.utf8.filter { $0 != UInt8(ascii: "-") }
+        let isHexadecimal = digits.allSatisfy { hexadecimalDigit($0) != nil }
+        if isHexadecimal, digits.count == 32 {
+            guard digits.contains(where: { $0 != UInt8(ascii: "0") }) else { return nil }
+            return "urn:uuid:" + rest.lowercased()
+        }
+        // Not a UUID, though it says so, is still the same at each announcement of that device.
+        if isUUID { return rest.isEmpty || digits.allSatisfy { $0 == UInt8(ascii: "0") } ? nil : "urn:uuid:" + rest }
+        let whole = text.trimmingSpaces
+        return whole.contains(":") && !isAddress(whole) ? whole : nil
+    }
+
+    private static func normalizedSerial(_ text: String) -> String? {
+        let serial = text.trimmingSpaces
+        guard (1...128).contains(serial.utf8.count), isPrintable(serial), !isAddress(serial) else { return nil }
+        // "0", "0000-0000", "N/A" and the like are what a factory forgot to fill in.
+        let telling = serial.lowercased().unicodeScalars.filter {
+            $0.properties.isAlphabetic || ("1"..."9").contains($0)
+        }
+        let text = String(String.UnicodeScalarView(telling))
+        guard !telling.isEmpty, !["na", "none", "null", "unknown", "default", "serialnumber"].contains(text) else {
+            return nil
+        }
+        // "FF:FF:FF…" and "xxxx".
+        return Set(telling).count == 1 && telling.count > 2 ? nil : serial
+    }
+
+    private static func normalizedMAC(_ text: String) -> String? {
+        var digits: [UInt8] = []
+        for byte in text.trimmingSpaces.utf8 where ![0x2D, 0x3A, 0x2E].contains(byte) {  // - : .
+            guard let digit = hexadecimalDigit(byte), digits.count < 12 else { return nil }
+            digits.append(digit)
+        }
+        guard digits.count == 12, digits.contains(where: { $0 != 0 }), digits.contains(where: { $0 != 15 }) else {
+            return nil
+        }
+        let characters = Array("0123456789abcdef")
+        var result = ""
+        for (index, digit) in digits.enumerated() {
+            if index > 0, index % 2 == 0 { result += ":" }
+            result.append(characters[Int(digit)])
+        }
+        return result
+    }
+
+    private static func isPrintable(_ text: String) -> Bool {
+        text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }
+    }
+
+    private static func isAddress(_ text: String) -> Bool {
+        IPAddress.isIPv4(text) || IPAddress.isIPv6(text)
+    }
+
+    private static func hexadecimalDigit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case 0x30...0x39: byte - 0x30
+        case 0x41...0x46: byte - 0x37
+        case 0x61...0x66: byte - 0x57
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,41 @@
+/// A picture's size, in pixels.
+public struct PictureSize: Hashable, Sendable {
+    public var width: Int
+    public var height: Int
+
+    public init(width: Int, height: Int) {
+        self.width = width
+        self.height = height
+    }
+}
+
+/// How a device's video encoder is set.
+public struct EncoderConfiguration: Equatable, Sendable {
+    public var token: String
+    public var name: String
+    /// FFmpeg's name in lower case: `h264`, `hevc`, `mjpeg`, `mpeg4`.
+    public var codec: String
+    public var size: PictureSize?
+    /// Pictures per second, at most.
+    public var rate: Double?
+    /// Bits per second, at most.
+    public var bitrate: Int?
+    /// Pictures from one key frame to the next.
+    public var gop: Int?
+    /// The element as it came: a change is written into it, so that what nobody here knows stays as it was.
+    public var element: XMLElement
+
+    public init(
+        token: String, name: String, codec: String, size: PictureSize? = nil, rate: Double? = nil,
+        bitrate: Int? = nil, gop: Int? = nil, element: XMLElement
+    ) {
+        self.token = token
+        self.name = name
+        self.codec = codec
+        self.size = size
+        self.rate = rate
+        self.bitrate = bitrate
+        self.gop = gop
+        self.element = element
+    }
+}

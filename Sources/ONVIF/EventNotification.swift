@@ -1,0 +1,34 @@
+/// One thing that a device announced by itself.
+public struct EventNotification: Equatable, Sendable {
+    /// `PropertyOperation` of the message.
+    public enum Operation: String, Sendable {
+        /// The state as it was when the subscription began.
+        case initialized = "Initialized"
+        case changed = "Changed"
+        case deleted = "Deleted"
+    }
+
+    /// As sent: `tns1:RuleEngine/CellMotionDetector/Motion`.
+    public var topic: String
+    /// `motion`, `tamper`, or the topic's last part.
+    public var kind: String
+    /// Whether it began (true) or ended (false); nil for one without duration.
+    public var isActive: Bool?
+    public var operation: Operation?
+    /// Of the camera's clock: milliseconds since 1970; nil when it could not be read.
+    public var time: Int64?
+    /// Where it comes from (a token of a video source, a rule's name), by name.
+    public var source: [String: String]
+
+    public init(
+        topic: String, kind: String, isActive: Bool? = nil, operation: Operation? = nil, time: Int64? = nil,
+        source: [String: String] = [:]
+    ) {
+        self.topic = topic
+        self.kind = kind
+        self.isActive = isActive
+        self.operation = operation
+        self.time = time
+        self.source = source
+    }
+}

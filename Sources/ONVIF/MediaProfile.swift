@@ -1,0 +1,28 @@
+/// The service that told of a profile or an encoder.
+public enum MediaService: String, Codable, Sendable, CaseIterable {
+    /// `http://www.onvif.org/ver10/media/wsdl`
+    case media
+    /// `http://www.onvif.org/ver20/media/wsdl`
+    case media2
+}
+
+/// One stream that a device offers, as GetProfiles tells it.
+public struct MediaProfile: Equatable, Sendable {
+    public var token: String
+    public var name: String
+    public var service: MediaService
+    public var encoder: EncoderConfiguration?
+    /// Of its PTZ configuration: without one, the profile moves nothing.
+    public var ptzConfiguration: String?
+
+    public init(
+        token: String, name: String, service: MediaService, encoder: EncoderConfiguration? = nil,
+        ptzConfiguration: String? = nil
+    ) {
+        self.token = token
+        self.name = name
+        self.service = service
+        self.encoder = encoder
+        self.ptzConfiguration = ptzConfiguration
+    }
+}
