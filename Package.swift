@@ -136,6 +136,7 @@ let package = Package(
             ["AudioCapture", "CameraModel", "ErrorCatalog", "Media", "VideoCapture", "VideoCodec", logging]),
         module("XMLReader", ["CXML2", "ONVIF"]),
         module("ONVIFClient", ["Cryptography", "HTTPClient", "ONVIF", "XMLReader", logging]),
+        module("Discovery", ["ONVIF", "RTSP", "XMLReader", logging]),
         module("ControlAPI", ["CameraModel", "ErrorCatalog"]),
         module("BoxConfiguration", ["CameraModel", "ErrorCatalog", "KeyAccessClient", "TOML"]),
         module("Systemd", ["CSystemd", logging]),
@@ -234,6 +235,10 @@ let package = Package(
         .target(
             name: "ScriptedDevice", dependencies: ["CV4L2", "VideoCapture"], path: "Tests/ScriptedDevice",
             swiftSettings: common),
+        // Run in the network namespaces of Tests/Rigs/discovery.
+        .executableTarget(
+            name: "DiscoveryCheck", dependencies: ["Discovery", "ONVIF", logging], path: "Tests/DiscoveryCheck",
+            swiftSettings: common),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: common),
         .target(
             name: "ChannelTestSupport", dependencies: [nioCore, nioPosix, nioLocks], path: "Tests/ChannelTestSupport",
@@ -276,6 +281,7 @@ let package = Package(
         tests("ONVIF", ["ONVIF", "Cryptography", "XMLReader"], fixtures: true),
         tests("XMLReader", ["XMLReader", "ONVIF"]),
         tests("ONVIFClient", ["ONVIFClient", "ONVIF", "HTTPClient", logging]),
+        tests("Discovery", ["Discovery", "ONVIF", logging]),
         tests("ErrorCatalog", ["ErrorCatalog"]),
         // TOMLKit is a second opinion there, and in no program (docs/design/0005).
         tests("TOML", ["TOML", toml]),

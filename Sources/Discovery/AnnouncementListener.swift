@@ -1,0 +1,89 @@
+public import Logging
+internal import Synchronization
+
+/// Hears Hello and Bye of the devices on all networks of this machine.
+///
+/// Networks that come later are joined when they are seen. What stands in the way, such as another program that keeps the
+/// port for itself, is tried again and told in `status`.
+public final class AnnouncementListener: Sendable {
+    public struct Status: Equatable, Sendable {
+        /// Interfaces that are listened on, by name.
+        public var networks: [String] = []
+        /// Why some are not, or none is; for a person.
+        public var problem: String?
+        /// Announcements that came, each message once.
+        public var heard: UInt64 = 0
+        /// Messages that nobody read: too many in a second, or their reader was too slow.
+        public var dropped: UInt64 = 0
+
+        public init() {}
+    }
+
+    /// Announcements that wait for their reader; the oldest ones are dropped.
+    public static let queueLimit = 256
+
+    private let rescanInterval: Duration
+    private let interfaces: [String]?
+    private let logger: Logger
+    private let state = Mutex(Status())
+
+    /// - Parameters:
+    ///   - rescanInterval: how soon a network that comes is joined.
+    ///   - interfaces: names of those that are listened on; nil for all that can carry multicast, but loopback.
+    public init(rescanInterval: Duration = .seconds(30), interfaces: [String]? = nil, logger: Logger) {
+        self.rescanInterval = rescanInterval
+        self.interfaces = interfaces
+        self.logger = logger
+    }
+
+    /// Of the reader that came last.
+    public var status: Status { state.withLock { $0 } }
+
+    /// What is announced from now on, each message once. Ends when its reader does; each reader has a thread and sockets of
+    /// its own.
+    public func announcements() -> AsyncStream<Announcement> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(Self.queueLimit)) { continuation in
+            guard let wake = WakeUp() else { return fail(continuation, "socketpair: \(ErrorText.current)") }
+            let ended = EndMark(wake)
+            continuation.onTermination = { _ in ended.set() }
+            let isStarted = WorkThread.start { [self] in
+                let work = ListenerWork(
+                    rescanInterval: MonotonicTime.nanoseconds(rescanInterval), interfaces: interfaces, wake: wake,
+                    logger: logger, isEnded: { ended.isSet }, changed: { change in self.state.withLock { change(&$0) } }
+                )
+                work.run { announcement in
+                    switch continuation.yield(announcement) {
+                    case .enqueued: true
+                    case .dropped, .terminated: false
+                    @unknown default: false
+                    }
+                }
+                continuation.finish()
+            }
+            if !isStarted { fail(continuation, "no thread can be made") }
+        }
+    }
+
+    private func fail(_ continuation: AsyncStream<Announcement>.Continuation, _ reason: String) {
+        state.withLock { $0.problem = reason }
+        logger.error("Announcements of cameras are not heard", metadata: ["reason": "\(reason)"])
+        continuation.finish()
+    }
+}
+
+/// Says to a thread that it shall end.
+final class EndMark: Sendable {
+    private let mark = Mutex(false)
+    private let wake: WakeUp
+
+    init(_ wake: WakeUp) {
+        self.wake = wake
+    }
+
+    var isSet: Bool { mark.withLock { $0 } }
+
+    func set() {
+        mark.withLock { $0 = true }
+        wake.ring()
+    }
+}
