@@ -137,6 +137,12 @@ let package = Package(
         module("XMLReader", ["CXML2", "ONVIF"]),
         module("ONVIFClient", ["Cryptography", "HTTPClient", "ONVIF", "XMLReader", logging]),
         module("Discovery", ["ONVIF", "RTSP", "XMLReader", logging]),
+        module(
+            "RTSPIngest",
+            [
+                "CameraModel", "Cryptography", "ErrorCatalog", "HTTPClient", "Media", "ONVIF", "ONVIFClient", "RTP",
+                "RTSP", "VideoCodec", logging,
+            ]),
         module("ControlAPI", ["CameraModel", "ErrorCatalog"]),
         module("BoxConfiguration", ["CameraModel", "ErrorCatalog", "KeyAccessClient", "TOML"]),
         module("Systemd", ["CSystemd", logging]),
@@ -159,7 +165,7 @@ let package = Package(
             "CameraPipeline",
             [
                 "CameraModel", "DeviceSource", "ErrorCatalog", "Wire", "Media", "FLV", "RTMP", "NanoTDF",
-                "Cryptography", "RTMPTransport", "KeyAccess", "KeyAccessClient", "VideoCodec",
+                "Cryptography", "RTMPTransport", "RTSPIngest", "KeyAccess", "KeyAccessClient", "VideoCodec",
                 "MediaFile", nioCore, nioPosix, lifecycle, logging,
             ]),
         module(
@@ -169,7 +175,7 @@ let package = Package(
             "ControlPlane",
             [
                 "BoxConfiguration", "CameraModel", "CameraStore", "ControlAPI", "ControlClient", "CredentialStore",
-                "Database", "ErrorCatalog", "Systemd", lifecycle, logging,
+                "Database", "Discovery", "ErrorCatalog", "ONVIF", "RTSPIngest", "Systemd", lifecycle, logging,
             ]),
         module(
             "HealthMonitor",
@@ -282,6 +288,12 @@ let package = Package(
         tests("XMLReader", ["XMLReader", "ONVIF"]),
         tests("ONVIFClient", ["ONVIFClient", "ONVIF", "HTTPClient", logging]),
         tests("Discovery", ["Discovery", "ONVIF", logging]),
+        tests(
+            "RTSPIngest",
+            [
+                "RTSPIngest", "CameraModel", "ErrorCatalog", "HTTPClient", "Media", "MediaFile", "ONVIF", "ONVIFClient",
+                "RTP", "RTSP", "VideoCodec", logging,
+            ]),
         tests("ErrorCatalog", ["ErrorCatalog"]),
         // TOMLKit is a second opinion there, and in no program (docs/design/0005).
         tests("TOML", ["TOML", toml]),

@@ -4,6 +4,10 @@ public import CameraModel
 public struct BoxSettings: Sendable {
     /// For people.
     public var name: String
+    /// Network cameras that may be active at once.
+    public var pulls: Int
+    /// Small pictures of network cameras are kept on the disk, in clear.
+    public var previews: Bool
     /// By name.
     public var relays: [String: RelaySettings]
     /// Nil: no key access server is set, so no camera can run.
@@ -20,6 +24,8 @@ public struct BoxSettings: Sendable {
     /// A box without cameras, with all defaults.
     public init() {
         name = SettingDefaults.box.text("name") ?? ""
+        pulls = SettingDefaults.box.whole("pulls", default: 16)
+        previews = SettingDefaults.box.flag("previews", default: false)
         relays = [:]
         cameras = [:]
         health = HealthSettings(values: [:])
@@ -31,7 +37,8 @@ public struct BoxSettings: Sendable {
 
 extension BoxSettings: Equatable {
     public static func == (one: BoxSettings, other: BoxSettings) -> Bool {
-        one.name == other.name && one.relays == other.relays && one.kas == other.kas && one.cameras == other.cameras
+        one.name == other.name && one.pulls == other.pulls && one.previews == other.previews
+            && one.relays == other.relays && one.kas == other.kas && one.cameras == other.cameras
             && one.health == other.health && one.relayServer == other.relayServer && one.kasServer == other.kasServer
     }
 }

@@ -6,7 +6,8 @@ extension BoxSettings {
     /// What the process of one camera is told. Secrets are named as `credential:NAME`, which the process looks for among
     /// the credentials of its unit.
     ///
-    /// - Parameter stateDirectory: of the camera's unit; keeps the last good public key, and what was learned of encoders.
+    /// - Parameter stateDirectory: of the camera's unit; keeps the last good public key, and what was learned of a network
+    ///   camera.
     /// - Throws: WB-8003 when there is no such camera, WB-1010 or WB-1011 when it cannot run, WB-1004 with the key when
     ///   the camera's process would refuse its settings.
     public func cameraConfiguration(
@@ -37,10 +38,10 @@ extension BoxSettings {
         guard let camera = cameras[id] else { return nil }
         let object = "camera.\(id)"
         let what = "Camera \(id) cannot run"
-        if let source = try? CameraSource(camera.source), case .unsupported(let scheme) = source {
+        if (try? CameraSource(camera.source)) == nil {
             return CodedError(
-                .unsupportedSource, what, why: "its source is of the kind \(scheme), which this version cannot use yet",
-                next: "Use test:, file:/path or v4l2:/dev/…", object: object)
+                .unsupportedSource, what, why: "its source is of a kind that this version cannot use",
+                next: KeyDefinition.Kind.source.advice, object: object)
         }
         if relays[camera.relay] == nil {
             return CodedError(
@@ -64,7 +65,7 @@ extension BoxSettings {
 
     /// Unchecked, and with stand-ins for a relay or a KAS that is not there; nil for a source without a driver.
     func document(_ id: String, stateDirectory: String) -> CameraConfiguration? {
-        guard let camera = cameras[id], let source = camera.documentSource(id) else {
+        guard let camera = cameras[id], let source = camera.documentSource(id, stateDirectory: stateDirectory) else {
             return nil
         }
         let stream = camera.streamName(id)
@@ -79,7 +80,7 @@ extension BoxSettings {
 }
 
 extension CameraSettings {
-    fileprivate func documentSource(_ id: String) -> CameraConfiguration.Source? {
+    fileprivate func documentSource(_ id: String, stateDirectory: String) -> CameraConfiguration.Source? {
         switch try? CameraSource(source) {
         case .testPattern?:
             .testPattern(
@@ -95,7 +96,14 @@ extension CameraSettings {
                     overlay: .init(time: showsTime, name: showsName ? displayName(id) : nil), controls: controls,
                     microphone: microphone,
                     encoderMemoryFile: "\(CameraDocumentField.runtimeDirectory)/\(id)/encoder.json"))
-        case .unsupported?, nil: nil
+        case .network(let url)?:
+            .network(
+                .init(
+                    url: url, user: user, passwordFile: passwordSecret.map { "credential:\($0)" },
+                    transport: transport, audio: audio, allowsBasic: allowsBasic, pin: pin, profile: profile,
+                    events: events, identity: identity, memoryFile: "\(stateDirectory)/network.json",
+                    transcoding: .init(bitrate: bitrate, gopSeconds: gop)))
+        case nil: nil
         }
     }
 }
@@ -141,6 +149,13 @@ struct CameraDocumentField {
             ("source.device.masks", "camera", "masks"), ("source.device.overlay", "camera", "overlay"),
             ("source.device.controls", "camera", "controls"),
             ("source.device.microphone", "camera", "microphone"),
+            ("source.network.passwordFile", "camera", "secret"), ("source.network.user", "camera", "user"),
+            ("source.network.pin", "camera", "pin"), ("source.network.profile", "camera", "profile"),
+            ("source.network.identity.endpoint", "camera", "identity_endpoint"),
+            ("source.network.identity.serial", "camera", "identity_serial"),
+            ("source.network.identity.mac", "camera", "identity_mac"),
+            ("source.network.transcoding.bitrate", "camera", "bitrate"),
+            ("source.network.transcoding.gopSeconds", "camera", "gop"),
             ("source", "camera", "source"), ("relay.urlFile", "relay", "secret"), ("relay", "relay", "url"),
             ("kas", "kas", "url"), ("rotation", "camera", "rotate_seconds"), ("policy.dissem", "camera", "viewers"),
             ("policy", "camera", "attributes"),
@@ -149,7 +164,7 @@ struct CameraDocumentField {
         let origin = keys.first { field.hasPrefix($0.prefix) }
         let key = origin?.key ?? "source"
         let object = origin?.object ?? "camera"
-        if field.hasPrefix("source.device.") {
+        if field.hasPrefix("source.device.") || field.hasPrefix("source.network.") {
             // Names no field of the document, and quotes nothing but numbers.
             return CameraDocumentField(
                 object: object, key: key, reason: "it \(problem.reason)", next: problem.next)

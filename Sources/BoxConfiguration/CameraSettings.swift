@@ -4,7 +4,7 @@ public import CameraModel
 public struct CameraSettings: Equatable, Sendable {
     /// For people; nil: the ID. `displayName(_:)` has it filled in.
     public var name: String?
-    /// `test:`, `file:/path`, `v4l2:/dev/…`, or a source that this version cannot use yet.
+    /// `test:`, `file:/path`, `v4l2:/dev/…`, `rtsp://…`, `rtsps://…` or `onvif://…`.
     public var source: String
     /// Pixels.
     public var width: Int
@@ -34,6 +34,13 @@ public struct CameraSettings: Equatable, Sendable {
     public var controls: [String: Int]
     /// ALSA's name of a sound device; nil: no sound.
     public var microphone: String?
+    /// Of a network camera, as `CameraConfiguration.Network` has them.
+    public var transport: CameraConfiguration.Network.Transport
+    public var allowsBasic: Bool
+    public var pin: String?
+    public var profile: String?
+    public var events: Bool
+    public var identity: CameraConfiguration.Network.Identity?
     /// Name of a relay, which need not be there yet.
     public var relay: String
     /// Nil: the ID. `streamName(_:)` has it filled in.
@@ -49,7 +56,7 @@ public struct CameraSettings: Equatable, Sendable {
     public var viewers: [String]
     /// At the camera.
     public var user: String?
-    /// Name of the secret of scope `camera-ID` that holds the camera's password.
+    /// Name of the secret of scope `camera-ID` that holds the camera's password; nil: `password`, of a network camera.
     public var secret: String?
 
     /// All defaults.
@@ -60,6 +67,15 @@ public struct CameraSettings: Equatable, Sendable {
     public func displayName(_ id: String) -> String { name ?? id }
 
     public func streamName(_ id: String) -> String { stream ?? id }
+
+    /// It is pulled from the network.
+    public var isNetworkCamera: Bool {
+        if case .network? = try? CameraSource(source) { true } else { false }
+    }
+
+    /// Name of the secret of scope `camera-ID` that its process reads; nil: it needs none. It need not be stored: the
+    /// camera says then that it is missing.
+    public var passwordSecret: String? { isNetworkCamera && user != nil ? secret ?? "password" : nil }
 }
 
 extension CameraSettings: SettingsTable {
@@ -88,6 +104,15 @@ extension CameraSettings: SettingsTable {
         showsName = overlay.contains(.name)
         controls = ControlSetting.controls(values.list("controls"))
         microphone = values.text("microphone")
+        transport = values.text("transport").flatMap { .init(rawValue: $0) } ?? .tcp
+        allowsBasic = values.flag("allow_basic", default: false)
+        pin = values.text("pin")
+        profile = values.text("profile")
+        events = values.flag("events", default: true)
+        identity = CameraConfiguration.Network.Identity(
+            endpoint: values.text("identity_endpoint"), serial: values.text("identity_serial"),
+            mac: values.text("identity_mac"))
+        if identity == CameraConfiguration.Network.Identity() { identity = nil }
         relay = values.text("relay") ?? ""
         stream = values.text("stream")
         active = values.flag("active", default: true)
@@ -114,6 +139,14 @@ extension CameraSettings: SettingsTable {
         values["overlay"] = .strings(overlay.map(\.rawValue))
         values["controls"] = .strings(ControlSetting.texts(controls))
         values["microphone"] = microphone.map(ConfigurationValue.string)
+        values["transport"] = .string(transport.rawValue)
+        values["allow_basic"] = .boolean(allowsBasic)
+        values["pin"] = pin.map(ConfigurationValue.string)
+        values["profile"] = profile.map(ConfigurationValue.string)
+        values["events"] = .boolean(events)
+        values["identity_endpoint"] = identity?.endpoint.map(ConfigurationValue.string)
+        values["identity_serial"] = identity?.serial.map(ConfigurationValue.string)
+        values["identity_mac"] = identity?.mac.map(ConfigurationValue.string)
         values["name"] = name.map(ConfigurationValue.string)
         values["stall_after"] = stallAfter.map(ConfigurationValue.real)
         values["stream"] = stream.map(ConfigurationValue.string)

@@ -6,10 +6,10 @@ enum CameraSource: Equatable, Sendable {
     case file(path: String)
     /// Below `/dev`.
     case device(path: String)
-    /// Recognised, but this version has no driver for it.
-    case unsupported(scheme: String)
+    /// `rtsp://…`, `rtsps://…` or `onvif://…`, without user and password.
+    case network(url: String)
 
-    static let schemes = ["test", "file", "v4l2", "rtsp", "rtsps", "onvif"]
+    static let schemes = ["test", "file", "v4l2"] + CameraConfiguration.Network.schemes
 
     init(_ text: String) throws(SourceFault) {
         guard !text.isEmpty, text.utf8.count <= 2048 else { throw .length }
@@ -31,11 +31,12 @@ enum CameraSource: Equatable, Sendable {
             self = .device(path: String(rest))
         default:
             guard rest.hasPrefix("//") else { throw .noAddress }
-            guard !rest.contains("@") else { throw .credentials }
-            guard !rest.contains(where: { $0 == "?" || $0 == "#" }) else { throw .query }
-            guard let first = rest.dropFirst(2).first, first != "/" else { throw .noAddress }
-            guard !rest.contains(where: \.isWhitespace) else { throw .controlCharacter }
-            self = .unsupported(scheme: scheme)
+            do throws(CameraConfiguration.Network.AddressFault) {
+                try CameraConfiguration.Network.check(address: text)
+            } catch {
+                throw .address(error)
+            }
+            self = .network(url: text)
         }
     }
 }
@@ -49,6 +50,5 @@ enum SourceFault: Error, Equatable {
     case relativePath
     case notADevice
     case noAddress
-    case credentials
-    case query
+    case address(CameraConfiguration.Network.AddressFault)
 }

@@ -73,6 +73,8 @@ extension KeyDefinition.Kind {
         case .masks: "list of at most \(countLimit) `\"X,Y,WIDTH,HEIGHT\"`"
         case .controls: "list of at most \(countLimit) `\"NAME=VALUE\"`"
         case .soundDevice: "name of a sound device, at most 128 characters"
+        case .certificatePin: "`\"sha256//BASE64\"`"
+        case .macAddress: "`\"00:11:22:aa:bb:cc\"`"
         }
     }
 }

@@ -33,6 +33,10 @@ struct KeyDefinition: Sendable {
         case controls
         /// ALSA's name of a microphone.
         case soundDevice
+        /// `sha256//` and Base64: of the public key of a certificate.
+        case certificatePin
+        /// Six pairs of digits between colons, in lower case.
+        case macAddress
     }
 
     var name: String

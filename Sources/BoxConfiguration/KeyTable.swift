@@ -16,7 +16,15 @@ enum KeyTable {
     static let box = ObjectDefinition(
         name: "box", isNamed: false, sentence: "The box itself.",
         keys: [
-            KeyDefinition("name", .text(limit: 64), default: .string("watchbox"), "Name of the box, for people.")
+            KeyDefinition("name", .text(limit: 64), default: .string("watchbox"), "Name of the box, for people."),
+            KeyDefinition(
+                "pulls", .integer(1...256), default: .integer(16),
+                "How many network cameras may be active at once; each is a process, and costs the network its bit rate."
+            ),
+            KeyDefinition(
+                "previews", .boolean, default: .boolean(false),
+                "Whether the small pictures of network cameras are also kept on the disk of this box, unencrypted, for when a camera or the box was away. Otherwise they are in memory only."
+            ),
         ])
 
     static let relay = ObjectDefinition(
@@ -49,7 +57,7 @@ enum KeyTable {
 
     static let camera = ObjectDefinition(
         name: "camera", isNamed: true, sentence: "A camera, and the encrypted stream that is made of it.",
-        keys: picture + device + stream)
+        keys: picture + device + network + stream)
 
     private static let picture: [KeyDefinition] = {
         let pattern = CameraConfiguration.TestPattern()
@@ -57,7 +65,7 @@ enum KeyTable {
             KeyDefinition("name", .text(limit: 64), words: "the ID", "Name of the camera, for people."),
             KeyDefinition(
                 "source", .source, required: true,
-                "`test:` for a moving test pattern, `file:/path`, or `v4l2:/dev/…` for a camera of this machine: `/dev/v4l/by-id/…` stays the same camera, `/dev/videoN` need not. `rtsp://`, `rtsps://` and `onvif://` are recognised but cannot run yet. Without user, password and query."
+                "`test:` for a moving test pattern, `file:/path`, or `v4l2:/dev/…` for a camera of this machine: `/dev/v4l/by-id/…` stays the same camera, `/dev/videoN` need not. Of a network camera: `rtsp://host/path`, `rtsps://host/path`, or `onvif://host` for one that is asked for its stream. Without user and password."
             ),
             KeyDefinition(
                 "size", .size, default: .string("\(pattern.width)x\(pattern.height)"),
@@ -68,12 +76,14 @@ enum KeyTable {
                 "Pictures per second of the test pattern or a v4l2 camera."),
             KeyDefinition(
                 "bitrate", .integer(16_000...200_000_000), default: .integer(Int64(pattern.bitrate)),
-                "Of the encoded video of the test pattern or a v4l2 camera, in bits per second."),
+                "Of the encoded video of the test pattern or a v4l2 camera, in bits per second; of a network camera only when it sends MJPEG, which is encoded on the box."
+            ),
             KeyDefinition(
                 "gop", .real(0.1...60), default: .real(pattern.gopSeconds),
-                "Seconds between two key frames of the test pattern or a v4l2 camera."),
+                "Seconds between two key frames of the test pattern or a v4l2 camera, or of a network camera's MJPEG."),
             KeyDefinition(
-                "audio", .boolean, default: .boolean(pattern.audio), "Whether the test pattern has a tone."),
+                "audio", .boolean, default: .boolean(pattern.audio),
+                "Whether the test pattern has a tone, and whether a network camera's sound is taken."),
             KeyDefinition(
                 "stall_after", .real(0.1...86_400), words: "never",
                 "Seconds after which the test pattern hangs, as a broken driver does: to try out the watchdog."),
@@ -121,6 +131,38 @@ enum KeyTable {
         ]
     }()
 
+    /// What only a network camera has.
+    private static let network: [KeyDefinition] = {
+        let standard = CameraConfiguration.Network(url: "")
+        return [
+            KeyDefinition(
+                "transport", .choice(CameraConfiguration.Network.Transport.allCases.map(\.rawValue)),
+                default: .string(standard.transport.rawValue),
+                "How a network camera's media come; `tcp` passes everywhere and loses nothing."),
+            KeyDefinition(
+                "allow_basic", .boolean, default: .boolean(standard.allowsBasic),
+                "Whether a network camera may be shown the password in a form that everybody on its network can read, when it offers nothing better and no TLS."
+            ),
+            KeyDefinition(
+                "pin", .certificatePin, words: "the first that is seen",
+                "Of the certificate that a network camera has to show over TLS; `watchboxctl camera test` shows it."),
+            KeyDefinition(
+                "profile", .text(limit: 64), words: "`\"main\"`",
+                "Which stream of an `onvif://` camera: `main` for the largest picture, `sub` for the smallest, or a profile's token as `watchboxctl camera probe` shows it."
+            ),
+            KeyDefinition(
+                "events", .boolean, default: .boolean(standard.events),
+                "Whether motion and tamper events of an `onvif://` camera are taken."),
+            KeyDefinition(
+                "identity_endpoint", .text(limit: 256),
+                "Endpoint reference of an `onvif://` camera, such as `urn:uuid:…`: a device at another address has to prove that it is this one. Learned when the camera is added."
+            ),
+            KeyDefinition(
+                "identity_serial", .text(limit: 128), "Serial number of an `onvif://` camera, to the same end."),
+            KeyDefinition("identity_mac", .macAddress, "MAC address of an `onvif://` camera, to the same end."),
+        ]
+    }()
+
     private static let stream = [
         KeyDefinition("relay", .identifier, default: .string("main"), "Name of the relay to publish to."),
         KeyDefinition(
@@ -138,9 +180,9 @@ enum KeyTable {
         KeyDefinition(
             "viewers", .strings(count: 200, limit: 1024), default: .strings([]),
             "Subjects that may view; empty: every authenticated one."),
-        KeyDefinition("user", .text(limit: 64), "User name at the camera."),
+        KeyDefinition("user", .text(limit: 64), "User name at a network camera."),
         KeyDefinition(
-            "secret", .secretName,
+            "secret", .secretName, words: "`\"password\"` of a network camera",
             "Name of a stored secret of this camera that holds its password; `watchboxctl camera password` stores it."
         ),
     ]

@@ -15,6 +15,7 @@ extension Reading {
         checkServers(settings)
         checkStreamNames(settings)
         checkDevices(settings)
+        checkPulls(settings)
         for (id, camera) in settings.cameras { check(id, camera, settings) }
     }
 
@@ -82,6 +83,20 @@ extension Reading {
         }
     }
 
+    private mutating func checkPulls(_ settings: BoxSettings) {
+        let count = settings.cameras.values.count { $0.active && $0.isNetworkCamera }
+        guard count > settings.pulls else { return }
+        let (reason, next) = (
+            "allows \(settings.pulls) active network cameras, but there are \(count)",
+            "Switch some off, or raise box.pulls"
+        )
+        if let candidate = candidates["box"], candidate.written.contains("pulls") {
+            report(.invalidValue, candidate, "pulls", reason, next)
+        } else {
+            report(.invalidValue, Place(), "box.pulls", reason, next)
+        }
+    }
+
     private mutating func check(_ id: String, _ camera: CameraSettings, _ settings: BoxSettings) {
         guard let candidate = candidates["camera.\(id)"] else { return }
         let standard = SettingDefaults.camera.text("relay")
@@ -97,10 +112,10 @@ extension Reading {
         if candidate.values["source"] == nil { return }
         checkDocument(id, candidate, settings)
         checkMasks(candidate, camera)
-        if let obstacle = settings.obstacle(to: id), camera.active || obstacle.code == .unsupportedSource {
-            let key = obstacle.code == .unsupportedSource ? "source" : nil
+        // A source of no known kind is told with its key already.
+        if let obstacle = settings.obstacle(to: id), camera.active, obstacle.code != .unsupportedSource {
             report(
-                obstacle.code, candidate, key, "cannot run: \(obstacle.why ?? obstacle.what)",
+                obstacle.code, candidate, nil, "cannot run: \(obstacle.why ?? obstacle.what)",
                 obstacle.next ?? obstacle.code.entry?.next ?? "",
                 isWarning: true)
         }
@@ -111,11 +126,11 @@ extension Reading {
     private mutating func checkMasks(_ candidate: Candidate, _ camera: CameraSettings) {
         guard !camera.masks.isEmpty else { return }
         switch try? CameraSource(camera.source) {
-        case .testPattern?, .file?:
+        case .testPattern?, .file?, .network?:
             report(
                 .invalidValue, candidate, "masks", "can only be applied to v4l2 cameras",
                 "Take them out, or use a source such as v4l2:/dev/video0")
-        case .device?, .unsupported?, nil: break
+        case .device?, nil: break
         }
     }
 

@@ -23,15 +23,18 @@ extension BoxSettings {
     /// One object with the settings that differ from their defaults; nil: there is no such object.
     public func part(_ object: String) -> StoredPart? {
         if object == "box" {
-            let values: [String: ConfigurationValue] = ["name": .string(name)]
-            return StoredPart(object: object, settings: values == SettingDefaults.box ? [:] : values)
+            return StoredPart(object: object, settings: boxValues.filter { SettingDefaults.box[$0.key] != $0.value })
         }
         return table(object).map { StoredPart(object: object, settings: $0.differingValues) }
     }
 
     /// All settings of one object, defaults included; nil: there is no such object.
     public func values(_ object: String) -> [String: ConfigurationValue]? {
-        object == "box" ? ["name": .string(name)] : table(object)?.values
+        object == "box" ? boxValues : table(object)?.values
+    }
+
+    private var boxValues: [String: ConfigurationValue] {
+        ["name": .string(name), "pulls": .integer(Int64(pulls)), "previews": .boolean(previews)]
     }
 
     /// Names of all objects; the ones that stand for themselves are always there, except `kas`.

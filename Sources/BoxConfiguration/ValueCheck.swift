@@ -83,6 +83,11 @@ extension KeyDefinition {
         case .soundDevice:
             return CameraConfiguration.Device.isSoundDevice(text)
                 ? nil : Finding("is not the name of a sound device", kind.advice)
+        case .certificatePin:
+            return CameraConfiguration.Network.isPin(text)
+                ? nil : Finding("is not the pin of a certificate's key", kind.advice)
+        case .macAddress:
+            return CameraConfiguration.Network.isMAC(text) ? nil : Finding("is not a MAC address", kind.advice)
         case .integer, .real, .boolean, .numbers, .strings, .choices, .masks, .controls: return nil
         }
     }
@@ -94,14 +99,11 @@ extension KeyDefinition {
             return nil
         } catch {
             return switch error {
-            case .credentials:
+            case .address(.credentials):
                 Finding(
                     "carries a user or a password",
                     "Take it out, set `user`, and store the password with: watchboxctl camera password \(id)")
-            case .query:
-                Finding(
-                    "carries a query or a fragment, which can hold a secret",
-                    "Take it out; store a password with: watchboxctl camera password \(id)")
+            case .address(let fault): Finding(fault.reason, fault.next)
             case .unknownScheme:
                 Finding(
                     "is not of a kind that WatchBox knows",
@@ -149,6 +151,8 @@ extension KeyDefinition.Kind {
         case .numbers: "a whole number"
         case .strings, .choices, .masks, .controls: "a list of texts"
         case .soundDevice: "a name in quotes"
+        case .certificatePin: "a pin in quotes"
+        case .macAddress: "a MAC address in quotes"
         }
     }
 
@@ -159,7 +163,7 @@ extension KeyDefinition.Kind {
         case .identifier: "Use 1 to 24 of a-z, 0-9 and single hyphens between them, such as \"main\""
         case .secretName: "Use 1 to 32 of a-z, 0-9 and hyphens, such as \"relay-main\""
         case .streamName: "Use 1 to 128 of letters, digits, and . _ -"
-        case .source: "Use \"test:\", \"file:/path\" or \"v4l2:/dev/…\""
+        case .source: "Use \"rtsp://host/path\", \"onvif://host\", \"v4l2:/dev/…\", \"file:/path\" or \"test:\""
         case .relayURL: "Use \"rtmps://host/application\", or \"rtmp://…\""
         case .keyAccessURL: "Use \"https://host/kas\""
         case .listenAddress: "Use \"address:port\", such as \"127.0.0.1:9464\" or \"[::]:1935\""
@@ -177,6 +181,8 @@ extension KeyDefinition.Kind {
             "Use [\"x,y,width,height\"]: parts of the picture, from its top left corner, such as [\"0,0,0.25,0.1\"]"
         case .controls: "Use [\"brightness=128\"]; watchboxctl camera controls shows names and values"
         case .soundDevice: "Use ALSA's name in quotes, such as \"hw:CARD=C920\"; watchboxctl discover shows them"
+        case .certificatePin: "Use \"sha256//…\", as watchboxctl camera test shows it"
+        case .macAddress: "Use six pairs of digits in lower case, such as \"00:11:22:aa:bb:cc\""
         }
     }
 }

@@ -28,13 +28,15 @@ enum CaptureWords {
         }
         if let sound = capture.sound { facts.append(("Sound", sound)) }
         if let reason = capture.soundReason { facts.append(("No sound", reason)) }
+        if let network = capture.network { facts += NetworkWords.facts(network) }
         return facts
     }
 
     private static func pictures(_ capture: CaptureStatistics) -> String {
         let counts: [(UInt64, String)] = [
             (capture.captured, "captured"), (capture.superseded, "given up for newer ones"),
-            (capture.thinned, "left out for the rate"), (capture.lost, "missing in the driver's count"),
+            (capture.thinned, "left out for the rate"),
+            (capture.lost, capture.network == nil ? "missing in the driver's count" : "packets lost"),
             (capture.damaged, "damaged"), (capture.encoderErrors, "lost in the encoder"),
             (capture.encoderDrops, "dropped by the encoder"),
         ]

@@ -26,7 +26,10 @@ public enum DiscoveryView {
     }
 
     public static func lines(_ document: DiscoveryDocument, style: Style, header: Bool = true) -> [String] {
+        // With the network, one list of all cameras comes first.
         var lines =
+            document.network == nil ? [] : NetworkSearchView.lines(document, style: style, header: header) + [""]
+        lines +=
             document.nodes.isEmpty
             ? ["No video device is at this machine."] : table(document).lines(style, header: header)
         for node in document.nodes where node.kind == .camera { lines += [""] + camera(node, style) }
@@ -65,7 +68,7 @@ public enum DiscoveryView {
         }
         if let controls = node.controls { lines += ControlsView.table(controls).lines(style).map { "  " + $0 } }
         lines.append(
-            "  Add it: \(style.paint("watchboxctl camera add NAME --source v4l2:\(stableName(node) ?? node.device)", .strong))"
+            "  Add it: \(style.paint(NetworkSearchView.addition(of: "v4l2:\(stableName(node) ?? node.device)"), .strong))"
         )
         return lines
     }

@@ -28,7 +28,13 @@ public enum CameraView {
             facts.append(("User", "\(user), password \(camera.hasPassword ? "stored" : "MISSING")"))
         }
         if let maker = camera.manufacturer { facts.append(("Maker", "\(maker) \(camera.model ?? "")")) }
-        if let address = camera.address { facts.append(("Address", camera.port.map { "\(address):\($0)" } ?? address)) }
+        if let firmware = camera.firmware { facts.append(("Firmware", firmware)) }
+        if let serial = camera.serial { facts.append(("Serial number", serial)) }
+        if let mac = camera.mac { facts.append(("MAC", mac)) }
+        if let endpoint = camera.endpoint { facts.append(("Endpoint", endpoint)) }
+        if let address = camera.address {
+            facts.append(("Address", camera.port.map { NetworkWords.endpoint(address, $0) } ?? address))
+        }
         if let added = camera.added { facts.append(("Added", Quantity.date(added))) }
         if let connected = camera.lastConnected { facts.append(("Last connected", Quantity.date(connected))) }
         for key in camera.settings.keys.sorted() {

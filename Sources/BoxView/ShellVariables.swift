@@ -43,7 +43,7 @@ public enum ShellVariables {
         case .number(let number):
             lines.append(
                 number == number.rounded() && abs(number) < 1e15 ? "\(name)=\(Int64(number))" : "\(name)=\(number)")
-        case .string(let text): lines.append("\(name)=\(quoted(text))")
+        case .string(let text): lines.append("\(name)=\(ShellWord.inQuotes(text))")
         case .array(let values):
             lines.append("\(name)_COUNT=\(values.count)")
             for (index, value) in values.enumerated() { collect(value, "\(name)_\(index)", into: &lines) }
@@ -68,10 +68,5 @@ public enum ShellVariables {
             }
         }
         return result
-    }
-
-    /// In single quotes; a NUL, which no variable can hold, is left out.
-    private static func quoted(_ text: String) -> String {
-        "'" + text.replacing("\0", with: "").replacing("'", with: "'\\''") + "'"
     }
 }

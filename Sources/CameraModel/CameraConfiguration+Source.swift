@@ -4,8 +4,9 @@ extension CameraConfiguration {
         case testPattern(TestPattern)
         case file(File)
         case device(Device)
+        case network(Network)
 
-        private enum CodingKeys: String, CodingKey, CaseIterable { case testPattern, file, device }
+        private enum CodingKeys: String, CodingKey, CaseIterable { case testPattern, file, device, network }
 
         public init(from decoder: any Decoder) throws {
             let fields = try decoder.container(keyedBy: CodingKeys.self)
@@ -14,11 +15,12 @@ extension CameraConfiguration {
             case (.testPattern?, 1): self = .testPattern(try fields.decode(TestPattern.self, forKey: .testPattern))
             case (.file?, 1): self = .file(try fields.decode(File.self, forKey: .file))
             case (.device?, 1): self = .device(try fields.decode(Device.self, forKey: .device))
+            case (.network?, 1): self = .network(try fields.decode(Network.self, forKey: .network))
             default:
                 throw DecodingError.dataCorrupted(
                     .init(
                         codingPath: decoder.codingPath,
-                        debugDescription: "Name exactly one of \"testPattern\", \"file\" and \"device\""))
+                        debugDescription: "Name exactly one of \"testPattern\", \"file\", \"device\" and \"network\""))
             }
         }
 
@@ -28,6 +30,7 @@ extension CameraConfiguration {
             case .testPattern(let pattern): try fields.encode(pattern, forKey: .testPattern)
             case .file(let file): try fields.encode(file, forKey: .file)
             case .device(let device): try fields.encode(device, forKey: .device)
+            case .network(let network): try fields.encode(network, forKey: .network)
             }
         }
     }

@@ -76,6 +76,7 @@ extension CameraConfiguration {
                 pattern.stallsAfter.map { $0 >= 0.1 && $0 <= 86_400 } ?? true, "source.testPattern.stallsAfter",
                 "is out of range", "Use 0.1 to 86400 seconds, or leave it out")
         case .device(let device): validate(device, expect)
+        case .network(let network): network.check("source.network", expect)
         }
     }
 
@@ -174,6 +175,8 @@ extension CameraConfiguration: CustomStringConvertible {
             case .file(let file): "file \(file.path)\(file.loop ? " in a loop" : ""), \(file.pace.rawValue)"
             case .device(let device):
                 "device \(Self.printable(device.path, limit: 256)) as \(device.width)x\(device.height) at \(device.frameRate)/s"
+            case .network(let network):
+                "\(Self.printable(Network.redacted(network.url), limit: 256)) over \(network.transport.rawValue)"
             }
         return "camera \(id): \(what) to \(redactedRelay)"
     }

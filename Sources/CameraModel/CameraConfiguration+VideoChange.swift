@@ -3,7 +3,8 @@ extension CameraConfiguration {
     /// while the camera publishes.
     ///
     /// Of a device: size, rate, bitrate and distance of key frames, but size and rate not where the camera codes, since
-    /// its stream has to be stopped for them. Of a test pattern: the bitrate.
+    /// its stream has to be stopped for them. Of a test pattern: the bitrate. Of a network camera: nothing, what it codes
+    /// goes out as it is.
     public func videoChange(to other: CameraConfiguration) -> VideoChange? {
         var change = VideoChange()
         // This with what can change, so that whatever else differs remains.

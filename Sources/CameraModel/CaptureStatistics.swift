@@ -88,6 +88,9 @@ public struct CaptureStatistics: Codable, Equatable, Sendable {
     /// Why there is no sound though it was asked for.
     public var soundReason: String?
 
+    /// Of a camera on the network; nil for others.
+    public var network: NetworkStatistics?
+
     public init(path: String) {
         self.path = path
     }

@@ -6,6 +6,7 @@ internal import Media
 internal import MediaFile
 internal import NanoTDF
 internal import RTMPTransport
+internal import RTSPIngest
 internal import VideoCodec
 
 // The parts of a pipeline, as a configuration describes them.
@@ -33,6 +34,8 @@ extension CameraConfiguration {
         case .device(let device):
             return DeviceSource(
                 device, camera: id, durationLimit: duration, logger: logger, encoderHung: { encoderHung($0) })
+        case .network(let network):
+            return NetworkSource(network, camera: id, durationLimit: duration, logger: logger)
         }
     }
 }
@@ -61,7 +64,7 @@ extension StreamSealer.Options {
         switch configuration.source {
         case .testPattern(let pattern): videoDataRate = Double(pattern.bitrate) / 1000
         case .device(let device) where device.pixelFormat != .h264: videoDataRate = Double(device.bitrate) / 1000
-        case .device, .file: break
+        case .device, .file, .network: break
         }
     }
 }

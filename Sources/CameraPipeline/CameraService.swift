@@ -134,6 +134,9 @@ public final class CameraService: Service {
         return await pump.fill(statistics)
     }
 
+    /// What can be asked of a network camera beside its pictures; nil of every other source.
+    public var network: (any NetworkSourceControl)? { runner.source as? any NetworkSourceControl }
+
     /// As soon as the source can make one.
     public func requestKeyFrame() {
         pump.requestKeyFrame()
@@ -169,8 +172,11 @@ public final class CameraService: Service {
     /// The next key frame as JPEG: what viewers see, with masks and text. For those who may look at this box itself; it
     /// never leaves by the relay.
     ///
+    /// - Parameter widest: pixels; a wider picture is made smaller. Nil: as large as it is.
     /// - Throws: WB-2001 when no key frame comes in time, WB-2206 when it cannot be decoded, WB-8007 when too many ask.
-    public func snapshot(within limit: Duration = .seconds(8)) async throws(CodedError) -> [UInt8] {
+    public func snapshot(
+        widest: Int? = nil, within limit: Duration = .seconds(8)
+    ) async throws(CodedError) -> [UInt8] {
         if let capture = (runner.source as? any LiveSource)?.capture, capture.state == .waiting {
             throw CodedError(
                 capture.code ?? .noFrames, "No picture of \(configuration.id)",
@@ -191,7 +197,7 @@ public final class CameraService: Service {
                 why: reason ?? "its source gives no key frame (it is \(facts.state.rawValue))",
                 object: configuration.id)
         }
-        return try await Snapshot.jpeg(of: keyFrame, camera: configuration.id)
+        return try await Snapshot.jpeg(of: keyFrame, camera: configuration.id, widest: widest)
     }
 
     // MARK: - Work

@@ -3,7 +3,8 @@ internal import GRDB
 
 extension Camera {
     private static let columns = [
-        "uuid", "name", "source", "user", "address", "port", "manufacturer", "model", "is_active", "grid_position",
+        "uuid", "name", "source", "user", "address", "port", "manufacturer", "model", "firmware", "is_active",
+        "grid_position",
         "added", "last_connected", "onvif_endpoint", "serial", "mac", "usb", "settings", "revision",
     ]
 
@@ -26,14 +27,16 @@ extension Camera {
     }
 
     /// Writes what differs in `wanted`, under the next revision.
-    func changed(to wanted: Camera, _ database: GRDB.Database) throws -> Camera {
+    ///
+    /// - Parameter isLearned: no change that somebody made: the revision stays, for whoever has it in hand.
+    func changed(to wanted: Camera, isLearned: Bool = false, _ database: GRDB.Database) throws -> Camera {
         var new = wanted.canonical
         new.uuid = uuid
         new.added = added
         new.lastConnected = lastConnected
         new.revision = revision
         guard new != self else { return self }
-        new.revision += 1
+        if !isLearned { new.revision += 1 }
         try database.execute(
             sql: "UPDATE camera SET \(Self.columns.map { "\($0) = ?" }.joined(separator: ", ")) WHERE id = ?",
             arguments: try new.values() + [id])
@@ -45,7 +48,8 @@ extension Camera {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let json = String(decoding: try encoder.encode(settings), as: UTF8.self)
         return [
-            uuid, name, source, user, address, port, manufacturer, model, isActive, gridPosition, added, lastConnected,
+            uuid, name, source, user, address, port, manufacturer, model, firmware, isActive, gridPosition, added,
+            lastConnected,
             identity.onvifEndpoint, identity.serial, identity.mac, identity.usb, json, revision,
         ]
     }
@@ -63,7 +67,8 @@ extension Camera {
             name: try row.field("name"), source: try row.field("source"),
             user: try row.optional("user"), address: try row.optional("address"),
             port: try row.optional("port"), manufacturer: try row.optional("manufacturer"),
-            model: try row.optional("model"), isActive: try row.field("is_active"),
+            model: try row.optional("model"), firmware: try row.optional("firmware"),
+            isActive: try row.field("is_active"),
             gridPosition: try row.field("grid_position"), added: try row.field("added"),
             lastConnected: try row.optional("last_connected"),
             identity: CameraIdentity(
@@ -83,7 +88,9 @@ extension StreamProfile {
                 name: try row.field("name"), source: try row.field("source"),
                 width: try row.field("width"), height: try row.field("height"),
                 rate: try row.field("rate"), codec: try row.field("codec"),
-                isDefault: try row.field("is_default"))
+                isDefault: try row.field("is_default"), bitrate: try row.optional("bitrate"),
+                gop: try row.optional("gop"), service: try row.optional("service"),
+                snapshot: try row.optional("snapshot"))
         }
     }
 
@@ -92,12 +99,16 @@ extension StreamProfile {
         for (position, profile) in profiles.enumerated() {
             try database.execute(
                 sql: """
-                    INSERT INTO profile (camera, position, id, name, source, width, height, rate, codec, is_default)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    INSERT INTO profile (
+                        camera, position, id, name, source, width, height, rate, codec, is_default, bitrate, gop,
+                        service, snapshot
+                    )
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                     """,
                 arguments: [
                     camera, position, profile.id, profile.name, profile.source, profile.width, profile.height,
-                    profile.rate, profile.codec, profile.isDefault,
+                    profile.rate, profile.codec, profile.isDefault, profile.bitrate, profile.gop, profile.service,
+                    profile.snapshot,
                 ])
         }
     }

@@ -10,6 +10,7 @@ extension Camera {
         try FieldRules.number(port, "port", 1...65_535)
         try FieldRules.text(manufacturer, "manufacturer", limit: 128)
         try FieldRules.text(model, "model", limit: 128)
+        try FieldRules.text(firmware, "firmware", limit: 128)
         try FieldRules.number(gridPosition, "grid", 0...65_535)
         guard added >= 0, lastConnected ?? 0 >= 0 else {
             throw .invalid(field: "added", why: "times count from 1970")
@@ -63,5 +64,9 @@ extension StreamProfile {
         try FieldRules.number(height, "height", 0...16_384)
         guard rate.isFinite, (0...1000).contains(rate) else { throw .invalid(field: "rate", why: "it is 0 to 1000") }
         try FieldRules.text(codec, "codec", limit: 32)
+        try FieldRules.number(bitrate, "bitrate", 0...2_000_000_000)
+        try FieldRules.number(gop, "gop", 0...1_000_000)
+        try FieldRules.text(service, "service", limit: 32)
+        if let snapshot { try FieldRules.webAddress(snapshot, "snapshot") }
     }
 }

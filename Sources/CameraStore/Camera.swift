@@ -17,6 +17,8 @@ public struct Camera: Codable, Equatable, Sendable, Identifiable {
     public var port: Int?
     public var manufacturer: String?
     public var model: String?
+    /// Version of the camera's own software.
+    public var firmware: String?
     /// Whether it is meant to publish.
     public var isActive: Bool
     /// Where it stands in the grid, from 0.
@@ -28,13 +30,14 @@ public struct Camera: Codable, Equatable, Sendable, Identifiable {
     public var identity: CameraIdentity
     /// Settings of the stream by name, as `BoxConfiguration` knows them.
     public var settings: [String: SettingValue]
-    /// Grows by 1 with every change, from 1.
+    /// Grows by 1 with every change that somebody makes, from 1; not with what a device tells of itself.
     public var revision: Int
 
     public init(
         id: String, uuid: String = Camera.makeUUID(), name: String, source: String, user: String? = nil,
         address: String? = nil, port: Int? = nil, manufacturer: String? = nil, model: String? = nil,
-        isActive: Bool = true, gridPosition: Int = 0, added: Int64, lastConnected: Int64? = nil,
+        firmware: String? = nil, isActive: Bool = true, gridPosition: Int = 0, added: Int64,
+        lastConnected: Int64? = nil,
         identity: CameraIdentity = CameraIdentity(), settings: [String: SettingValue] = [:], revision: Int = 1
     ) {
         self.id = id
@@ -46,6 +49,7 @@ public struct Camera: Codable, Equatable, Sendable, Identifiable {
         self.port = port
         self.manufacturer = manufacturer
         self.model = model
+        self.firmware = firmware
         self.isActive = isActive
         self.gridPosition = gridPosition
         self.added = added

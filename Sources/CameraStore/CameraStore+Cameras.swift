@@ -36,7 +36,8 @@ extension CameraStore {
         }
     }
 
-    /// Replaces a camera's fields, except `uuid`, `added` and `lastConnected`, which stay as they are stored.
+    /// Replaces a camera's fields, except `uuid`, `added` and `lastConnected`, which stay as they are stored. With
+    /// another source its thumbnail and its profiles go: they are another device's.
     ///
     /// - Parameters:
     ///   - ifRevision: the revision that the change is based on; nil: whatever it is.
@@ -52,6 +53,10 @@ extension CameraStore {
             }
             if let ifRevision, ifRevision != stored.revision {
                 throw CameraStoreError.conflict("camera \(stored.id)", current: stored.revision)
+            }
+            if stored.source != wanted.source {
+                try Self.removeThumbnails(of: stored.id, database)
+                try StreamProfile.replace([], of: stored.id, database)
             }
             return try stored.changed(to: wanted, database)
         }
@@ -106,12 +111,23 @@ extension CameraStore {
         }
     }
 
+    /// When the thumbnail was taken, in Unix seconds; nil when there is none, or nobody said.
+    public func thumbnailTaken(of id: String) throws(CameraStoreError) -> Int64? {
+        try read { database in
+            try Int64.fetchOne(
+                database, sql: "SELECT taken FROM thumbnail WHERE camera = ? AND taken IS NOT NULL", arguments: [id])
+        }
+    }
+
     /// Keeps a small picture of what the camera sees, or removes it.
     ///
     /// It is a picture in clear on the disk: only for an owner who asked for previews.
     ///
-    /// - Parameter jpeg: at most 256 KiB; nil removes it.
-    public func setThumbnail(_ jpeg: [UInt8]?, of id: String) throws(CameraStoreError) {
+    /// - Parameters:
+    ///   - jpeg: at most 256 KiB; nil removes it.
+    ///   - taken: Unix seconds.
+    public func setThumbnail(_ jpeg: [UInt8]?, of id: String, taken: Int64? = nil) throws(CameraStoreError) {
+        guard taken ?? 0 >= 0 else { throw .invalid(field: "taken", why: "times count from 1970") }
         if let jpeg {
             guard jpeg.count <= Self.thumbnailLimit else {
                 throw .invalid(field: "thumbnail", why: "it has more than \(Self.thumbnailLimit) bytes")
@@ -122,12 +138,27 @@ extension CameraStore {
         }
         try write { database in
             guard try Camera.one(id, database) != nil else { throw CameraStoreError.noSuchCamera(id) }
-            guard let jpeg else {
-                try database.execute(sql: "DELETE FROM thumbnail WHERE camera = ?", arguments: [id])
-                return
-            }
+            guard let jpeg else { return try Self.removeThumbnails(of: id, database) }
             try database.execute(
-                sql: "INSERT OR REPLACE INTO thumbnail (camera, jpeg) VALUES (?, ?)", arguments: [id, Data(jpeg)])
+                sql: "INSERT OR REPLACE INTO thumbnail (camera, jpeg, taken) VALUES (?, ?, ?)",
+                arguments: [id, Data(jpeg), taken])
+        }
+    }
+
+    /// Of all cameras, when their owner wants none on the disk.
+    public func removeThumbnails() throws(CameraStoreError) {
+        let count = try read { database in try Int.fetchOne(database, sql: "SELECT count(*) FROM thumbnail") ?? 0 }
+        guard count > 0 else { return }
+        try write { database in try Self.removeThumbnails(of: nil, database) }
+    }
+
+    /// The pages are overwritten, not only given free.
+    private static func removeThumbnails(of id: String?, _ database: GRDB.Database) throws {
+        _ = try Int.fetchOne(database, sql: "PRAGMA secure_delete = ON")
+        if let id {
+            try database.execute(sql: "DELETE FROM thumbnail WHERE camera = ?", arguments: [id])
+        } else {
+            try database.execute(sql: "DELETE FROM thumbnail")
         }
     }
 }

@@ -54,7 +54,8 @@ extension CameraTOML {
             source: try required("source", table), user: try string("user", table),
             address: try string("address", table), port: try integer("port", table),
             manufacturer: try string("manufacturer", table), model: try string("model", table),
-            isActive: try boolean("active", table) ?? true, gridPosition: try integer("grid", table) ?? 0,
+            firmware: try string("firmware", table), isActive: try boolean("active", table) ?? true,
+            gridPosition: try integer("grid", table) ?? 0,
             added: try integer("added", table).map(Int64.init) ?? now, identity: identity, settings: settings)
         let record = CameraRecord(camera: camera.canonical, profiles: try profiles(of: id, table))
         try camera.validate()
@@ -78,7 +79,9 @@ extension CameraTOML {
                         id: try required("id", entry), camera: id, name: try required("name", entry),
                         source: try required("source", entry), width: try integer("width", entry) ?? 0,
                         height: try integer("height", entry) ?? 0, rate: try number("rate", entry) ?? 0,
-                        codec: try required("codec", entry), isDefault: try boolean("default", entry) ?? false))
+                        codec: try required("codec", entry), isDefault: try boolean("default", entry) ?? false,
+                        bitrate: try integer("bitrate", entry), gop: try integer("gop", entry),
+                        service: try string("service", entry), snapshot: try string("snapshot", entry)))
             } catch {
                 throw error.within("profiles[\(index)]")
             }

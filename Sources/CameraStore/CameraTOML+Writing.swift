@@ -12,6 +12,7 @@ extension CameraTOML {
         if let port = camera.port { writer.line("port", .integer(Int64(port))) }
         writer.line("manufacturer", camera.manufacturer)
         writer.line("model", camera.model)
+        writer.line("firmware", camera.firmware)
         writer.line("active", .boolean(camera.isActive))
         writer.line("grid", .integer(Int64(camera.gridPosition)))
         writer.line("uuid", .string(camera.uuid))
@@ -32,6 +33,10 @@ extension CameraTOML {
             writer.line("rate", .float(profile.rate))
             writer.line("codec", .string(profile.codec))
             if profile.isDefault { writer.line("default", .boolean(true)) }
+            if let bitrate = profile.bitrate { writer.line("bitrate", .integer(Int64(bitrate))) }
+            if let gop = profile.gop { writer.line("gop", .integer(Int64(gop))) }
+            writer.line("service", profile.service)
+            writer.line("snapshot", profile.snapshot)
         }
     }
 }

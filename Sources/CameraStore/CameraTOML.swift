@@ -7,10 +7,12 @@ internal import TOML
 enum CameraTOML {
     /// Keys of a camera's table that are not settings.
     static let fields: Set<String> = [
-        "id", "uuid", "name", "source", "user", "address", "port", "manufacturer", "model", "active", "grid", "added",
-        "identity", "profiles",
+        "id", "uuid", "name", "source", "user", "address", "port", "manufacturer", "model", "firmware", "active",
+        "grid", "added", "identity", "profiles",
     ]
-    static let profileFields: Set<String> = ["id", "name", "source", "width", "height", "rate", "codec", "default"]
+    static let profileFields: Set<String> = [
+        "id", "name", "source", "width", "height", "rate", "codec", "default", "bitrate", "gop", "service", "snapshot",
+    ]
     static let identityFields: Set<String> = ["onvif_endpoint", "serial", "mac", "usb"]
 
     /// Keys and entries of lists in a text from outside. So many fit into the 256 KiB that such a text may have at

@@ -59,6 +59,21 @@ enum FieldRules {
         }
         let rest = source[source.index(after: colon)...]
         guard ["rtsp", "rtsps", "onvif"].contains(source[..<colon]) else { return }
+        try location(rest, field)
+    }
+
+    /// `http://…` or `https://…`, without user or password.
+    static func webAddress(_ address: String, _ field: String) throws(CameraStoreError) {
+        guard address.utf8.count <= 2048 else { throw .invalid(field: field, why: "it has more than 2048 bytes") }
+        try text(address, field, limit: 2048)
+        guard let colon = address.firstIndex(of: ":"), ["http", "https"].contains(address[..<colon]) else {
+            throw .invalid(field: field, why: "it begins with http:// or https://")
+        }
+        try location(address[address.index(after: colon)...], field)
+    }
+
+    /// What stands behind the scheme and its colon.
+    private static func location(_ rest: Substring, _ field: String) throws(CameraStoreError) {
         guard rest.hasPrefix("//") else { throw .invalid(field: field, why: "it needs // and an address") }
         let authority = rest.dropFirst(2).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
         guard !authority.contains("@") else {
@@ -149,6 +164,16 @@ enum FieldRules {
         var cleaned = String.UnicodeScalarView()
         for scalar in text.unicodeScalars.prefix(128) { cleaned.append(isPrintable(scalar) ? scalar : "\u{fffd}") }
         return String(cleaned)
+    }
+
+    /// What a device says of itself: cleaned, without blanks at its ends, and nil when nothing is left.
+    static func told(_ text: String?, limit: Int) -> String? {
+        guard let text else { return nil }
+        var told = Substring(cleaned(text, limit: limit))
+        while told.first?.isWhitespace == true { told.removeFirst() }
+        while told.last?.isWhitespace == true { told.removeLast() }
+        // A character can be any number of bytes long.
+        return told.isEmpty || told.utf8.count > limit * 32 ? nil : String(told)
     }
 
     /// For texts that must be kept in any case.

@@ -10,6 +10,7 @@ enum Schema {
         migrator.registerMigration("v3", migrate: objects)
         migrator.registerMigration("v4", migrate: events)
         migrator.registerMigration("v5", migrate: thumbnails)
+        migrator.registerMigration("v6", migrate: networkCameras)
         return migrator
     }()
 
@@ -99,6 +100,19 @@ enum Schema {
                 ) STRICT;
                 INSERT INTO thumbnail (camera, jpeg) SELECT id, thumbnail FROM camera WHERE thumbnail IS NOT NULL;
                 ALTER TABLE camera DROP COLUMN thumbnail;
+                """)
+    }
+
+    /// What an ONVIF device tells of itself.
+    @Sendable private static func networkCameras(_ database: GRDB.Database) throws {
+        try database.execute(
+            sql: """
+                ALTER TABLE camera ADD COLUMN firmware TEXT;
+                ALTER TABLE profile ADD COLUMN bitrate INTEGER;
+                ALTER TABLE profile ADD COLUMN gop INTEGER;
+                ALTER TABLE profile ADD COLUMN service TEXT;
+                ALTER TABLE profile ADD COLUMN snapshot TEXT;
+                ALTER TABLE thumbnail ADD COLUMN taken INTEGER;
                 """)
     }
 }

@@ -16,10 +16,18 @@ public struct StreamProfile: Codable, Equatable, Sendable {
     public var codec: String
     /// The one to publish; at most one of a camera.
     public var isDefault: Bool
+    /// Bits per second.
+    public var bitrate: Int?
+    /// Pictures from one key frame to the next.
+    public var gop: Int?
+    /// The ONVIF service that told it: `media` or `media2`.
+    public var service: String?
+    /// Where the camera gives single pictures of it, without a user or a password.
+    public var snapshot: String?
 
     public init(
         id: String, camera: String, name: String, source: String, width: Int, height: Int, rate: Double, codec: String,
-        isDefault: Bool = false
+        isDefault: Bool = false, bitrate: Int? = nil, gop: Int? = nil, service: String? = nil, snapshot: String? = nil
     ) {
         self.id = id
         self.camera = camera
@@ -30,5 +38,9 @@ public struct StreamProfile: Codable, Equatable, Sendable {
         self.rate = rate
         self.codec = codec
         self.isDefault = isDefault
+        self.bitrate = bitrate
+        self.gop = gop
+        self.service = service
+        self.snapshot = snapshot
     }
 }

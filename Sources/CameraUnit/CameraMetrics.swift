@@ -42,10 +42,11 @@ public enum CameraMetrics {
                     Double(status.instant > acknowledged ? status.instant - acknowledged : 0) / 1e9))
         }
         if let capture = statistics.capture { families += Self.families(of: capture, camera) }
+        if let network = statistics.capture?.network { families += Self.families(of: network, camera) }
         return families
     }
 
-    /// Of a camera at this machine and its encoder.
+    /// Of a camera and its encoder.
     private static func families(
         of capture: CaptureStatistics, _ camera: (name: String, value: String)
     ) -> [MetricFamily] {

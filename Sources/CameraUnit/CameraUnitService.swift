@@ -15,21 +15,25 @@ public final class CameraUnitService: Service {
         public var rotateKey: @Sendable () -> Void
         /// Throws when the source cannot do it; then nothing is different.
         public var change: @Sendable (VideoChange) async throws(CodedError) -> Void
-        /// The newest picture as JPEG.
-        public var snapshot: @Sendable () async throws(CodedError) -> [UInt8]
+        /// The newest picture as JPEG; no wider than so many pixels, nil: as large as it is.
+        public var snapshot: @Sendable (_ widest: Int?) async throws(CodedError) -> [UInt8]
+        /// Nil: it is not on the network.
+        public var network: NetworkCamera?
 
-        /// Without the last two: of a source that plays what is coded already.
+        /// Without the last three: of a source that plays what is coded already.
         public init(
             statistics: @escaping @Sendable () async -> CameraStatistics,
             requestKeyFrame: @escaping @Sendable () -> Void, rotateKey: @escaping @Sendable () -> Void,
             change: @escaping @Sendable (VideoChange) async throws(CodedError) -> Void = Self.cannotChange,
-            snapshot: @escaping @Sendable () async throws(CodedError) -> [UInt8] = Self.hasNoPicture
+            snapshot: @escaping @Sendable (_ widest: Int?) async throws(CodedError) -> [UInt8] = Self.hasNoPicture,
+            network: NetworkCamera? = nil
         ) {
             self.statistics = statistics
             self.requestKeyFrame = requestKeyFrame
             self.rotateKey = rotateKey
             self.change = change
             self.snapshot = snapshot
+            self.network = network
         }
 
         @Sendable public static func cannotChange(_ change: VideoChange) async throws(CodedError) {
@@ -38,14 +42,15 @@ public final class CameraUnitService: Service {
                 next: "Change its settings: watchboxctl camera edit, which restarts it")
         }
 
-        @Sendable public static func hasNoPicture() async throws(CodedError) -> [UInt8] {
+        @Sendable public static func hasNoPicture(_ widest: Int?) async throws(CodedError) -> [UInt8] {
             throw CodedError(
                 .badRequest, "this source gives no single picture", why: "its media are coded already",
                 next: "Play the stream: watchboxctl play")
         }
     }
 
-    private let camera: Camera
+    let camera: Camera
+    let tests = TestGate()
     private let notifier: Notifier
     private let watchdogInterval: Duration?
     private let version: String
@@ -109,9 +114,11 @@ public final class CameraUnitService: Service {
             },
             APIRoute(
                 .get, "/api/v1/snapshot", "The newest picture, with its masks and its text.",
-                responseType: Self.pictureType, isForAdministrators: true
-            ) { _ in
-                APIResponse(body: .bytes(try await self.camera.snapshot(), type: Self.pictureType))
+                responseType: Self.pictureType, query: ["width": "Of the picture in pixels, at most; 16 to 16384"],
+                isForAdministrators: true
+            ) { request in
+                let widest = try Self.width(request)
+                return APIResponse(body: .bytes(try await self.camera.snapshot(widest), type: Self.pictureType))
             },
             APIRoute(.get, "/metrics", "Figures for Prometheus.") { _ in
                 APIResponse(
@@ -119,6 +126,8 @@ public final class CameraUnitService: Service {
                         MetricFamily.text(CameraMetrics.families(await self.status())), type: MetricFamily.mediaType))
             },
         ]
+        // Of every camera: one that is not on the network says so.
+        routes += networkRoutes
         let described = routes
         routes.append(
             APIRoute(.get, "/api/v1/openapi.json", "This document.") { [version] _ in
@@ -129,6 +138,14 @@ public final class CameraUnitService: Service {
     }
 
     private static let pictureType = "image/jpeg"
+
+    private static func width(_ request: APIRequest) throws(CodedError) -> Int? {
+        guard let text = request.query["width"] else { return nil }
+        guard let width = Int(text), (16...16_384).contains(width) else {
+            throw CodedError(.badRequest, "width is not one that a picture can have", next: "Use 16 to 16384")
+        }
+        return width
+    }
 
     private static func change(_ request: APIRequest) throws(CodedError) -> VideoChange {
         let change = try request.decode(VideoChange.self)

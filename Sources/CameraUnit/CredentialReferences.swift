@@ -10,6 +10,9 @@ public enum CredentialReferences {
     /// The settings with paths in place of the references. The camera's own secret comes before the box's; the plain
     /// ones are of boxes whose systemd cannot encrypt for an unprivileged process (before 256).
     ///
+    /// The password of a network camera may be missing: then the camera is what says so, and the box shows it as every
+    /// other refusal of a login.
+    ///
     /// - Throws: `WB-1009` that names the secret.
     public static func resolve(
         _ configuration: CameraConfiguration, in directory: CredentialDirectory
@@ -21,6 +24,10 @@ public enum CredentialReferences {
         }
         if case .file(let file) = configuration.kas.token {
             configuration.kas.token = .file(try path(file, camera: id, in: directory))
+        }
+        if case .network(var network) = configuration.source, let file = network.passwordFile {
+            network.passwordFile = try? path(file, camera: id, in: directory)
+            configuration.source = .network(network)
         }
         return configuration
     }

@@ -21,8 +21,8 @@ public struct FramePathWatchdog: Sendable {
     /// Nanoseconds that a declared wait may last without any step. The longest pause between two attempts is 300 s, after
     /// a relay has refused the key (`ReconnectBackoff`): to be killed before would undo it.
     static let longestWait: UInt64 = 360_000_000_000
-    /// Nanoseconds that a stream may wait for a key frame after it began anew or lost frames to congestion: a source that
-    /// is passed through cannot be asked for one.
+    /// Nanoseconds that a stream may wait for a key frame after it began anew or lost frames to congestion or on the way
+    /// from a camera: a source that is passed through cannot always be asked for one.
     static let longestGroup: UInt64 = 60_000_000_000
     /// Nanoseconds that the start may take without a step, while the process says that it is not hanging.
     static let longestStart: UInt64 = 40_000_000_000
@@ -62,6 +62,7 @@ public struct FramePathWatchdog: Sendable {
     private var sealed: UInt64 = 0
     private var delivered: UInt64 = 0
     private var dropped: UInt64 = 0
+    private var packets: UInt64 = 0
     private var sealedAt: UInt64?
     private var progress: Progress?
     private var progressAt: UInt64 = 0
@@ -94,6 +95,11 @@ public struct FramePathWatchdog: Sendable {
         let hasSealed = statistics.video.sealed > sealed
         let hasNewPicture = statistics.video.delivered > delivered
         let hasDropped = statistics.video.dropped > dropped
+        // A camera that is connected and sends, but what comes is no picture until its next key frame, since a part was
+        // lost. Whatever did come was sealed: nothing hangs here.
+        let arrived = statistics.capture?.network.map { $0.state == .live ? $0.packets : packets } ?? 0
+        let awaitsKeyFrame = arrived > packets && statistics.queue.units == 0
+        packets = arrived
         sealed = statistics.video.sealed
         delivered = statistics.video.delivered
         dropped = statistics.video.dropped
@@ -103,7 +109,9 @@ public struct FramePathWatchdog: Sendable {
         let isAlive: Bool
         switch statistics.state {
         case .publishing:
-            isAlive = hasSealed || hasNewPicture && hasDropped && sinceSealed < Self.longestGroup || isSearching
+            isAlive =
+                hasSealed || isSearching
+                || (hasNewPicture && hasDropped || awaitsKeyFrame) && sinceSealed < Self.longestGroup
         case .waitingForKey, .connecting, .waitingToReconnect:
             // The source begins with the first stream and runs on while there is no relay: then it must get on as well. One
             // that is held back, because nothing of it may be lost, waits with a full queue.

@@ -13,7 +13,7 @@ struct DocumentSample: Sendable {
     /// Bytes of the document made from these bytes, for round trips.
     let reencode: @Sendable ([UInt8]) throws -> [UInt8]
 
-    private init<Document: Codable & Sendable>(_ document: Document, isShown: Bool = true) {
+    init<Document: Codable & Sendable>(_ document: Document, isShown: Bool = true) {
         let bytes = JSONDocument.bytes(document)
         name = OpenAPISchemas.name(Document.self)
         value = (try? JSONDocument.decode(OpenAPIValue.self, from: bytes)) ?? .null
@@ -23,7 +23,9 @@ struct DocumentSample: Sendable {
     }
 
     /// Made on each use: a daemon that nobody asks for its OpenAPI document holds none of it.
-    static var all: [DocumentSample] {
+    static var all: [DocumentSample] { box + network }
+
+    private static var box: [DocumentSample] {
         [
             Self(status), Self(VersionDocument(version: "0.2.0")), Self(camera),
             Self(CameraListDocument(cameras: [camera])),
@@ -108,6 +110,7 @@ struct DocumentSample: Sendable {
         capture.soundDriftMilliseconds = -1.5
         capture.sound = "hw:CARD=Camera"
         capture.soundReason = "the sound device is busy"
+        capture.network = networkStatistics
         return capture
     }
 
@@ -123,18 +126,24 @@ struct DocumentSample: Sendable {
         CameraDocument(
             id: "front", name: "Front door", source: "rtsp://192.0.2.7/stream1", user: "admin", hasPassword: true,
             gridPosition: 1, added: 1_780_000_000, lastConnected: 1_790_000_000, manufacturer: "Example",
-            model: "IPC-1", address: "192.0.2.7", port: 554,
+            model: "IPC-1", firmware: "1.2", endpoint: endpoint, serial: "0042", mac: "00:00:5e:00:53:01",
+            address: "192.0.2.7", port: 554,
             settings: [
                 "bitrate": .integer(2_000_000), "gop": .real(1.5), "audio": .boolean(true), "size": .string("1280x720"),
             ],
-            profiles: [.init(name: "main", width: 1280, height: 720, rate: 25, codec: "h264", isDefault: true)],
+            profiles: [
+                .init(
+                    name: "main", width: 1280, height: 720, rate: 25, codec: "h264", isDefault: true,
+                    token: "Profile_1",
+                    bitrate: 2_000_000, gop: 25)
+            ],
             origin: "store", stream: stream)
     }
 
     private static var cameraRequest: CameraRequest {
         CameraRequest(
             id: "front", name: "Front door", source: "test:", user: "admin", isActive: true,
-            settings: ["rate": .integer(25), "viewers": .strings(["alice", "bob"])])
+            settings: ["rate": .integer(25), "viewers": .strings(["alice", "bob"])], test: "5yc1z7ep3v0k")
     }
 
     private static var cameraStatus: CameraStatusDocument {

@@ -1,3 +1,4 @@
+internal import CameraModel
 internal import ErrorCatalog
 
 /// JSON Schemas (draft 2020-12, as OpenAPI 3.1 uses it) of Swift types, learnt by decoding: a type is asked to read
@@ -29,6 +30,10 @@ struct OpenAPISchemas {
     fileprivate mutating func visit<Value: Decodable>(_ type: Value.Type) throws -> (schema: OpenAPIValue, value: Value)
     {
         if let (schema, value) = Self.basic(type) { return (schema, value) }
+        if type is PTZCommand.Type, let value = PTZCommand.stop as? Value {
+            components[Self.name(type)] = ptzCommand()
+            return (Self.reference(Self.name(type)), value)
+        }
         if let collection = type as? any SchemaCollection.Type {
             let (schema, value) = try collection.visit(&self)
             guard let value = value as? Value else { throw Unsupported(description: "\(type)") }
@@ -59,6 +64,8 @@ struct OpenAPISchemas {
             case is UInt32.Type: (["type": "integer", "format": "int64", "minimum": 0], UInt32(0))
             case is UInt64.Type: (["type": "integer", "minimum": 0], UInt64(0))
             case is ErrorCode.Type: (["type": "string", "pattern": "^WB-[1-8][0-9]{3}$"], ErrorCode.notFound)
+            case is ClosedRange<Double>.Type: (Self.range(["type": "number"]), 0.0...1.0)
+            case is ClosedRange<Int>.Type: (Self.range(["type": "integer", "format": "int64"]), 0...1)
             case is SettingValue.Type:
                 (
                     [
@@ -72,6 +79,31 @@ struct OpenAPISchemas {
             }
         guard let known, let value = known.1 as? Value else { return nil }
         return (known.0, value)
+    }
+
+    /// Its two ends.
+    private static func range(_ bound: OpenAPIValue) -> OpenAPIValue {
+        ["type": "array", "items": bound, "minItems": 2, "maxItems": 2]
+    }
+
+    /// An object with the one member that names the command.
+    private func ptzCommand() -> OpenAPIValue {
+        func object(_ properties: [String: OpenAPIValue], required: [String]) -> OpenAPIValue {
+            [
+                "type": "object", "properties": .object(properties),
+                "required": .array(required.sorted().map { .string($0) }),
+            ]
+        }
+        let number: OpenAPIValue = ["type": "number"]
+        let axes = ["pan": number, "tilt": number, "zoom": number]
+        let preset = object(["preset": ["type": "string"]], required: ["preset"])
+        let timed = axes.merging(["seconds": number]) { old, _ in old }
+        let commands: [(String, OpenAPIValue)] = [
+            ("continuous", object(timed, required: Array(timed.keys))), ("absolute", object(axes, required: [])),
+            ("stop", object([:], required: [])), ("goTo", preset), ("store", preset),
+            ("home", object([:], required: [])),
+        ]
+        return ["anyOf": .array(commands.map { object([$0.0: $0.1], required: [$0.0]) })]
     }
 
     private static func cases<Value>(_ type: Value.Type) -> (names: [String], first: Value)? {

@@ -38,13 +38,21 @@ public struct Problem: Error, Codable, Equatable, Sendable {
         switch code {
         case .notPermitted: 403
         case .notFound, .noSuchGeneration: 404
-        case .exists, .busy, .definedInFile, .incompleteCamera, .inUse: 409
+        case .exists, .busy, .definedInFile, .incompleteCamera, .inUse, .discoveryRunning: 409
         case .conflict: 412
-        case .unreadableFile, .invalidSyntax, .unknownKey, .invalidValue, .missingSecret, .unsupportedSource: 422
+        case .unreadableFile, .invalidSyntax, .unknownKey, .invalidValue, .missingSecret, .unsupportedSource,
+            .scanTooLarge:
+            422
         case .badRequest: 400
         case .tooMuch: 429
-        case .relayUnreachable, .keyAccessUnreachable, .noFrames, .unreachable: 504
-        case .relayRefused, .keyAccessRefused, .certificateRefused: 502
+        case .relayUnreachable, .keyAccessUnreachable, .noFrames, .unreachable, .cameraUnreachable,
+            .cameraTimeout:
+            504
+        case .relayRefused, .keyAccessRefused, .certificateRefused, .notRTSP, .loginNeeded, .loginUnsupported,
+            .accessForbidden, .loginRefused, .noSuchStream, .cameraBusy, .transportRefused, .unsupportedCodec,
+            .noKeyFrame, .streamFrozen, .streamRedirected, .certificateChanged, .cameraProtocol, .identityNotProven,
+            .cameraRefuses, .cameraCertificate:
+            502
         default: 500
         }
     }

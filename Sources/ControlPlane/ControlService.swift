@@ -15,6 +15,7 @@ public final class ControlService: Service {
     let core: ControlCore
     private let notifier: Notifier
     private let watchdogInterval: Duration?
+    private let announcements: @Sendable () -> AsyncStream<NetworkTools.Announcement>
     private let clock: ControlClock
     private let logger: Logger
 
@@ -30,7 +31,8 @@ public final class ControlService: Service {
     ) {
         self.init(
             paths: paths, units: units, credentials: credentials, notifier: notifier, journal: journal,
-            watchdogInterval: watchdogInterval, version: version, logger: logger, clock: clock, effects: Effects())
+            watchdogInterval: watchdogInterval, version: version, logger: logger, clock: clock, effects: Effects(),
+            network: .system(logger: logger))
     }
 
     /// `$WATCHDOG_USEC` of this process; nil when systemd does not watch it.
@@ -43,15 +45,16 @@ public final class ControlService: Service {
     init(
         paths: ControlPaths, units: any UnitControl, credentials: CredentialStore, notifier: Notifier,
         journal: JournalAccess, watchdogInterval: Duration?, version: String, logger: Logger, clock: ControlClock,
-        effects: Effects
+        effects: Effects, network: NetworkTools
     ) {
         self.notifier = notifier
         self.watchdogInterval = watchdogInterval
         self.clock = clock
         self.logger = logger
+        announcements = network.announcements
         core = ControlCore(
-            paths: paths, effects: effects, units: units, credentials: credentials, version: version, logger: logger,
-            clock: clock)
+            paths: paths, effects: effects, units: units, credentials: credentials, network: network,
+            version: version, logger: logger, clock: clock)
         let booted = core.booted
         router = APIRouter(
             ControlRoutes(core: core, journal: journal, paths: paths).all.map { route in
@@ -76,10 +79,12 @@ public final class ControlService: Service {
             if let watchdogInterval = self.watchdogInterval {
                 group.addTask { await self.feedWatchdog(every: watchdogInterval / 3) }
             }
+            group.addTask { await self.listen() }
             group.addTask { try? await gracefulShutdown() }
             // Supervision ends by itself when a new process would do better.
             await group.next()
             group.cancelAll()
+            await core.jobs.close()
             // Watchers are let go first: the API's server waits for their streams.
             core.hub.close()
         }
@@ -93,6 +98,13 @@ public final class ControlService: Service {
         notifier.reloading()
         await core.reload()
         notifier.ready(status: await core.summary)
+    }
+
+    /// Devices on the network that announce themselves. Without a network there are none, and the box goes on.
+    private func listen() async {
+        for await announcement in announcements() { await core.heard(announcement) }
+        // The end of this is not the end of control.
+        while (try? await Task.sleep(for: .seconds(3600))) != nil {}
     }
 
     private func supervise() async {

@@ -23,5 +23,6 @@ public struct DoctorCheck: Sendable {
 
     /// All of them, in the order in which they are told: what the box is for comes first.
     public static let all: [DoctorCheck] =
-        configurationChecks + daemonChecks + deviceChecks + networkChecks + trustChecks + storageChecks + boardChecks
+        configurationChecks + daemonChecks + deviceChecks + networkCameraChecks + networkChecks + trustChecks
+        + storageChecks + boardChecks
 }

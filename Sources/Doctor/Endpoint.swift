@@ -3,7 +3,9 @@ struct Endpoint: Equatable, Sendable {
     var host: String
     var port: UInt16
 
-    private static let ports: [String: UInt16] = ["rtmp": 1935, "rtmps": 443, "http": 80, "https": 443]
+    private static let ports: [String: UInt16] = [
+        "rtmp": 1935, "rtmps": 443, "http": 80, "https": 443, "rtsp": 554, "rtsps": 322, "onvif": 80,
+    ]
 
     /// Nil when the text is no URL of a known scheme with a host.
     init?(_ url: String) {

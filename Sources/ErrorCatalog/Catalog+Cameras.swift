@@ -5,7 +5,27 @@ extension ErrorCode {
     public static let watchdogAbort = ErrorCode(2004)
     public static let sourceUnreadable = ErrorCode(2005)
     public static let cameraStopped = ErrorCode(2006)
+    public static let cameraUnreachable = ErrorCode(2101)
+    public static let cameraTimeout = ErrorCode(2102)
+    public static let notRTSP = ErrorCode(2103)
+    public static let loginNeeded = ErrorCode(2104)
+    public static let loginUnsupported = ErrorCode(2105)
+    public static let accessForbidden = ErrorCode(2106)
     public static let loginRefused = ErrorCode(2107)
+    public static let noSuchStream = ErrorCode(2108)
+    public static let cameraBusy = ErrorCode(2109)
+    public static let transportRefused = ErrorCode(2110)
+    public static let unsupportedCodec = ErrorCode(2111)
+    public static let noKeyFrame = ErrorCode(2112)
+    public static let streamFrozen = ErrorCode(2113)
+    public static let streamRedirected = ErrorCode(2114)
+    public static let certificateChanged = ErrorCode(2115)
+    public static let cameraProtocol = ErrorCode(2116)
+    public static let identityNotProven = ErrorCode(2117)
+    public static let cameraRefuses = ErrorCode(2118)
+    public static let cameraCertificate = ErrorCode(2119)
+    public static let discoveryRunning = ErrorCode(2120)
+    public static let scanTooLarge = ErrorCode(2121)
     public static let deviceMissing = ErrorCode(2201)
     public static let deviceNotPermitted = ErrorCode(2202)
     public static let deviceUnusable = ErrorCode(2203)
@@ -59,11 +79,141 @@ extension Catalog {
             next: "Run: watchboxctl stream start ID", severity: .error,
             messageID: "bc3acb65862316574debf8b190af4c54"),
         CatalogEntry(
+            code: .cameraUnreachable, title: "A network camera cannot be reached",
+            cause:
+                "Nobody answers at its address: switched off, another address, another network, or the port is wrong.",
+            selfHealing:
+                "Tries again after 1 s, then less often up to once a minute; at once when the camera announces itself.",
+            next: "Check power and cable of the camera; see what is there: watchboxctl discover", severity: .error,
+            messageID: "4bceb98cf60043e3a363611600697e59"),
+        CatalogEntry(
+            code: .cameraTimeout, title: "A network camera does not answer in time",
+            cause:
+                "The connection stands, but an answer is missing: the camera is overloaded, hangs, or the network loses packets.",
+            selfHealing: "Connects again after 1 s, then less often up to once a minute.",
+            next: "Switch the camera off and on if it stays so; run: watchboxctl camera test ID", severity: .error,
+            messageID: "062717bdf891425d930071d48453b648"),
+        CatalogEntry(
+            code: .notRTSP, title: "What answers there is not a camera's stream",
+            cause: "The port is open, but its answer is not RTSP.",
+            selfHealing: "Tries again, less and less often.",
+            next: "Check address and port; RTSP is usually at 554: watchboxctl discover", severity: .error,
+            messageID: "e561e05995c54113af1f768bdccf8bcd"),
+        CatalogEntry(
+            code: .loginNeeded, title: "The camera asks for a user and a password",
+            cause: "None is stored for it.",
+            selfHealing: "Tries again every 15 minutes.",
+            next: "Run: watchboxctl camera edit ID --user NAME, then: watchboxctl camera password ID", severity: .error,
+            messageID: "c62dbc842e284989a5397f6bd65952f4"),
+        CatalogEntry(
+            code: .loginUnsupported, title: "The camera offers no login that may be used",
+            cause:
+                "It offers only Basic without TLS, which shows the password to everybody on the network, or a scheme that is not known.",
+            selfHealing: "Tries again every 15 minutes; the password was not sent.",
+            next:
+                "Switch Digest on in the camera; or, on a network that you trust: watchboxctl camera edit ID --allow-basic",
+            severity: .error,
+            messageID: "813fe879cfa54daaa94ea440e4fff032"),
+        CatalogEntry(
+            code: .accessForbidden, title: "The camera forbids this user the stream",
+            cause: "User and password are right, but the account has no right to the stream.",
+            selfHealing: "Tries again every 15 minutes.",
+            next: "Give the user the right to view in the camera's own settings", severity: .error,
+            messageID: "e21ac3f69f164fbfad05e90037876557"),
+        CatalogEntry(
             code: .loginRefused, title: "The camera refuses user or password",
             cause: "The password is wrong, the account is locked, or the clock of the camera is off.",
             selfHealing: "Tries again every 60 s at most, because accounts lock.",
             next: "Run: watchboxctl camera password ID", severity: .error,
             messageID: "f7ff870061c59b0bc2d3c92b12758a75"),
+        CatalogEntry(
+            code: .noSuchStream, title: "The camera has no stream of this name",
+            cause: "The path of the address is not one of this camera's.",
+            selfHealing: "Tries again, less and less often.",
+            next: "See its streams: watchboxctl camera probe ADDRESS; or look into its manual", severity: .error,
+            messageID: "14e17544ac924421bf23248340f0a412"),
+        CatalogEntry(
+            code: .cameraBusy, title: "The camera serves as many viewers as it can",
+            cause: "Others hold its streams, or a stream of before has not ended yet (453 or 503).",
+            selfHealing: "Waits 30 s, or as long as the camera asks, and tries again.",
+            next: "End other viewers of this camera, or use another profile of it", severity: .warning,
+            messageID: "dacebf6cf8e941d799be9340800b7f64"),
+        CatalogEntry(
+            code: .transportRefused, title: "The camera does not offer this transport",
+            cause: "It cannot send its stream over TCP, UDP or multicast as the settings ask.",
+            selfHealing: "Tries again, less and less often.",
+            next: "Choose another: watchboxctl camera edit ID --transport tcp", severity: .error,
+            messageID: "3202e19952004b099fd5ca7634aac221"),
+        CatalogEntry(
+            code: .unsupportedCodec, title: "The camera's video has a codec that cannot be published",
+            cause: "It offers none of H.264, H.265 and MJPEG.",
+            selfHealing: "Tries again every 15 minutes.",
+            next: "Choose H.264 or H.265 in the camera's own settings", severity: .error,
+            messageID: "cdc4d1d6ad7b4c8f9d579028ef3526db"),
+        CatalogEntry(
+            code: .noKeyFrame, title: "No picture that a viewer can begin with came from the camera",
+            cause:
+                "The stream runs, but no key frame came in time: its key frame distance is too long, or it sends no video.",
+            selfHealing: "Connects again.",
+            next: "Set the key frame distance (GOP) in the camera to 1 or 2 seconds", severity: .error,
+            messageID: "b2ac0fbf4f524062998bc27cc80b6d82"),
+        CatalogEntry(
+            code: .streamFrozen, title: "A network camera's stream stopped though its connection stands",
+            cause: "The camera's own encoder hangs, or the network in between drops everything.",
+            selfHealing: "Connects again within 8 s, then less and less often.",
+            next: "Nothing to do once; if it repeats, restart the camera and look for new firmware", severity: .warning,
+            messageID: "767f4cf586cc442bab8386976cbd0951"),
+        CatalogEntry(
+            code: .streamRedirected, title: "The camera sends its viewers to another address",
+            cause: "It answered with a redirect to another host, which is not followed.",
+            selfHealing: "Tries again, less and less often.",
+            next: "Add the camera under the address that the message names", severity: .error,
+            messageID: "353fe1c58f604aa68b951c5684adec1f"),
+        CatalogEntry(
+            code: .certificateChanged, title: "The camera shows another certificate than before",
+            cause: "It was reset, replaced or updated, or somebody is between the box and the camera.",
+            selfHealing: "Sends no password and takes no picture until somebody decides.",
+            next: "If you know why, run: watchboxctl camera edit ID --accept-certificate", severity: .error,
+            messageID: "690d8997fbcf4cf093698ef2b69b3433"),
+        CatalogEntry(
+            code: .cameraProtocol, title: "The camera's answers do not follow the protocol",
+            cause: "RTSP, RTP or ONVIF of this camera are broken in a way that could not be worked around.",
+            selfHealing: "Connects again, less and less often.",
+            next: "Update the camera's firmware; run: watchboxctl camera test ID", severity: .error,
+            messageID: "7714090920e2405e8c3bccb236c69860"),
+        CatalogEntry(
+            code: .identityNotProven, title: "A device claims to be a camera of this box and does not prove it",
+            cause:
+                "Another device answers at the camera's address, or one announced itself with the camera's name at another address, but it did not show the same serial number, or would take any password.",
+            selfHealing: "Stays with the address that is known.",
+            next:
+                "If you have put another device in its place, run: watchboxctl camera edit ID --accept-device; if the camera was moved, give it its address: watchboxctl camera edit ID --source onvif://ADDRESS; else look for the device at that address",
+            severity: .warning,
+            messageID: "da4f116a51e84d0b8f6d3ba4640e29c0"),
+        CatalogEntry(
+            code: .cameraRefuses, title: "The camera refuses what was asked of it",
+            cause: "It does not know the command, or the values are out of its range.",
+            selfHealing: "Goes on as before.",
+            next: "See what it can: watchboxctl camera probe ADDRESS", severity: .warning,
+            messageID: "8664c15f5eea4c6da0909da40cdf66c8"),
+        CatalogEntry(
+            code: .cameraCertificate, title: "No encrypted connection to the camera",
+            cause: "Its TLS is too old, or its certificate is not well formed.",
+            selfHealing: "Tries again, less and less often.",
+            next: "Update the camera's firmware, or use rtsp:// and http on a network that you trust", severity: .error,
+            messageID: "a82c35ed9ee349078869f0c017e59c4f"),
+        CatalogEntry(
+            code: .discoveryRunning, title: "A search for cameras is running already",
+            cause: "Somebody else, or another window, has started one.",
+            selfHealing: "Ends by itself.",
+            next: "Wait for it, or end it: watchboxctl discover --cancel", severity: .warning,
+            messageID: "cf5497bc53e54bd68413ee25055ac992"),
+        CatalogEntry(
+            code: .scanTooLarge, title: "The network to search is too large",
+            cause: "A scan asks every address; more than 4096 (a /20) need a yes, and more than 65536 are refused.",
+            selfHealing: "Nothing was asked.",
+            next: "Name a smaller network such as 192.168.1.0/24, or add --yes", severity: .error,
+            messageID: "9760f213b02941d9aafcc8a7abe10c17"),
         CatalogEntry(
             code: .deviceMissing, title: "A camera is not connected",
             cause:

@@ -26,8 +26,29 @@ struct CameraSettingOptions: ParsableArguments {
     @Option(help: "Seconds between key frames; not of a file.")
     var gop: Double?
 
-    @Flag(inversion: .prefixedNo, help: "A tone with the test pattern.")
+    @Flag(inversion: .prefixedNo, help: "A tone with the test pattern; the sound of a network camera.")
     var audio: Bool?
+
+    @Option(help: "How a network camera's media come: \(names(of: Network.Transport.self)).")
+    var transport: TransportArgument?
+
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Let a network camera have the password in a form that others on the network can read.")
+    var allowBasic: Bool?
+
+    @Option(
+        help: ArgumentHelp(
+            "Of the certificate that a network camera has to show; none: the first that is seen.",
+            valueName: "sha256//…"))
+    var pin: String?
+
+    @Option(
+        help: "Which stream of an onvif:// camera: main, sub, or a token that camera profiles shows; none: main.")
+    var profile: String?
+
+    @Flag(inversion: .prefixedNo, help: "Take motion and tamper events of an onvif:// camera.")
+    var events: Bool?
 
     @Option(
         help: "What a v4l2 camera delivers: \(names(of: Device.PixelFormat.self)).",
@@ -81,6 +102,7 @@ struct CameraSettingOptions: ParsableArguments {
     var viewer: [String] = []
 
     typealias Device = CameraConfiguration.Device
+    typealias Network = CameraConfiguration.Network
 
     /// In place of what could be repeated: an empty list.
     private static let none = "none"
@@ -98,6 +120,11 @@ struct CameraSettingOptions: ParsableArguments {
         settings["bitrate"] = bitrate.map { .integer($0) }
         settings["gop"] = gop.map { .real($0) }
         settings["audio"] = audio.map { .boolean($0) }
+        settings["transport"] = transport.map { .string($0.value.rawValue) }
+        settings["allow_basic"] = allowBasic.map { .boolean($0) }
+        settings["pin"] = pin.map { .string($0 == Self.none ? "" : $0) }
+        settings["profile"] = profile.map { .string($0 == Self.none ? "" : $0) }
+        settings["events"] = events.map { .boolean($0) }
         settings["pixel_format"] = pixelFormat.map { .string($0) }
         settings["encoder"] = encoder.map { .string($0) }
         settings["rotate"] = rotate.map { .integer($0) }
@@ -115,6 +142,13 @@ struct CameraSettingOptions: ParsableArguments {
         return settings
     }
 
+    /// Of a network camera with these settings.
+    func test(of source: String, password: String?) -> CameraTestRequest {
+        CameraTestRequest(
+            source: source, user: user, password: password, transport: transport?.value, allowsBasic: allowBasic,
+            pin: pin == Self.none ? nil : pin, profile: profile == Self.none ? nil : profile)
+    }
+
     private static func list(_ texts: [String]) -> SettingValue? {
         guard !texts.isEmpty else { return nil }
         return .strings(texts == [none] ? [] : texts)
@@ -130,4 +164,16 @@ where Names.RawValue == String {
 private func nameCompletion<Names: CaseIterable & RawRepresentable>(of names: Names.Type) -> CompletionKind
 where Names.RawValue == String {
     .list(names.allCases.map(\.rawValue))
+}
+
+/// How a network camera's media come.
+struct TransportArgument: ExpressibleByArgument {
+    var value: CameraConfiguration.Network.Transport
+
+    init?(argument: String) {
+        guard let value = CameraConfiguration.Network.Transport(rawValue: argument) else { return nil }
+        self.value = value
+    }
+
+    static var allValueStrings: [String] { CameraConfiguration.Network.Transport.allCases.map(\.rawValue) }
 }

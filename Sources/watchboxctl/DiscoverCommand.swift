@@ -3,46 +3,173 @@ import AudioCapture
 import BoxView
 import Console
 import ControlAPI
+import ControlClient
 import Doctor
 import Systemd
 import VideoCapture
 
 struct DiscoverCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "discover", abstract: "Cameras and sound devices of this machine, under names that stay.",
+        commandName: "discover", abstract: "Cameras on the network and of this machine, and what can be added.",
         discussion: """
-            Lists every video device with what it is, what a camera delivers (format, size, pictures per second), and why \
-            another device is no camera. Asks the devices, and sets nothing: a camera that publishes goes on. Needs no \
-            daemon; with sudo it sees what this user may not open. This version does not search the network.
+            Asks all networks of this box for ONVIF cameras (WS-Discovery), and the video and sound devices of this machine \
+            what they are; sets nothing, and tries no password. --scan also asks each address of a network for RTSP, which \
+            finds cameras without ONVIF. Ctrl-C ends the search and shows what was found. --add adds cameras of the list: \
+            those whose addresses are named, else those that are chosen on the terminal; one that fails keeps none of the \
+            others from being added. --local needs no daemon; with sudo it sees what this user may not open. When the \
+            daemon does not search the network, the devices of this machine are shown all the same, and the exit status is \
+            the search's: 5 when the daemon does not answer, 6 for a user who may not.
 
               watchboxctl discover
-              watchboxctl discover --controls
+              watchboxctl discover --scan 192.168.1.0/24 --timeout 3
+              watchboxctl discover --add
+              watchboxctl discover --add 192.168.1.61 192.168.1.62 --user admin --password-file /root/cameras
+              watchboxctl discover --local --controls
               watchboxctl discover --json
             """)
 
-    @Flag(help: "With each camera's own controls and their values.")
+    @Argument(help: "With --add: addresses of the list.")
+    var addresses: [String] = []
+
+    @Flag(help: "Add cameras of the list.")
+    var add = false
+
+    @Option(help: ArgumentHelp("Ask every address of this network; may be repeated.", valueName: "cidr"))
+    var scan: [String] = []
+
+    @Option(help: ArgumentHelp("RTSP ports that --scan asks, with commas between them.", valueName: "ports"))
+    var ports: String?
+
+    @Option(help: "Seconds to listen after the last question, 1 to 60.")
+    var timeout = 5.0
+
+    @Flag(help: "Do not ask by multicast; for --scan alone.")
+    var noMulticast = false
+
+    @Option(help: ArgumentHelp("Only this network interface; may be repeated.", valueName: "name"))
+    var interface: [String] = []
+
+    @Flag(help: "Ask networks of more than 4096 addresses (a /20), too; never more than 65536.")
+    var yes = false
+
+    @Flag(help: "Only the devices of this machine.")
+    var local = false
+
+    @Flag(help: "With each camera of this machine its own controls and their values.")
     var controls = false
+
+    @Flag(help: "End the search that somebody has begun, and show what it found.")
+    var cancel = false
+
+    @Option(help: "With --add: user at the cameras; a terminal is asked for the password.")
+    var user: String?
+
+    @Option(
+        help: ArgumentHelp("File that holds the password and nothing else; - for standard input.", valueName: "file"))
+    var passwordFile: String?
 
     @OptionGroup var output: OutputOptions
 
+    private var portNumbers: [Int]? { ports?.split(separator: ",").compactMap { Int($0) } }
+
+    func validate() throws {
+        guard add || addresses.isEmpty else { throw ValidationError("Addresses go with --add.") }
+        guard !local || (scan.isEmpty && !add && !cancel) else {
+            throw ValidationError("--local looks at this machine only.")
+        }
+        guard timeout.isFinite, (1...60).contains(timeout) else { throw ValidationError("--timeout is 1 to 60.") }
+        if let ports {
+            let count = ports.split(separator: ",", omittingEmptySubsequences: false).count
+            guard let numbers = portNumbers, numbers.count == count,
+                numbers.allSatisfy({ (1...65_535).contains($0) })
+            else { throw ValidationError("--ports is 554,8554.") }
+        }
+        guard !noMulticast || !scan.isEmpty else {
+            throw ValidationError("Without multicast there is nothing but --scan.")
+        }
+        guard !add || !addresses.isEmpty || passwordFile != "-" else {
+            throw ValidationError(
+                "Standard input cannot be the password and the choice: name the addresses, or a file for the password.")
+        }
+        guard add || (user == nil && passwordFile == nil) else {
+            throw ValidationError("A search tries no login: --user and --password-file go with --add.")
+        }
+    }
+
     func run() async throws {
+        var document = try await devices()
+        if local {
+            return output.show(document, rows: document.nodes) { style in
+                DiscoveryView.lines(document, style: style, header: !output.noHeaders)
+            }
+        }
+        let search = NetworkSearch(output: output)
+        do throws(CommandFailure) {
+            document.network = cancel ? try await search.cancel() : try await search.run(request)
+        } catch {
+            guard !add, !cancel, error.status != .usage else { throw error }
+            return try showLocal(document, without: error)
+        }
+        await mark(&document)
+        let isWell = document.network?.state != .failed
+        let shown = document
+        if !add || output.chosen == .table {
+            output.show(shown, rows: shown.network?.found ?? [], isWell: isWell) { style in
+                DiscoveryView.lines(shown, style: style, header: !output.noHeaders)
+            }
+        }
+        if add {
+            try await FoundCameras(
+                rows: NetworkSearchView.rows(document), user: user, passwordFile: passwordFile, output: output
+            ).add(addresses)
+        }
+        if !isWell { throw ExitCode(ExitStatus.failed.rawValue) }
+    }
+
+    private var request: DiscoveryRequest {
+        DiscoveryRequest(
+            timeoutSeconds: timeout, multicast: noMulticast ? false : nil,
+            interfaces: interface.isEmpty ? nil : interface, ranges: scan.isEmpty ? nil : scan, ports: portNumbers,
+            allowsLarge: yes ? true : nil)
+    }
+
+    /// The devices of this machine; the search's failure ends the command.
+    private func showLocal(_ document: DiscoveryDocument, without failure: CommandFailure) throws {
+        var document = document
+        document.limits.append("The network was not searched: \(failure.why)")
+        let shown = document
+        output.show(shown, rows: shown.nodes, isWell: false) { style in
+            DiscoveryView.lines(shown, style: style, header: !output.noHeaders)
+        }
+        throw failure
+    }
+
+    /// A driver that hangs hangs there, and Ctrl-C still works.
+    private func devices() async throws(CommandFailure) -> DiscoveryDocument {
         let controls = controls
-        // A driver that hangs hangs there, and Ctrl-C still works.
         let document = await OwnThread.value { Self.document(controls: controls) }
         guard let document else {
             throw CommandFailure(
                 what: "the devices cannot be listed", why: "no thread can be made", next: "free some memory",
                 status: .failed)
         }
-        output.show(document, rows: document.nodes) { style in
-            DiscoveryView.lines(document, style: style, header: !output.noHeaders)
+        return document
+    }
+
+    /// Which devices of this machine are cameras of the box already.
+    private func mark(_ document: inout DiscoveryDocument) async {
+        let client = output.client
+        guard let cameras = try? await client.get(CameraListDocument.self, "/api/v1/cameras").cameras else { return }
+        for index in document.nodes.indices {
+            let node = document.nodes[index]
+            let names = [node.device, node.stableID, node.stablePath].compactMap(\.self).map { "v4l2:\($0)" }
+            document.nodes[index].camera = cameras.first { names.contains($0.source) }?.id
         }
     }
 
     private static func document(controls: Bool) -> DiscoveryDocument {
         var document = DiscoveryDocument(
-            nodes: CaptureNodes.find().map { VideoNodeDocument(asking: $0, controls: controls) },
-            limits: ["This version does not search the network (ONVIF, RTSP)."])
+            nodes: CaptureNodes.find().map { VideoNodeDocument(asking: $0, controls: controls) }, limits: [])
         do throws(AudioCaptureError) {
             document.sounds = try AudioDevices.list().map {
                 SoundDeviceDocument(name: $0.name, description: $0.description)

@@ -15,6 +15,7 @@ struct SetupCommand: AsyncParsableCommand {
             done, and running it again goes on from there. Secrets are typed unseen, or come from files.
 
               watchboxctl setup
+              watchboxctl setup --camera yard --source onvif://192.168.1.61 --user viewer
               watchboxctl setup --from box.toml --kas-token-file box.token --yes
               watchboxctl setup --yes --relay rtmps://live.example.net/live --kas https://kas.example.net/kas \
             --kas-token-file box.token --camera front --source test:
@@ -41,8 +42,16 @@ struct SetupCommand: AsyncParsableCommand {
     @Option(help: "ID of a first camera.")
     var camera: String?
 
-    @Option(help: "Its source: test:, file:/PATH or v4l2:/dev/….")
+    @Option(help: ArgumentHelp(CameraTesting.sources))
     var source: String?
+
+    @Option(help: "User at a camera on the network; a terminal is asked for the password.")
+    var user: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "File that holds the camera's password and nothing else; - for standard input.", valueName: "file"))
+    var passwordFile: String?
 
     @Option(help: "Seconds to wait until all cameras publish.")
     var timeout = 60.0
@@ -60,18 +69,18 @@ struct SetupCommand: AsyncParsableCommand {
             throw ValidationError(
                 "This URL holds a secret, and others can read command lines. Put it into a file: --relay-secret-file.")
         }
-        guard relaySecretFile != "-" || kasTokenFile != "-" else {
+        guard [relaySecretFile, kasTokenFile, passwordFile].count(where: { $0 == "-" }) <= 1 else {
             throw ValidationError("Standard input can be one secret only.")
         }
     }
 
     func run() async throws {
-        let steps = SetupSteps(client: output.client, asks: !yes && isatty(STDIN_FILENO) == 1, say: say)
+        let steps = SetupSteps(output: output, asks: !yes && isatty(STDIN_FILENO) == 1, say: say)
         if let from { try await steps.importFile(from) }
         try await steps.name()
         try await steps.relay(url: relay, secretFile: relaySecretFile)
         try await steps.keyAccess(url: kas, tokenFile: kasTokenFile)
-        try await steps.camera(id: camera, source: source)
+        try await steps.camera(id: camera, source: source, user: user, passwordFile: passwordFile)
         let published = try await steps.check(timeout: .seconds(timeout))
         let status = try await asking("the box's state cannot be shown") { () throws(ControlClientError) in
             try await output.client.get(BoxStatus.self, "/api/v1/status")
@@ -97,10 +106,12 @@ struct SetupCommand: AsyncParsableCommand {
 
 /// The five steps; each says what it does, and does it before the next begins.
 struct SetupSteps {
-    let client: ControlClient
+    let output: OutputOptions
     /// Somebody sits at the terminal.
     let asks: Bool
     let say: (String) -> Void
+
+    private var client: ControlClient { output.client }
 
     private static let importLimit = 256 << 10
     private static let goOn = "watchboxctl setup: what it has said above is kept, and it goes on from there"
@@ -184,7 +195,7 @@ struct SetupSteps {
         say("3/5 KAS      \(set), \(tail)")
     }
 
-    func camera(id: String?, source: String?) async throws {
+    func camera(id: String?, source: String?, user: String?, passwordFile: String?) async throws {
         let known = try await asking("the cameras cannot be listed") { () throws(ControlClientError) in
             try await client.get(CameraListDocument.self, "/api/v1/cameras")
         }
@@ -203,7 +214,10 @@ struct SetupSteps {
         if asks {
             let first = devices.first.map { "v4l2:\($0.stableID ?? $0.stablePath ?? $0.device)" }
             id = id ?? Self.ask("ID of a camera", default: "front")
-            source = source ?? Self.ask("Its source, test:, file:/PATH or v4l2:/dev/…", default: first ?? "test:")
+            source =
+                source
+                ?? Self.ask(
+                    "Its source, test:, file:/PATH, v4l2:/dev/…, rtsp://… or onvif://…", default: first ?? "test:")
         }
         guard let id, let source else {
             return say("4/5 cameras  nothing was added: --camera and --source go together")
@@ -211,10 +225,15 @@ struct SetupSteps {
         guard !known.cameras.contains(where: { $0.id == id }) else {
             return say("4/5 cameras  \(id) is there, as it is")
         }
-        let request = CameraRequest(id: id, source: source)
-        try await asking("\(id) was not added") { () throws(ControlClientError) in
-            try await client.send(.post, "/api/v1/cameras", body: request)
-        }
+        let isOnNetwork = CameraTesting.isOnNetwork(source)
+        var user = user
+        if isOnNetwork, user == nil, asks { user = Self.ask("User at the camera (nothing: no login)", default: nil) }
+        let password = isOnNetwork ? try Secret.forUser(user, file: passwordFile, of: "camera \(id)") : nil
+        // As camera add does it: a camera on the network is tested before, and what the test found out is kept.
+        _ = try await CameraAddition(
+            id: id, request: CameraRequest(id: id, source: source, user: isOnNetwork ? user : nil), password: password,
+            test: isOnNetwork ? CameraTestRequest(source: source, user: user, password: password) : nil, output: output
+        ).add()
         say("4/5 cameras  \(id) added")
     }
 

@@ -18,6 +18,25 @@ enum Publishing {
 
 /// Asks until something holds; progress on a terminal.
 enum Waiting {
+    /// Shows that something goes on, until it ends.
+    static func during<Value, Failure: Error>(
+        _ what: String, _ body: () async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        let progress = ProgressLine()
+        let ticking = Task {
+            while !Task.isCancelled {
+                progress.update(what)
+                try? await Task.sleep(for: .milliseconds(200))
+            }
+        }
+        let result: Result<Value, Failure>
+        do throws(Failure) { result = .success(try await body()) } catch { result = .failure(error) }
+        ticking.cancel()
+        await ticking.value
+        progress.clear()
+        return try result.get()
+    }
+
     /// - Parameter look: nil when it holds, else why it does not yet.
     static func until(
         _ what: String, timeout: Duration, look: () async throws -> String?

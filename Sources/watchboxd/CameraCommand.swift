@@ -22,6 +22,8 @@ struct CameraCommand: AsyncParsableCommand {
                   --kas http://127.0.0.1:9443/kas --kas-token-file box.token
               watchboxd camera yard --source v4l2:/dev/v4l/by-id/usb-Maker_Camera_1234-video-index0 --relay-url-file relay.url \\
                   --kas https://kas.example.net/kas
+              watchboxd camera gate --source rtsp://192.0.2.7/stream1 --user viewer --password-file gate.password \\
+                  --relay-url-file relay.url --kas https://kas.example.net/kas
               watchboxd camera door --source holiday.mp4 --loop --relay-url-file relay.url --kas https://kas.example.net/kas
               watchboxd camera door --config door.json
 
@@ -40,9 +42,30 @@ struct CameraCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Where the pictures come from: `pattern`, v4l2:/dev/… for a camera, or a media file.",
-            valueName: "pattern|v4l2:device|file"))
+            "Where the pictures come from: `pattern`, v4l2:/dev/… for a camera of this machine, rtsp://, rtsps:// or onvif:// for one on the network, or a media file.",
+            valueName: "pattern|v4l2:device|url|file"))
     var source = "pattern"
+
+    @Option(help: "User name at a network camera.")
+    var user: String?
+
+    @Option(help: "File that holds the password at a network camera and nothing else.")
+    var passwordFile: String?
+
+    @Option(help: "How a network camera's media come: tcp, udp or multicast.")
+    var transport = "tcp"
+
+    @Flag(help: "Show a network camera the password in a form that everybody on its network can read, if need be.")
+    var allowBasic = false
+
+    @Option(
+        help: ArgumentHelp(
+            "What a network camera's certificate has to be; the first that it shows unless given.",
+            valueName: "sha256//…"))
+    var pin: String?
+
+    @Option(help: "Stream of an onvif:// camera: main, sub or a profile's token; main unless given.")
+    var profile: String?
 
     @Option(help: "rtmp://host/app/stream or rtmps://…, without anything secret.")
     var relay: String?
@@ -73,7 +96,7 @@ struct CameraCommand: AsyncParsableCommand {
     @Option(help: "Seconds between key frames of a camera or of the test pattern.")
     var gop = 1.0
 
-    @Flag(help: "No tone with the test pattern.")
+    @Flag(help: "No tone with the test pattern, no sound of a network camera.")
     var noAudio = false
 
     @Flag(help: "Begin the file again at its end.")
@@ -172,7 +195,8 @@ struct CameraCommand: AsyncParsableCommand {
                 statistics: { await service.statistics() }, requestKeyFrame: { service.requestKeyFrame() },
                 rotateKey: { service.rotateKey() },
                 change: { (change) throws(CodedError) in try service.change(change) },
-                snapshot: { () async throws(CodedError) in try await service.snapshot() }),
+                snapshot: { (widest) async throws(CodedError) in try await service.snapshot(widest: widest) },
+                network: service.network.map { NetworkCamera($0) }),
             notifier: .environment,
             watchdogInterval: Notifier.watchdogInterval(
                 environment: ProcessInfo.processInfo.environment,
@@ -242,6 +266,8 @@ struct CameraCommand: AsyncParsableCommand {
                 .init(
                     path: String(source.dropFirst(devicePrefix.count)), width: parts[0], height: parts[1],
                     frameRate: rate, bitrate: bitrate, gopSeconds: gop))
+        } else if let network = try networkSource() {
+            media = .network(network)
         } else if source == "pattern" {
             media = .testPattern(
                 .init(
@@ -256,5 +282,19 @@ struct CameraCommand: AsyncParsableCommand {
             policy: .init(dataAttributes: attribute, dissem: dissem),
             rotation: .init(seconds: rotateSeconds, everyKeyFrame: rotateEveryKeyframe), relayProfile: profile,
             frameLog: frameLog, duration: duration)
+    }
+
+    /// Nil when the source is none of the network.
+    private func networkSource() throws -> CameraConfiguration.Network? {
+        guard let end = source.firstRange(of: "://")?.lowerBound,
+            CameraConfiguration.Network.schemes.contains(source[..<end].lowercased())
+        else { return nil }
+        guard let transport = CameraConfiguration.Network.Transport(rawValue: transport) else {
+            throw ValidationError("--transport is tcp, udp or multicast.")
+        }
+        return CameraConfiguration.Network(
+            url: source[..<end].lowercased() + source[end...], user: user, passwordFile: passwordFile,
+            transport: transport, audio: !noAudio, allowsBasic: allowBasic, pin: pin, profile: profile,
+            transcoding: .init(bitrate: bitrate, gopSeconds: gop))
     }
 }

@@ -32,8 +32,10 @@ struct CameraDocumentTests {
 
     @Test func `a camera that cannot run says why`() throws {
         let (settings, _) = Samples.read(
-            Samples.small + "camera.side.source = 'rtsp://cam/'\ncamera.off = { source = 'test:', active = false }")
-        let box = try #require(settings)
+            Samples.small + "camera.side.source = 'test:'\ncamera.off = { source = 'test:', active = false }")
+        var box = try #require(settings)
+        // No file and no store can say this; a later version's settings may.
+        box.cameras["side"]?.source = "srt://cam/"
         let obstacle = try #require(box.obstacle(to: "side"))
         #expect(throws: obstacle) { try box.cameraConfiguration("side", stateDirectory: "/s") }
         #expect(obstacle.code == .unsupportedSource)
@@ -74,6 +76,17 @@ struct CameraDocumentTests {
             ("masks[3]", "masks"), ("overlay.name", "overlay"), ("controls", "controls"), ("microphone", "microphone"),
             ("path", "source"), ("encoderMemoryFile", "source"),
         ]
+        let ofNetwork = [
+            ("url", "source"), ("memoryFile", "source"), ("user", "user"), ("passwordFile", "secret"), ("pin", "pin"),
+            ("profile", "profile"), ("identity.endpoint", "identity_endpoint"), ("identity.serial", "identity_serial"),
+            ("identity.mac", "identity_mac"), ("transcoding.bitrate", "bitrate"), ("transcoding.gopSeconds", "gop"),
+        ]
+        for (field, key) in ofNetwork {
+            let problem = ConfigurationProblem(field: "source.network.\(field)", reason: "is x", next: "y")
+            let origin = CameraDocumentField.origin(of: problem)
+            #expect(origin.object == "camera" && origin.key == key && origin.reason == "it is x" && origin.next == "y")
+            #expect(KeyTable.camera.key(key) != nil)
+        }
         for (field, key) in ofDevices {
             let problem = ConfigurationProblem(field: "source.device.\(field)", reason: "is x", next: "y")
             let origin = CameraDocumentField.origin(of: problem)

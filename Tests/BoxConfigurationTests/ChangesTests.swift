@@ -124,10 +124,10 @@ struct ChangesTests {
                     affects: ["off"])
             ])
         #expect(changes(("camera.off = { source = \"test:\", active = false }\n", "")).map(\.action) == [.none])
-        #expect(changes(adding: "camera.new = { source = 'rtsp://cam/' }").map(\.action) == [.none])
+        #expect(changes(adding: "camera.new = { source = 'rtsp://cam/' }").map(\.action) == [.startCamera])
         #expect(
-            changes(("front = { source = \"test:\"", "front = { source = 'rtsp://cam/'")).map(\.action) == [.stopCamera]
-        )
+            changes(("front = { source = \"test:\"", "front = { source = 'rtsp://cam/'")).map(\.action)
+                == [.restartCamera])
     }
 
     @Test func `a relay restarts the cameras that use it`() {

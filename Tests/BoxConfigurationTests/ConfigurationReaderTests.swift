@@ -203,7 +203,7 @@ struct ConfigurationReaderTests {
                 count += 1
             }
         }
-        #expect(count == 6)
+        #expect(count == 7)
     }
 
     @Test(arguments: [

@@ -16,14 +16,20 @@ struct ConnectionTests {
         #expect(issue.reason == "is not the name of a relay, did you mean \"spare\"?")
     }
 
-    @Test(arguments: ["rtsp://192.168.1.50/main", "rtsps://cam.local/1", "onvif://[fe80::1]"])
-    func `a source without a driver is a warning for its camera only`(source: String) throws {
-        let (read, issues) = Samples.read(Samples.small + "camera.side = { source = '\(source)' }\n")
-        let settings = try #require(read)
-        #expect(issues.map(\.code) == [.unsupportedSource])
-        #expect(issues.first?.key == "camera.side.source" && issues.first?.isWarning == true)
-        #expect(settings.runningCameras == ["front"])
-        #expect(settings.obstacle(to: "side")?.code == .unsupportedSource)
+    @Test func `a box pulls as many network cameras as it may, and the refusal names the number`() throws {
+        func box(_ count: Int, _ lines: String = "") -> [BoxConfiguration.Issue] {
+            let cameras = (0..<count).map { "camera.c\($0).source = 'rtsp://192.0.2.7/\($0)'\n" }.joined()
+            return Samples.read(Samples.small + cameras + lines).issues
+        }
+        #expect(box(16).isEmpty)
+        let issue = try #require(box(17).first)
+        #expect(issue.key == "box.pulls" && issue.code == .invalidValue && !issue.isWarning)
+        #expect(issue.reason == "allows 16 active network cameras, but there are 17")
+        // One that is switched off pulls nothing.
+        #expect(box(17, "camera.c3.active = false").isEmpty)
+        #expect(box(17, "box.pulls = 17").isEmpty)
+        let few = box(3, "[box]\npulls = 2\n")
+        #expect(few.map(\.key) == ["box.pulls"] && few.first?.line == 8)
     }
 
     @Test func `a camera waits for its relay and for the KAS`() throws {

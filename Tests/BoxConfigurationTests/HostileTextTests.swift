@@ -65,7 +65,7 @@ struct HostileTextTests {
     func `a mutated document never traps`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let corpus = [
-            Samples.full, Samples.small, DeviceKeyTests.full,
+            Samples.full, Samples.small, DeviceKeyTests.full, NetworkKeyTests.full,
             "a=[[[1,{b=[{c='x'}]}]]]\n[[t]]\nx=1\n[t.y]\n[[t]]\n'q'.\"r\"=1979-05-27 07:32:00\ns=\"\"\"\n\\\n\"\"\"\"\"\n",
         ]
         let pieces: [[UInt8]] =

@@ -16,6 +16,7 @@ struct RandomSettings {
     mutating func box() -> BoxSettings {
         var box = BoxSettings()
         if pick(0...1) == 0 { box.name = text(limit: 64) }
+        box.previews = pick(0...1) == 0
         let relays = ["main", "spare-1", "a"].prefix(pick(1...3))
         for name in relays { box.relays[name] = RelaySettings(values: values(KeyTable.relay, always: ["url"])) }
         if pick(0...3) > 0 { box.kas = KeyAccessSettings(values: values(KeyTable.keyAccess)) }
@@ -26,9 +27,7 @@ struct RandomSettings {
             if given["pixel_format"] == .string("h264") {
                 for key in ["encoder", "rotate", "flip", "masks", "overlay"] { given[key] = nil }
             }
-            if given["source"] == .string("test:") || given.text("source")?.hasPrefix("file:") == true {
-                given["masks"] = nil
-            }
+            if given.text("source")?.hasPrefix("v4l2:") != true { given["masks"] = nil }
             if given["stream"] != nil { given["stream"] = .string("Stream_\(number).x") }
             box.cameras["camera-\(number)"] = CameraSettings(values: given)
         }
@@ -57,7 +56,9 @@ struct RandomSettings {
         case .source:
             .string(
                 [
-                    "test:", "file:/srv/a \"b\" \\ ü.mp4", "rtsp://cam/1", "v4l2:/dev/v4l/by-id/c-\(pick(0...1 << 40))",
+                    "test:", "file:/srv/a \"b\" \\ ü.mp4", "rtsp://cam/1?a=b&c='\"%20",
+                    "onvif://[fe80::1%25eth0]:8000/x",
+                    "v4l2:/dev/v4l/by-id/c-\(pick(0...1 << 40))",
                 ].randomElement(using: &generator)!)
         case .relayURL: .string("rtmp://relay-\(pick(0...9)).example.net:\(pick(1...65_535))/live")
         case .keyAccessURL: .string("https://kas-\(pick(0...9)).example.net/kas")
@@ -74,6 +75,8 @@ struct RandomSettings {
         case .masks: .strings((0..<pick(0...3)).map { _ in mask().text })
         case .controls:
             .strings((0..<pick(0...3)).map { ControlSetting(name: "c_\($0)", value: pick(.min...(.max))).text })
+        case .certificatePin: .string("sha256//" + String(repeating: "Az09+/", count: 7) + "A=")
+        case .macAddress: .string("00:11:22:aa:bb:0\(pick(0...9))")
         case .soundDevice: .string("hw:CARD=C920,DEV=\(pick(0...9))")
         case .strings(_, let limit): .strings((0..<pick(0...3)).map { _ in text(limit: min(limit / 32, 40)) })
         }

@@ -77,7 +77,10 @@ struct SchemaTests {
         let tables: [any SettingsTable] = [
             CameraSettings(values: [
                 "name": .string("n"), "stream": .string("s"), "user": .string("u"), "secret": .string("s"),
-                "stall_after": .real(5), "microphone": .string("default"),
+                "stall_after": .real(5), "microphone": .string("default"), "pin": .string("p"),
+                "profile": .string("sub"),
+                "identity_endpoint": .string("urn:uuid:1"), "identity_serial": .string("1"),
+                "identity_mac": .string("00:11:22:33:44:55"),
             ]),
             RelaySettings(url: "u", caFile: "c", secret: "s"), KeyAccessSettings(url: "u", caFile: "c", secret: "s"),
             HealthSettings(metricsListen: "m"),

@@ -23,7 +23,9 @@ struct SecretTests {
         "onvif://hunter2Q9x@10.0.0.1",
         "rtsp://10.0.0.1/main#hunter2Q9x", "exec:hunter2Q9x", "hunter2Q9x", "test:hunter2Q9x", "file:hunter2Q9x",
         "http://u:hunter2Q9x@h/", "rtsp:hunter2Q9x", "rtsp:///hunter2Q9x", "v4l2:hunter2Q9x", "v4l2:/hunter2Q9x",
-        "file:/hunter2Q9x/",
+        "file:/hunter2Q9x/", "rtsp://admin:hunter/2Q9x@10.0.0.1/hunter2Q9x", "rtsps://10.0.0.1/?x=1&Token=hunter2Q9x",
+        "rtsp://10.0.0.1/user=admin_password=hunter2Q9x_channel=1", "rtsp://10.0.0.1/?p%61ss=hunter2Q9x",
+        "onvif://10.0.0.1/?x=hunter2Q9x", "rtsp://10.0.0.1:hunter2Q9x/", "rtsp://10.0.0.1/ hunter2Q9x",
     ])
     func `in a source`(source: String) throws {
         try expectUntold(Samples.small + "camera.side.source = '\(source)'")
@@ -62,6 +64,9 @@ struct SecretTests {
         let (_, issues) = Samples.read(
             "relay.spare.url = 'rtmp://r/a'\ncamera.a = { source = 'test:', relay = 'hunter2q9x' }")
         #expect(issues.map(\.key) == ["camera.a.relay"] && !"\(issues)".contains("hunter2q9x"))
+        for line in ["pin = 'hunter2Q9x'", "pin = 'sha256//hunter2Q9x'", "identity_mac = 'hunter2Q9x'"] {
+            try expectUntold("[camera.a]\nsource = 'test:'\n\(line)")
+        }
         for key in ["camera.a.secret", "relay.a.secret", "kas.secret"] { try expectUntold("\(key) = 'hunter2Q9x'") }
     }
 

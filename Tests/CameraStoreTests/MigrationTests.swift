@@ -6,7 +6,7 @@ import Testing
 @testable import CameraStore
 
 @Suite struct MigrationTests {
-    private static let versions = 1...5
+    private static let versions = 1...6
 
     private static func fixture(_ version: Int) throws -> String {
         let directory = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures")
@@ -68,6 +68,7 @@ import Testing
                 ]
                 front.revision = 7
             }
+            if version >= 6 { front.firmware = "V5.4.5 build 170124" }
             #expect(cameras[0] == front)
             #expect(!cameras[1].isActive && cameras[1].lastConnected == nil && cameras[1].user == nil)
             #expect(cameras[1].settings == (version >= 2 ? ["rate": .integer(15)] : [:]))
@@ -79,6 +80,11 @@ import Testing
             #expect(profiles.map(\.id) == ["Profile_1", "Profile_2"])
             #expect(profiles.map(\.rate) == [25, 12.5] && profiles.map(\.isDefault) == [true, false])
             #expect(try store.profiles(of: "back-door").map(\.codec) == ["h265"])
+            #expect(profiles.map(\.bitrate) == [version >= 6 ? 4_096_000 : nil, nil])
+            #expect(profiles[0].gop == (version >= 6 ? 50 : nil) && profiles[1].gop == nil)
+            #expect(profiles[0].service == (version >= 6 ? "media2" : nil))
+            #expect((profiles[0].snapshot != nil) == (version >= 6))
+            #expect(try store.thumbnailTaken(of: "front") == (version >= 6 ? 1_763_700_300 : nil))
             #expect(try store.thumbnail(of: "front") == [0xff, 0xd8, 0xff, 0xe0] + Array("JFIF fixture".utf8))
             #expect(try store.thumbnail(of: "garage") == nil)
 
@@ -104,17 +110,17 @@ import Testing
     @Test func `a store of the future is refused with a sentence, and stays as it is`() throws {
         try withTemporaryDirectory { directory in
             let path = directory + "/state.db"
-            try Self.load(5, at: path)
+            try Self.load(6, at: path)
             let queue = try DatabaseQueue(path: path)
             try queue.inDatabase { database in
                 try database.execute(
-                    sql: "ALTER TABLE camera ADD COLUMN future TEXT; INSERT INTO grdb_migrations VALUES ('v6')")
+                    sql: "ALTER TABLE camera ADD COLUMN future TEXT; INSERT INTO grdb_migrations VALUES ('v7')")
             }
             try queue.close()
             let content = try bytes(path)
             let error = try #require(throws: CameraStoreError.self) { try CameraStore(path: path) }
-            #expect(error == .database(.fromFuture(path: path, version: "v6")))
-            #expect("\(error)".contains("a newer WatchBox wrote it (schema v6)"))
+            #expect(error == .database(.fromFuture(path: path, version: "v7")))
+            #expect("\(error)".contains("a newer WatchBox wrote it (schema v7)"))
             #expect(try bytes(path) == content)
             #expect(try files(directory).allSatisfy { !$0.contains("corrupt") })
         }

@@ -22,7 +22,7 @@ let everything = CameraRecord(
         id: "front-door", uuid: "5f0c2a54-7a4b-4f0e-9d0c-0b6c1d3a1f01",
         name: #"Tür 🚪👨‍👩‍👧‍👦 "quoted" \ back ' # = [x] é \u0041 \n"#,
         source: "rtsp://192.0.2.50:554/Streaming/Channels/101?transport=tcp", user: #"ad"min\"#, address: "192.0.2.50",
-        port: 554, manufacturer: "HIKVISION", model: "DS-2CD2042", isActive: false, gridPosition: 3,
+        port: 554, manufacturer: "HIKVISION", model: "DS-2CD2042", firmware: "V5.4.5", isActive: false, gridPosition: 3,
         added: 1_700_000_000, lastConnected: 1_763_700_000,
         identity: CameraIdentity(
             onvifEndpoint: "urn:uuid:9b1d0c5e-0000-1000-8000-4419b6a1c2d3", serial: #"S "1""#, mac: "44:19:b6:a1:c2:d3",
@@ -33,4 +33,9 @@ let everything = CameraRecord(
             "tenth": .real(0.1), "audio": .boolean(false), "secret": .string("password"),
             "attributes": .strings([]), "viewers": .strings(["alice", #"b"o\b"#, ""]), "empty": .string(""),
         ]),
-    profiles: [profile("Profile_1", of: "front-door", isDefault: true), profile("ß \"2\"", of: "front-door")])
+    profiles: [
+        StreamProfile(
+            id: "Profile_1", camera: "front-door", name: "main", source: "rtsp://192.0.2.50/1", width: 1920,
+            height: 1080, rate: 12.5, codec: "hevc", isDefault: true, bitrate: 4_096_000, gop: 50, service: "media2",
+            snapshot: "http://192.0.2.50/onvif-http/snapshot?Profile_1"), profile("ß \"2\"", of: "front-door"),
+    ])

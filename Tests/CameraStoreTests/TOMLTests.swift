@@ -90,6 +90,15 @@ import Testing
         ("camera.a = { source = 'test:', profiles = [5] }", "camera.a.profiles[0].profile"),
         ("camera.a = { source = 'test:', profiles = [{ id = '1', x = 1 }] }", "camera.a.profiles[0].profile.x"),
         ("camera.a = { source = 'test:', profiles = [{ id = '1' }] }", "camera.a.profiles[0].name"),
+        ("camera.a = { source = 'test:', firmware = 5 }", "camera.a.firmware"),
+        (
+            "camera.a = { source = 'test:', profiles = [{ id = '1', name = 'n', source = 'test:', codec = 'x', gop = -1 }] }",
+            "camera.a.profiles[0].gop"
+        ),
+        (
+            "camera.a = { source = 'test:', profiles = [{ id = '1', name = 'n', source = 'test:', codec = 'x', snapshot = 'http://u:hunter2@h/' }] }",
+            "camera.a.profiles[0].snapshot"
+        ),
         ("camera.a = { source = 'test:', uuid = 'x' }", "camera.a.uuid"),
         (
             """

@@ -13,13 +13,13 @@ struct CameraRouteTests {
 
     private func answer(
         _ camera: CameraUnitService.Camera, _ method: APIRequest.Method, _ path: String, _ body: String = "",
-        isAdministrator: Bool = true
+        isAdministrator: Bool = true, query: [String: String] = [:]
     ) async -> APIResponse {
         var peer = Self.administrator
         peer.isAdministrator = isAdministrator
         let unit = CameraUnitService(
             camera: camera, notifier: Notifier(socketPath: nil), watchdogInterval: nil, version: "1.2.3")
-        return await unit.router.answer(APIRequest(method, path, body: Array(body.utf8), peer: peer))
+        return await unit.router.answer(APIRequest(method, path, query: query, body: Array(body.utf8), peer: peer))
     }
 
     private func camera(_ capture: CaptureStatistics? = nil) -> CameraUnitService.Camera {
@@ -72,11 +72,22 @@ struct CameraRouteTests {
 
     @Test func `a picture is for administrators only`() async {
         var camera = camera()
-        camera.snapshot = { () async throws(CodedError) in [0xFF, 0xD8, 0xFF, 0xD9] }
+        camera.snapshot = { (widest) async throws(CodedError) in
+            [0xFF, 0xD8, 0xFF, 0xD9] + (widest.map { Array("\($0)".utf8) } ?? [])
+        }
         let picture = await answer(camera, .get, "/api/v1/snapshot")
         guard case .bytes([0xFF, 0xD8, 0xFF, 0xD9], type: "image/jpeg") = picture.body else {
             Issue.record("\(picture)")
             return
+        }
+        let small = await answer(camera, .get, "/api/v1/snapshot", query: ["width": "320"])
+        guard case .bytes([0xFF, 0xD8, 0xFF, 0xD9, 0x33, 0x32, 0x30], type: "image/jpeg") = small.body else {
+            Issue.record("\(small)")
+            return
+        }
+        for width in ["15", "16385", "wide", ""] {
+            let refused = await answer(camera, .get, "/api/v1/snapshot", query: ["width": width])
+            #expect(problem(refused)?.code == .badRequest)
         }
         #expect(await answer(camera, .get, "/api/v1/snapshot", isAdministrator: false).status == 403)
         #expect(await answer(camera, .get, "/api/v1/status", isAdministrator: false).status == 200)

@@ -36,6 +36,23 @@ import Testing
         }
     }
 
+    @Test func `the password of a network camera may be missing: the camera says so`() throws {
+        func passwordFile(_ reference: String?, in directory: CredentialDirectory) throws -> String? {
+            var configuration = Self.configuration("/etc/relay.url")
+            configuration.source = .network(.init(url: "rtsp://cam/1", user: "admin", passwordFile: reference))
+            let resolved = try CredentialReferences.resolve(configuration, in: directory)
+            guard case .network(let network) = resolved.source else { return "(no network camera)" }
+            #expect(network.url == "rtsp://cam/1" && network.user == "admin")
+            return network.passwordFile
+        }
+        try Self.withDirectory(["box_kas-token", "camera-front_password", "box_password"]) { (directory, path) throws in
+            #expect(try passwordFile("credential:password", in: directory) == "\(path)/camera-front_password")
+            #expect(try passwordFile("/etc/password", in: directory) == "/etc/password")
+            #expect(try passwordFile("credential:other", in: directory) == nil)
+            #expect(try passwordFile(nil, in: directory) == nil)
+        }
+    }
+
     @Test func `a missing secret is named, and so is what to do`() throws {
         try Self.withDirectory(["camera-back_relay", "box_kas-token"]) { directory, _ in
             let error = #expect(throws: CodedError.self) {

@@ -195,6 +195,70 @@ private struct Dialogue {
     }
 }
 
+/// Of cameras on the network.
+@Suite struct NetworkWatchdogTests {
+    private func dialogue(_ state: CaptureStatistics.State, _ network: NetworkStatistics.State) -> Dialogue {
+        var dialogue = Dialogue()
+        dialogue.statistics.capture = CaptureStatistics(path: "rtsp://cam/1")
+        dialogue.statistics.capture?.state = state
+        dialogue.statistics.capture?.network = NetworkStatistics()
+        dialogue.statistics.capture?.network?.state = network
+        return dialogue
+    }
+
+    @Test func `a login that was refused waits a quarter of an hour and is alive`() {
+        var dialogue = dialogue(.waiting, .refused)
+        dialogue.statistics.capture?.reason = "the camera refuses user or password"
+        #expect(
+            dialogue.passes(.publishing) == [
+                .ready, .alive, .status("waiting for the camera: the camera refuses user or password"),
+            ])
+        // 15 minutes in half seconds; its count grows every 10 s.
+        for look in 0..<1800 {
+            if look % 20 == 0 { dialogue.statistics.capture?.attempts += 1 }
+            #expect(dialogue.passes(.publishing).contains(.alive))
+        }
+    }
+
+    @Test func `a thread that hangs while it waits is not alive for ever`() {
+        var dialogue = dialogue(.waiting, .waiting)
+        for _ in 0..<120 { #expect(dialogue.passes(.publishing).contains(.alive)) }
+        for _ in 0..<40 { #expect(!dialogue.passes(.publishing).contains(.alive)) }
+    }
+
+    @Test func `a camera whose pictures stop is waited for, and watched again when they come`() {
+        var dialogue = dialogue(.streaming, .live)
+        _ = dialogue.passes(.publishing, delivered: 12, sealed: 12)
+        dialogue.statistics.capture?.state = .waiting
+        dialogue.statistics.capture?.network?.state = .stalled
+        #expect(dialogue.passes(.publishing).contains(.alive))
+        dialogue.statistics.capture?.state = .streaming
+        dialogue.statistics.capture?.network?.state = .live
+        for _ in 0..<40 { #expect(!dialogue.passes(.publishing).contains(.alive)) }
+    }
+
+    @Test func `after a loss packets are life until the next key frame, but not for ever`() {
+        var dialogue = dialogue(.streaming, .live)
+        _ = dialogue.passes(.publishing, delivered: 12, sealed: 12)
+        for _ in 0..<119 {
+            dialogue.statistics.capture?.network?.packets += 100
+            #expect(dialogue.passes(.publishing).contains(.alive))
+        }
+        dialogue.statistics.capture?.network?.packets += 100
+        #expect(!dialogue.passes(.publishing).contains(.alive))
+    }
+
+    @Test func `packets are no life while pictures wait to be sealed`() {
+        var dialogue = dialogue(.streaming, .live)
+        _ = dialogue.passes(.publishing, delivered: 12, sealed: 12)
+        dialogue.statistics.queue.units = 3
+        for _ in 0..<40 {
+            dialogue.statistics.capture?.network?.packets += 100
+            #expect(!dialogue.passes(.publishing).contains(.alive))
+        }
+    }
+}
+
 @Suite struct CameraRatesTests {
     @Test func `rates come from the last two seconds`() {
         var rates = CameraRates()

@@ -18,6 +18,8 @@ final class ControlStage: Sendable {
     let now = Mutex(Duration.seconds(100))
     let boot = Mutex("boot-1")
     let steps = StepCounter()
+    /// What control finds on the network; nothing unless a test says so.
+    let network = ScriptedNetwork()
     private let stubs = Mutex<[CameraStub]>([])
 
     init() throws {
@@ -76,7 +78,7 @@ final class ControlStage: Sendable {
                 realtimeMicroseconds: { 1_700_000_000_000_000 },
                 sinceBoot: { [now = SharedDuration(box)] in now.value },
                 bootIdentifier: boot.withLock { $0 }, sleep: sleep ?? { try await Task.sleep(for: $0) }),
-            effects: Effects(willDo: { try steps.willDo($0) }))
+            effects: Effects(willDo: { try steps.willDo($0) }), network: network.tools)
     }
 
     /// Control starts, and all that it asked of systemd is done.

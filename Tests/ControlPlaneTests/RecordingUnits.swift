@@ -71,7 +71,7 @@ final class RecordingUnits: UnitControl {
                 device.width = change.width ?? device.width
                 device.height = change.height ?? device.height
                 configuration.source = .device(device)
-            case .file: return
+            case .file, .network: return
             }
             state.content[unit] = JSONDocument.bytes(configuration)
         }

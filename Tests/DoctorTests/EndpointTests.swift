@@ -10,6 +10,7 @@ struct EndpointTests {
         ("https://[2001:db8::1]:8443/kas", "2001:db8::1", 8443),
         ("https://[::1]", "::1", 443),
         ("rtmp://user:pass@host:19/live", "host", 19),
+        ("rtsp://192.0.2.7/stream1", "192.0.2.7", 554), ("onvif://[2001:db8::7]", "2001:db8::7", 80),
     ])
     func `host and port of a URL`(url: String, host: String, port: UInt16) throws {
         let endpoint = try #require(Endpoint(url))

@@ -271,6 +271,46 @@ final class CaptureWatchTests {
         }
     }
 
+    @Test(arguments: [
+        (ErrorCode?.none, ErrorCode.cameraUnreachable), (.loginRefused, .loginRefused),
+        (.streamFrozen, .streamFrozen), (.cameraProtocol, .cameraProtocol),
+    ])
+    func `a network camera that waits is never answered with a step: its process tries by itself`(
+        code: ErrorCode?, told: ErrorCode
+    ) throws {
+        for second in stride(from: 1.0, through: 120, by: 2) {
+            let outcome = look(second) {
+                $0.state = .waiting
+                $0.reason = "the camera refuses"
+                $0.code = code
+                $0.network = NetworkStatistics()
+            }
+            #expect(finding(outcome, .camera)?.code == told)
+            switch outcome.trouble {
+            case nil: #expect(second < 30)
+            case .remote: #expect(second >= 30)
+            default: Issue.record("\(String(describing: outcome.trouble))")
+            }
+        }
+        // One that says that it delivers, and does not, is helped as any other.
+        var last: EscalationLadder.Trouble?
+        for second in stride(from: 121.0, through: 240, by: 2) {
+            last = look(second) { $0.network = NetworkStatistics() }.trouble
+        }
+        guard case .local? = last else {
+            Issue.record("\(String(describing: last))")
+            return
+        }
+    }
+
+    @Test func `what a network camera codes itself is said so`() {
+        let outcome = look(1, frames: 20) {
+            $0.encoder = "passthrough"
+            ($0.width, $0.height, $0.rate) = (1920, 1080, 25)
+        }
+        #expect(finding(outcome, .encoder)?.evidence == "as the camera codes it, 1920x1080 at 25.0 fps")
+    }
+
     @Test func `what a camera is encoded with is told, and what it does not hold`() throws {
         func encoder(_ second: Double, _ change: (inout CaptureStatistics) -> Void) -> Finding? {
             finding(

@@ -42,17 +42,20 @@ public struct CameraRequest: Codable, Equatable, Sendable {
     /// Needed to add; refused in a change.
     public var id: String?
     public var name: String?
-    /// `test:`, `file:/path`, `v4l2:/dev/…`, later `rtsp://…`, `onvif://…`; without user or password.
+    /// `test:`, `file:/path`, `v4l2:/dev/…`, `rtsp://…`, `rtsps://…`, `onvif://…`; without user or password.
     public var source: String?
     public var user: String?
     public var isActive: Bool?
     /// `size`, `rate`, `bitrate`, `gop`, `audio`, `loop`, `pixel_format`, `encoder`, `rotate`, `flip`, `masks`,
-    /// `overlay`, `controls`, `microphone`, `relay`, `stream`, `rotate_seconds`, `attributes`, `viewers` as in the TOML. Those that a change does not name stay as they are.
+    /// `overlay`, `controls`, `microphone`, `transport`, `allow_basic`, `pin`, `profile`, `events`, `relay`, `stream`, `rotate_seconds`, `attributes`, `viewers` as in the TOML. Those that a change does not name stay as they are.
     public var settings: [String: SettingValue]?
+    /// ID of a camera test of the same source: what it found out is kept with the camera (maker, identity, profiles, and
+    /// the certificate's pin), if the camera was usable.
+    public var test: String?
 
     public init(
         id: String? = nil, name: String? = nil, source: String? = nil, user: String? = nil, isActive: Bool? = nil,
-        settings: [String: SettingValue]? = nil
+        settings: [String: SettingValue]? = nil, test: String? = nil
     ) {
         self.id = id
         self.name = name
@@ -60,6 +63,7 @@ public struct CameraRequest: Codable, Equatable, Sendable {
         self.user = user
         self.isActive = isActive
         self.settings = settings
+        self.test = test
     }
 }
 
@@ -73,8 +77,20 @@ public struct CameraDocument: Codable, Equatable, Sendable {
         public var rate: Double?
         public var codec: String?
         public var isDefault: Bool
+        /// The camera's own name for it, for the setting `profile`.
+        public var token: String?
+        /// Bits per second.
+        public var bitrate: Int?
+        /// Pictures from one key frame to the next.
+        public var gop: Int?
 
-        public init(name: String, width: Int?, height: Int?, rate: Double?, codec: String?, isDefault: Bool) {
+        public init(
+            name: String, width: Int?, height: Int?, rate: Double?, codec: String?, isDefault: Bool,
+            token: String? = nil, bitrate: Int? = nil, gop: Int? = nil
+        ) {
+            self.token = token
+            self.bitrate = bitrate
+            self.gop = gop
             self.name = name
             self.width = width
             self.height = height
@@ -97,6 +113,12 @@ public struct CameraDocument: Codable, Equatable, Sendable {
     public var lastConnected: Int64?
     public var manufacturer: String?
     public var model: String?
+    public var firmware: String?
+    /// What stays when its address changes: WS-Discovery's endpoint reference, serial number, MAC address.
+    public var endpoint: String?
+    public var serial: String?
+    public var mac: String?
+    /// Where it was last reached.
     public var address: String?
     public var port: Int?
     public var settings: [String: SettingValue]
@@ -108,7 +130,8 @@ public struct CameraDocument: Codable, Equatable, Sendable {
     public init(
         id: String, name: String, source: String, user: String? = nil, hasPassword: Bool = false, isActive: Bool = true,
         gridPosition: Int = 0, added: Int64? = nil, lastConnected: Int64? = nil, manufacturer: String? = nil,
-        model: String? = nil, address: String? = nil, port: Int? = nil, settings: [String: SettingValue] = [:],
+        model: String? = nil, firmware: String? = nil, endpoint: String? = nil, serial: String? = nil,
+        mac: String? = nil, address: String? = nil, port: Int? = nil, settings: [String: SettingValue] = [:],
         profiles: [Profile] = [], origin: String, stream: StreamDocument
     ) {
         self.id = id
@@ -122,6 +145,10 @@ public struct CameraDocument: Codable, Equatable, Sendable {
         self.lastConnected = lastConnected
         self.manufacturer = manufacturer
         self.model = model
+        self.firmware = firmware
+        self.endpoint = endpoint
+        self.serial = serial
+        self.mac = mac
         self.address = address
         self.port = port
         self.settings = settings

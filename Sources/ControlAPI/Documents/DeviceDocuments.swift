@@ -57,12 +57,15 @@ public struct VideoNodeDocument: Codable, Equatable, Sendable {
     public var formats: [Format]
     /// Nil unless they were asked for.
     public var controls: [VideoControlDocument]?
+    /// ID of the camera that it is already; nil also when that was not asked.
+    public var camera: String?
 
     public init(
         device: String, name: String, kind: Kind, bus: String, index: Int, stableID: String? = nil,
         stablePath: String? = nil, driver: String? = nil, serial: String? = nil, usbPort: String? = nil,
-        reason: String? = nil, formats: [Format] = [], controls: [VideoControlDocument]? = nil
+        reason: String? = nil, formats: [Format] = [], controls: [VideoControlDocument]? = nil, camera: String? = nil
     ) {
+        self.camera = camera
         self.device = device
         self.name = name
         self.kind = kind
@@ -131,10 +134,16 @@ public struct DiscoveryDocument: Codable, Equatable, Sendable {
     public var schema = "watchbox.discovery/2"
     public var nodes: [VideoNodeDocument]
     public var sounds: [SoundDeviceDocument]
-    /// What this version does not look for, or cannot use.
+    /// What the network was asked; nil: it was not, and `limits` says why.
+    public var network: NetworkSearchDocument?
+    /// What was not looked for, or cannot be used.
     public var limits: [String]
 
-    public init(nodes: [VideoNodeDocument], sounds: [SoundDeviceDocument] = [], limits: [String]) {
+    public init(
+        nodes: [VideoNodeDocument], sounds: [SoundDeviceDocument] = [], network: NetworkSearchDocument? = nil,
+        limits: [String]
+    ) {
+        self.network = network
         self.nodes = nodes
         self.sounds = sounds
         self.limits = limits

@@ -36,6 +36,8 @@ extension ControlCore {
             if case .replace = proposal.edit { isStoreTorn = store != nil }
             warnings = proposal.warnings
         }
+        // Of a time when they were kept.
+        if !current.settings.previews { try? store?.removeThumbnails() }
         if let filesProblem { report(filesProblem, .config) }
         for warning in warnings {
             logger.warning("\(warning)", metadata: ["code": "\(warning.code)"])

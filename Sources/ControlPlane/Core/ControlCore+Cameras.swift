@@ -1,4 +1,5 @@
 internal import BoxConfiguration
+internal import CameraModel
 internal import CameraStore
 internal import ControlAPI
 internal import CredentialStore
@@ -6,7 +7,12 @@ internal import ErrorCatalog
 
 extension ControlCore {
     /// - Returns: the diff for a dry run, and nil when the camera was added.
-    func addCamera(_ request: CameraRequest, dryRun: Bool) throws -> ConfigurationDiff? {
+    ///
+    /// - Parameter finding: of a test of this very source; one that ended without a picture proves nothing, and is not
+    ///   taken.
+    func addCamera(
+        _ request: CameraRequest, finding: StreamTestReport? = nil, dryRun: Bool
+    ) throws -> ConfigurationDiff? {
         guard let given = request.id else { throw CodedError(.badRequest, "id is missing") }
         let id = try CameraIdentifier.check(given)
         guard let source = request.source else { throw CodedError(.badRequest, "source is missing") }
@@ -20,32 +26,69 @@ extension ControlCore {
             id: id, name: request.name ?? id, source: source, user: request.user, isActive: request.isActive ?? true,
             gridPosition: position, added: clock.seconds)
         try Self.set(request.settings, of: &camera)
+        let finding = finding.flatMap { $0.isUsable ? $0 : nil }
+        if let finding { Self.take(finding, into: &camera) }
         try camera.validate()
         let proposal = try propose("camera add \(id)", .addCamera(camera))
         if dryRun { return difference(proposal) }
         try removeRests(of: id)
         _ = try commit(proposal)
+        if let finding { keep(LearnedCamera(finding), of: id) }
         return nil
     }
 
     func changeCamera(
-        _ id: String, _ request: CameraRequest, ifRevision: Int?, cause: String? = nil, dryRun: Bool
+        _ id: String, _ request: CameraRequest, finding: StreamTestReport? = nil, ifRevision: Int?,
+        cause: String? = nil, dryRun: Bool
     ) throws -> ConfigurationDiff? {
         guard request.id == nil || request.id == id else {
             throw CodedError(.badRequest, "a camera keeps its ID", next: "Change its name instead", object: id)
         }
         var camera = try storedCamera(id)
         if let name = request.name { camera.name = name }
-        if let source = request.source { camera.source = source }
+        if let source = request.source, source != camera.source {
+            // Another stream of the same device has the same certificate and the same identity.
+            let isSameDevice = NetworkPlace(source).map { $0 == NetworkPlace(camera.source) } ?? false
+            camera.source = source
+            if !isSameDevice {
+                camera.forgetDevice()
+                for field in StoreContent.identityFields + ["pin"] { camera.settings[field] = nil }
+            }
+        }
         if let user = request.user { camera.user = user.isEmpty ? nil : user }
         if let isActive = request.isActive { camera.isActive = isActive }
         try Self.set(request.settings, of: &camera)
+        // Whichever device answers next is this camera.
+        let accepts = StoreContent.identityFields.allSatisfy { request.settings?[$0] == .string("") }
+        if accepts { camera.forgetDevice() }
+        let finding = finding.flatMap { $0.isUsable ? $0 : nil }
+        if let finding { Self.take(finding, into: &camera) }
         try camera.validate()
         let proposal = try propose(
             cause ?? "camera edit \(id)", .updateCamera(camera, ifRevision: ifRevision))
         if dryRun { return difference(proposal) }
         _ = try commit(proposal)
+        if accepts { network[id]?.learnt = nil }
+        if let finding { keep(LearnedCamera(finding), of: id) }
         return nil
+    }
+
+    /// What of a test's findings the camera's process has to go by: which device it is, and the certificate's pin unless
+    /// one is set.
+    private static func take(_ finding: StreamTestReport, into camera: inout Camera) {
+        if let pin = finding.pin, CameraConfiguration.Network.isPin(pin), camera.settings["pin"] == nil {
+            camera.settings["pin"] = .string(pin)
+        }
+        guard camera.source.hasPrefix("onvif:"), let device = finding.device else { return }
+        // Of the device that was tested: another one has to prove that it is this.
+        let texts = [("identity_endpoint", device.endpoint, 256), ("identity_serial", device.serial, 128)]
+        for (field, text, limit) in texts {
+            guard let text, Printable.isPrintable(text, limit: limit) else { continue }
+            camera.settings[field] = .string(text)
+        }
+        if let mac = device.mac?.lowercased(), CameraConfiguration.Network.isMAC(mac) {
+            camera.settings["identity_mac"] = .string(mac)
+        }
     }
 
     /// With its settings, its unit and its secrets.
@@ -67,6 +110,8 @@ extension ControlCore {
         }
         try? effects.remove(paths.restartMark(id))
         streamStates[id] = nil
+        network[id] = nil
+        thumbnails[id] = nil
         do {
             try removeRests(of: id)
         } catch {

@@ -82,6 +82,7 @@ extension ControlCore {
         arrivals = arrivals.filter { generation.settings.cameras[$0.key] != nil }
         commits += 1
         for id in added { arrivals[id] = commits }
+        forgetDevices(generation.settings, proposal.edit)
         current = generation
         // Origins are no part of the comparison, but are told.
         warnings = proposal.warnings
@@ -93,6 +94,22 @@ extension ControlCore {
         tell(difference, number: number, cause: proposal.cause)
         difference.toGeneration = number
         return difference
+    }
+
+    /// What was learned and seen of cameras that are other devices now, and of all when the store was replaced: their
+    /// processes are asked again.
+    private func forgetDevices(_ settings: BoxSettings, _ edit: StoreEdit) {
+        if case .replace = edit { forgetLearnt() }
+        for (id, camera) in settings.cameras {
+            guard let former = current.settings.cameras[id], former.source != camera.source else { continue }
+            network[id] = nil
+            thumbnails[id] = nil
+        }
+        if !settings.previews, current.settings.previews { try? store?.removeThumbnails() }
+    }
+
+    func forgetLearnt() {
+        for id in network.keys { network[id]?.learnt = nil }
     }
 
     /// The next one, or the current one again when the settings are the same and only what they came from is not.

@@ -23,6 +23,7 @@ extension ControlCore {
             guard shelf.unfinishedRestore() != nil else { throw error }
         }
         try current.store.write(to: store, effects: effects)
+        forgetLearnt()
         try shelf.abandonRestore()
         isStoreTorn = false
         if !isUnsaved { savingProblem = nil }

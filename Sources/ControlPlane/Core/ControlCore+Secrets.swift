@@ -103,7 +103,9 @@ extension ControlCore {
     }
 
     /// A source of this box needs no login; setting one must not cost it a frame.
-    private func uses(of camera: CameraSettings, _ id: String) -> Set<String> { camera.secret == nil ? [] : [id] }
+    private func uses(of camera: CameraSettings, _ id: String) -> Set<String> {
+        camera.secret == nil && camera.passwordSecret == nil ? [] : [id]
+    }
 
     /// - Parameter affects: cameras that have to start anew with it, as far as they run.
     private func set(_ secret: [UInt8], name: String, scope: String, affects: Set<String>) async throws {

@@ -97,10 +97,12 @@ extension ControlCore {
         let origin = current.settings.origins["camera.\(id)"] ?? "store"
         let camera = origin == "store" ? (try? store?.camera(id)) ?? current.store.camera(id) : nil
         let values = current.settings.values("camera.\(id)") ?? [:]
-        var profiles = ((try? store?.profiles(of: id)) ?? []).map {
+        let stored = ((try? store?.profiles(of: id)) ?? []).map { NetworkStatistics.Profile($0) }
+        let used = NetworkStatistics.Profile.used(stored, wanted: settings.profile)?.token
+        var profiles = stored.map {
             CameraDocument.Profile(
                 name: $0.name, width: $0.width, height: $0.height, rate: $0.rate, codec: $0.codec,
-                isDefault: $0.isDefault)
+                isDefault: $0.token == used, token: $0.token, bitrate: $0.bitrate, gop: $0.gop)
         }
         if profiles.isEmpty, settings.source == "test:" {
             profiles = [
@@ -113,9 +115,29 @@ extension ControlCore {
             id: id, name: settings.displayName(id), source: settings.source, user: settings.user,
             hasPassword: hasPassword(id, settings), isActive: settings.active, gridPosition: settings.grid,
             added: camera?.added, lastConnected: camera?.lastConnected, manufacturer: camera?.manufacturer,
-            model: camera?.model, address: camera?.address, port: camera?.port,
+            model: camera?.model, firmware: camera?.firmware, endpoint: camera?.identity.onvifEndpoint,
+            serial: camera?.identity.serial, mac: camera?.identity.mac, address: camera?.address, port: camera?.port,
             settings: values.filter { !StoreContent.cameraFields.contains($0.key) }.mapValues(\.document),
             profiles: profiles, origin: origin, stream: stream)
+    }
+
+    /// What a network camera offers: as its process says, else as it was stored.
+    func profiles(_ id: String) async throws -> CameraProfileListDocument {
+        let settings = try requireCamera(id)
+        guard settings.isNetworkCamera else {
+            throw CodedError(
+                .badRequest, "camera \(id) has no profiles", why: "it is no camera on the network",
+                next: "See its settings: watchboxctl camera show \(id)", object: id)
+        }
+        let network = try await stream(id).statistics?.capture?.network
+        var profiles = network?.device?.profiles ?? []
+        if profiles.isEmpty {
+            profiles = ((try? store?.profiles(of: id)) ?? []).map { NetworkStatistics.Profile($0) }
+        }
+        return CameraProfileListDocument(
+            camera: id,
+            used: network?.profile ?? NetworkStatistics.Profile.used(profiles, wanted: settings.profile)?.token,
+            profiles: profiles)
     }
 
     // MARK: Keys
@@ -214,6 +236,17 @@ extension ControlCore {
                 "watchbox_event_watchers", .gauge, help: "Clients that follow events or logs.",
                 samples: [.init(Double(hub.watchers))]),
         ])
+    }
+}
+
+extension NetworkStatistics.Profile {
+    /// As it was stored.
+    init(_ stored: StreamProfile) {
+        self.init(
+            token: stored.id, name: stored.name, service: stored.service ?? "media", url: stored.source,
+            snapshotURL: stored.snapshot, codec: stored.codec, width: stored.width > 0 ? stored.width : nil,
+            height: stored.height > 0 ? stored.height : nil, rate: stored.rate > 0 ? stored.rate : nil,
+            bitrate: stored.bitrate, gop: stored.gop)
     }
 }
 

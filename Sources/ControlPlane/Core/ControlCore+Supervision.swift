@@ -85,6 +85,8 @@ extension ControlCore {
                 "\(document.state.rawValue)\(document.reason.map { ": \($0)" } ?? "")")
             if document.state == .live { try? store?.setConnected(document.camera, at: clock.seconds) }
         }
+        observeNetwork(documents)
+        observeThumbnails(documents)
         let known = Set(documents.map(\.camera))
         streamStates = streamStates.filter { known.contains($0.key) }
     }

@@ -31,6 +31,8 @@ actor ControlCore {
     nonisolated let crew: UnitCrew
     nonisolated let hub: EventHub
     nonisolated let processes: CameraProcesses
+    /// Searches of the network and tests of cameras.
+    nonisolated let jobs: NetworkJobs
     let clock: ControlClock
     let logger: Logger
     let version: String
@@ -64,12 +66,16 @@ actor ControlCore {
     var ticks = 0
     var streamStates: [String: StreamDocument.State] = [:]
     var lastHealthEvent: Int64?
+    /// By ID.
+    var network: [String: NetworkMemory] = [:]
+    var thumbnails: [String: [UInt8]] = [:]
+    var thumbnailTask: Task<Void, Never>?
     private var marks = 0
     var commits = 0
 
     init(
-        paths: ControlPaths, effects: Effects, units: any UnitControl, credentials: CredentialStore, version: String,
-        logger: Logger, clock: ControlClock
+        paths: ControlPaths, effects: Effects, units: any UnitControl, credentials: CredentialStore,
+        network: NetworkTools, version: String, logger: Logger, clock: ControlClock
     ) {
         self.paths = paths
         self.effects = effects
@@ -95,6 +101,7 @@ actor ControlCore {
         }
         let hub = EventHub(store: store, now: clock.realtimeMicroseconds)
         self.hub = hub
+        jobs = NetworkJobs(tools: network, clock: clock, hub: hub)
         crew = UnitCrew(
             units: units, willDo: effects.willDo,
             prepare: { unit, isDown in

@@ -10,6 +10,8 @@ struct StoreContent: Codable, Equatable, Sendable {
     static let kinds = ["box", "health", "kas", "kas-server", "relay", "relay-server"]
     /// Settings that are fields of a camera.
     static let cameraFields: Set<String> = ["name", "source", "user", "active", "grid"]
+    /// Settings that say which device a network camera is.
+    static let identityFields = ["identity_endpoint", "identity_serial", "identity_mac"]
 
     var cameras: [CameraRecord] = []
     var objects: [StoredObject] = []
@@ -26,12 +28,13 @@ struct StoreContent: Codable, Equatable, Sendable {
         for kind in Self.kinds { objects += try store.objects(kind: kind) }
     }
 
-    /// Without what changes by itself, so that equal content is equal: what a generation keeps.
+    /// Without what changes by itself or was learned of a device, so that equal content is equal: what a generation keeps.
     var kept: StoreContent {
         var content = self
         for index in content.cameras.indices {
             content.cameras[index].camera.revision = 1
             content.cameras[index].camera.lastConnected = nil
+            content.cameras[index].camera.forgetDevice()
         }
         for index in content.objects.indices { content.objects[index].revision = 1 }
         content.cameras.sort { $0.camera.id < $1.camera.id }
@@ -90,12 +93,30 @@ struct StoreContent: Codable, Equatable, Sendable {
     ) -> Camera {
         var camera = known ?? Camera(id: id, name: id, source: "", gridPosition: position, added: now)
         if case .string(let name)? = settings["name"] { camera.name = name }
-        if case .string(let source)? = settings["source"] { camera.source = source }
+        if case .string(let source)? = settings["source"], source != camera.source {
+            camera.source = source
+            camera.forgetDevice()
+        }
         if case .string(let user)? = settings["user"] { camera.user = user } else { camera.user = nil }
         if case .boolean(let active)? = settings["active"] { camera.isActive = active } else { camera.isActive = true }
         if case .integer(let grid)? = settings["grid"] { camera.gridPosition = Int(clamping: grid) }
         camera.settings = settings.filter { !cameraFields.contains($0.key) }.mapValues(\.stored)
         return camera
+    }
+}
+
+extension Camera {
+    /// What a device told of itself, but for what the settings hold.
+    mutating func takeDevice(of other: Camera) {
+        (address, port) = (other.address, other.port)
+        (manufacturer, model, firmware) = (other.manufacturer, other.model, other.firmware)
+        identity = other.identity
+    }
+
+    mutating func forgetDevice() {
+        (address, port) = (nil, nil)
+        (manufacturer, model, firmware) = (nil, nil, nil)
+        identity = CameraIdentity()
     }
 }
 
@@ -166,6 +187,8 @@ extension StoreContent {
                 var wanted = record.camera
                 wanted.revision = known.revision
                 wanted.lastConnected = known.lastConnected
+                // What was learned of the device stays as long as it is that device.
+                if wanted.source == known.source { wanted.takeDevice(of: known) }
                 guard wanted != known else { continue }
                 try effects.willDo("store: update camera \(wanted.id)")
                 try store.update(wanted)

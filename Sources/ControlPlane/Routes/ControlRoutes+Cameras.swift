@@ -1,3 +1,4 @@
+internal import CameraModel
 internal import ControlAPI
 internal import ErrorCatalog
 
@@ -13,7 +14,9 @@ extension ControlRoutes {
                 query: Self.dryRun
             ) { request in
                 let wanted = try request.decode(CameraRequest.self)
-                let difference = try await coded { try await core.addCamera(wanted, dryRun: request.isDryRun) }
+                let difference = try await coded {
+                    try await core.addCamera(wanted, finding: try await finding(wanted), dryRun: request.isDryRun)
+                }
                 if let difference { return .document(difference) }
                 return try await camera(wanted.id ?? "", status: 201, location: true)
             },
@@ -37,7 +40,8 @@ extension ControlRoutes {
                 let wanted = try request.decode(CameraRequest.self)
                 let revision = try request.revision()
                 let difference = try await coded {
-                    try await core.changeCamera(id, wanted, ifRevision: revision, dryRun: request.isDryRun)
+                    try await core.changeCamera(
+                        id, wanted, finding: try await finding(wanted), ifRevision: revision, dryRun: request.isDryRun)
                 }
                 if let difference { return .document(difference) }
                 return try await camera(id)
@@ -87,6 +91,12 @@ extension ControlRoutes {
                 return .noContent
             },
         ]
+    }
+
+    /// Of the test that a request names; nil when it names none.
+    private func finding(_ request: CameraRequest) async throws -> StreamTestReport? {
+        guard let test = request.test else { return nil }
+        return try await core.jobs.finding(test, source: request.source)
     }
 
     private func switching(_ action: String, isActive: Bool, _ summary: String) -> APIRoute {

@@ -13,7 +13,8 @@ struct ControlRoutes: Sendable {
 
     var all: [APIRoute] {
         let routes =
-            box + cameras + cameraActions + streams + relays + keyAccess + keys + health + events + configuration
+            box + cameras + cameraActions + network + networkCameras + streams + relays + keyAccess + keys + health
+            + events + configuration
         return routes + [openAPI(of: routes)]
     }
 

@@ -28,6 +28,12 @@ enum CameraIdentifier {
 
 /// Text from outside in a message that goes to a terminal.
 enum Printable {
+    /// Whether it can stand in a configuration as it is.
+    static func isPrintable(_ text: String, limit: Int) -> Bool {
+        (1...limit).contains(text.unicodeScalars.count)
+            && text.unicodeScalars.allSatisfy { $0.value >= 32 && !(127..<160).contains($0.value) }
+    }
+
     static func text(_ text: String, limit: Int) -> String {
         let scalars = text.unicodeScalars.prefix(limit).map { scalar -> Character in
             scalar.value < 32 || (127..<160).contains(scalar.value) ? "?" : Character(scalar)

@@ -57,7 +57,8 @@ struct RuntimeTarget: Equatable {
     ) -> (file: [UInt8]?, obstacle: CodedError?) {
         if let obstacle = settings.obstacle(to: id) { return (nil, obstacle) }
         let needed = [
-            (camera.secret, "watchboxctl camera password \(id)"),
+            // A network camera without its password runs, and says so.
+            (camera.isNetworkCamera ? nil : camera.secret, "watchboxctl camera password \(id)"),
             (settings.relays[camera.relay]?.secret, "watchboxctl relay edit \(camera.relay) --secret-file FILE"),
             (settings.kas?.secret, "watchboxctl kas set --token-file FILE"),
         ]

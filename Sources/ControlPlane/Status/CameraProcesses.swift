@@ -13,6 +13,10 @@ final class CameraProcesses: Sendable {
     /// A camera that has just begun may have no picture for some seconds. Its process waits 8 seconds for one, and is to say
     /// itself that there is none.
     private static let pictureDeadline = Duration.seconds(13)
+    /// A test ends by itself after 25 seconds.
+    private static let testDeadline = Duration.seconds(28)
+    /// The camera itself is asked, several times.
+    private static let deviceDeadline = Duration.seconds(25)
     /// Of one JPEG; 1920x1920 without any compression has 5.5 MB.
     private static let pictureBytes = 8 << 20
 
@@ -71,6 +75,69 @@ final class CameraProcesses: Sendable {
             throw .invalidAnswer(path: client.socketPath, why: "it is no JPEG picture")
         }
         return picture
+    }
+
+    /// A small picture, of at most `limit` bytes.
+    ///
+    /// - Parameter user: of the camera's unit.
+    func thumbnail(of id: String, user: UInt32, width: Int, limit: Int) async throws(ControlClientError) -> [UInt8] {
+        var client = client(id, user)
+        client.readTimeout = Self.pictureDeadline
+        client.maximumAnswerBytes = limit
+        let picture = try await client.bytes("/api/v1/snapshot", query: [("width", "\(width)")])
+        guard picture.starts(with: [0xFF, 0xD8, 0xFF]) else {
+            throw .invalidAnswer(path: client.socketPath, why: "it is no JPEG picture")
+        }
+        return picture
+    }
+
+    // MARK: Network cameras
+
+    /// Everything from the first packet to the first key frame, with the password that the process has.
+    ///
+    /// - Parameter user: of the camera's unit.
+    func test(_ id: String, user: UInt32) async throws(ControlClientError) -> StreamTestReport {
+        var client = client(id, user)
+        client.changeTimeout = Self.testDeadline
+        return try await client.send(.post, "/api/v1/test", as: StreamTestReport.self)
+    }
+
+    /// - Parameter user: of the camera's unit.
+    func move(_ command: PTZCommand, _ id: String, user: UInt32) async throws(ControlClientError) {
+        var client = client(id, user)
+        client.changeTimeout = Self.deviceDeadline
+        try await client.send(.post, "/api/v1/ptz", body: command)
+    }
+
+    /// - Parameter user: of the camera's unit.
+    func presets(of id: String, user: UInt32) async throws(ControlClientError) -> PTZPresetListDocument {
+        var client = client(id, user)
+        client.readTimeout = Self.deviceDeadline
+        return try await client.get(PTZPresetListDocument.self, "/api/v1/presets")
+    }
+
+    /// - Parameter user: of the camera's unit.
+    func encoders(of id: String, user: UInt32) async throws(ControlClientError) -> CameraEncoderListDocument {
+        var client = client(id, user)
+        client.readTimeout = Self.deviceDeadline
+        return try await client.get(CameraEncoderListDocument.self, "/api/v1/encoders")
+    }
+
+    /// - Parameter user: of the camera's unit.
+    func configure(
+        _ change: CameraEncoder.Change, of id: String, user: UInt32
+    ) async throws(ControlClientError) {
+        var client = client(id, user)
+        client.changeTimeout = Self.deviceDeadline
+        try await client.send(.patch, "/api/v1/encoders", body: change)
+    }
+
+    /// - Parameter user: of the camera's unit.
+    func announce(_ request: AnnouncedRequest, to id: String, user: UInt32) async throws(ControlClientError) {
+        var client = client(id, user)
+        // Nobody waits for it.
+        client.changeTimeout = Self.deviceDeadline
+        try await client.send(.post, "/api/v1/announced", body: request)
     }
 
     private func client(_ id: String, _ user: UInt32) -> ControlClient {

@@ -59,7 +59,9 @@ struct StreamState {
         let reason = process.statistics.reason
         if process.statistics.state == .publishing, let capture = process.statistics.capture {
             switch capture.state {
-            case .waiting: return (.waiting, capture.reason ?? "waits for its camera", capture.code ?? .deviceMissing)
+            case .waiting:
+                let standard: ErrorCode = capture.network == nil ? .deviceMissing : .cameraUnreachable
+                return (.waiting, capture.reason ?? "waits for its camera", capture.code ?? standard)
             case .starting: return (.starting, capture.reason, capture.code)
             case .streaming, .stopped: break
             }

@@ -27,7 +27,9 @@ extension DoctorCheck {
             let why = first.stream.reason.map { ": \($0)" } ?? ""
             let others = silent.count > 1 ? ", and \(silent.count - 1) more" : ""
             let evidence = "\(first.id) is \(first.stream.state.rawValue)\(why)\(others)"
-            let next = first.stream.code == nil ? "Run: watchboxctl logs \(first.id)" : nil
+            // The catalog's words, about this camera.
+            let words = first.stream.code?.entry?.next.replacing(" ID", with: " \(first.id)")
+            let next = first.stream.code == nil ? "Run: watchboxctl logs \(first.id)" : words
             return first.stream.state == .starting
                 ? .warn(evidence, first.stream.code, next: next) : .fail(evidence, first.stream.code, next: next)
         }

@@ -1,4 +1,5 @@
 internal import BoxConfiguration
+internal import ControlAPI
 internal import ErrorCatalog
 internal import Glibc
 internal import Systemd
@@ -47,7 +48,9 @@ extension DoctorCheck {
         if let stable = node.stableID ?? node.stablePath, path == node.device {
             return .warn(
                 "\(id): \(path) may be another camera after the next boot",
-                next: "Give it the name that stays: watchboxctl camera edit \(id) --source v4l2:\(stable)")
+                next:
+                    "Give it the name that stays: watchboxctl camera edit \(id) --source \(ShellWord.quoted("v4l2:\(stable)"))"
+            )
         }
         return .ok("\(id): \(node.card) at \(node.device)")
     }

@@ -6,6 +6,8 @@ internal import ErrorCatalog
 /// broken into says what it likes.
 enum CaptureChecks {
     private static let longestText = 200
+    /// The encoder's name where the camera codes.
+    private static let passthrough = "passthrough"
 
     /// Nothing about what the source does not have.
     static func findings(_ capture: CaptureStatistics?, _ id: String) -> [Finding] {
@@ -13,14 +15,19 @@ enum CaptureChecks {
         return [encoder(capture, id), sound(capture, id)].compactMap(\.self)
     }
 
-    /// It waits for somebody: no restart and no reset plugs a camera in, or chooses another size.
+    /// It waits for somebody: no restart and no reset plugs a camera in, or chooses another size. A camera on the network
+    /// is tried again by its own process, which knows when: a restart would try a refused password once more, and no
+    /// reboot of this box mends a camera.
     static func isForPerson(_ capture: CaptureStatistics?) -> Bool {
         guard let capture, capture.state == .waiting else { return false }
+        guard capture.network == nil else { return true }
         let codes: [ErrorCode] = [.deviceMissing, .deviceNotPermitted, .deviceUnusable, .formatRefused]
         return codes.contains(code(capture))
     }
 
-    static func code(_ capture: CaptureStatistics) -> ErrorCode { capture.code ?? .deviceMissing }
+    static func code(_ capture: CaptureStatistics) -> ErrorCode {
+        capture.code ?? (capture.network == nil ? .deviceMissing : .cameraUnreachable)
+    }
 
     static func reason(_ capture: CaptureStatistics) -> String {
         text(capture.reason) ?? "the camera is not there"
@@ -56,7 +63,10 @@ enum CaptureChecks {
         }
         let size = capture.width.flatMap { width in capture.height.map { ", \(width)x\($0)" } } ?? ""
         let rate = capture.rate.map { " at \($0.tenths) fps" } ?? ""
-        return Finding(.encoder, id, .ok, "\(encoder) (\(isHardware ? "hardware" : "software"))\(size)\(rate)")
+        let how =
+            encoder == passthrough
+            ? "as the camera codes it" : "\(encoder) (\(isHardware ? "hardware" : "software"))"
+        return Finding(.encoder, id, .ok, "\(how)\(size)\(rate)")
     }
 
     private static func sound(_ capture: CaptureStatistics, _ id: String) -> Finding? {

@@ -1,0 +1,103 @@
+extension CameraConfiguration {
+    /// A camera on the network, whose coded pictures go on untouched.
+    public struct Network: Codable, Equatable, Sendable {
+        /// How media come.
+        public enum Transport: String, Codable, Sendable, CaseIterable {
+            /// Over the RTSP connection itself, interleaved (RFC 2326 §10.12).
+            case tcp
+            case udp
+            case multicast
+        }
+
+        /// `rtsp://host[:port]/path?query`, `rtsps://…`, or `onvif://host[:port][/path]` for a camera that is asked for its
+        /// stream each time. Never with a user or a password.
+        public var url: String
+        public var user: String?
+        /// A file that holds the camera's password and nothing else; `credential:NAME` until that is resolved.
+        public var passwordFile: String?
+        public var transport: Transport
+        /// Take its sound as well, when it has some.
+        public var audio: Bool
+        /// Show the password in a form that who listens on the network can read: Basic without TLS, and ONVIF's
+        /// PasswordText.
+        public var allowsBasic: Bool
+        /// What its certificate's public key has to be: `sha256//` and Base64 of the SHA-256 of the SubjectPublicKeyInfo, as
+        /// libcurl writes it. It counts for every TLS connection to this camera, to its ONVIF service as to its stream. Nil:
+        /// of each of the two the first one that is seen is trusted, and no other after it; so it has to be for a camera
+        /// whose two services show different certificates.
+        public var pin: String?
+        /// Of `onvif://`: a profile's token, or `main` or `sub` for the largest or the smallest picture. Nil: `main`.
+        public var profile: String?
+        /// Of `onvif://`: pass on the camera's motion and tamper events.
+        public var events: Bool
+        /// Of `onvif://`: which device it must be, as it was learned when the camera was added. A device that is found at
+        /// another address is this camera only if it agrees.
+        public var identity: Identity?
+        /// A file in which the process keeps what it learned of the camera (see `RTSPIngest`), from one start to the next.
+        public var memoryFile: String?
+        /// Of the video that is made from a camera's MJPEG; nothing else is coded anew.
+        public var transcoding: Transcoding
+
+        public struct Identity: Codable, Equatable, Sendable {
+            /// WS-Discovery's endpoint reference: `urn:uuid:…`.
+            public var endpoint: String?
+            public var serial: String?
+            public var mac: String?
+
+            public init(endpoint: String? = nil, serial: String? = nil, mac: String? = nil) {
+                self.endpoint = endpoint
+                self.serial = serial
+                self.mac = mac
+            }
+        }
+
+        public struct Transcoding: Codable, Equatable, Sendable {
+            /// Bits per second.
+            public var bitrate: Int
+            /// Between two key frames.
+            public var gopSeconds: Double
+
+            public init(bitrate: Int = 2_000_000, gopSeconds: Double = 1) {
+                self.bitrate = bitrate
+                self.gopSeconds = gopSeconds
+            }
+        }
+
+        public init(
+            url: String, user: String? = nil, passwordFile: String? = nil, transport: Transport = .tcp,
+            audio: Bool = true, allowsBasic: Bool = false, pin: String? = nil, profile: String? = nil,
+            events: Bool = true, identity: Identity? = nil, memoryFile: String? = nil,
+            transcoding: Transcoding = Transcoding()
+        ) {
+            self.url = url
+            self.user = user
+            self.passwordFile = passwordFile
+            self.transport = transport
+            self.audio = audio
+            self.allowsBasic = allowsBasic
+            self.pin = pin
+            self.profile = profile
+            self.events = events
+            self.identity = identity
+            self.memoryFile = memoryFile
+            self.transcoding = transcoding
+        }
+
+        public init(from decoder: any Decoder) throws {
+            let fields = try decoder.container(keyedBy: CodingKeys.self)
+            self.init(
+                url: try fields.decode(String.self, forKey: .url),
+                user: try fields.decodeIfPresent(String.self, forKey: .user),
+                passwordFile: try fields.decodeIfPresent(String.self, forKey: .passwordFile),
+                transport: try fields.value(.transport, default: .tcp),
+                audio: try fields.value(.audio, default: true),
+                allowsBasic: try fields.value(.allowsBasic, default: false),
+                pin: try fields.decodeIfPresent(String.self, forKey: .pin),
+                profile: try fields.decodeIfPresent(String.self, forKey: .profile),
+                events: try fields.value(.events, default: true),
+                identity: try fields.decodeIfPresent(Identity.self, forKey: .identity),
+                memoryFile: try fields.decodeIfPresent(String.self, forKey: .memoryFile),
+                transcoding: try fields.value(.transcoding, default: Transcoding()))
+        }
+    }
+}

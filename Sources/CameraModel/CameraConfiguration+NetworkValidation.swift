@@ -1,0 +1,99 @@
+extension CameraConfiguration.Network {
+    /// Throws everything that is wrong at once; fields are named `url`, `user`, `pin` … Opens no file and no connection.
+    public func validate() throws(ConfigurationError) {
+        var problems: [ConfigurationProblem] = []
+        check(nil) { holds, field, reason, next in
+            if !holds { problems.append(ConfigurationProblem(field: field, reason: reason, next: next)) }
+        }
+        if !problems.isEmpty { throw ConfigurationError(problems: problems) }
+    }
+
+    /// - Parameter object: path of this in the document; nil: of itself.
+    func check(_ object: String?, _ expect: CameraConfiguration.Expectation) {
+        func path(_ name: String) -> String { object.map { "\($0).\(name)" } ?? name }
+        do throws(AddressFault) {
+            try Self.check(address: url)
+        } catch {
+            expect(false, path("url"), error.reason, error.next)
+        }
+        if let user {
+            expect(
+                Self.isText(user, limit: 64), path("user"),
+                "is empty, has more than 64 characters, or has control characters", "Use 1 to 64 characters")
+        }
+        let files = [("passwordFile", passwordFile), ("memoryFile", memoryFile)]
+        for case (let name, let file?) in files {
+            expect(
+                !file.isEmpty && file.utf8.count <= 1024 && CameraConfiguration.isPrintable(file), path(name),
+                "is not a file's path", "Name a file, or leave it out")
+        }
+        if let pin {
+            expect(
+                Self.isPin(pin), path("pin"), "is not the pin of a certificate's key",
+                "Use sha256//… as watchboxctl camera test shows it, or leave it out to trust the first that is seen")
+        }
+        if let profile {
+            expect(
+                Self.isText(profile, limit: 64), path("profile"),
+                "is empty, has more than 64 characters, or has control characters",
+                "Use main, sub or a profile's token: watchboxctl camera probe ADDRESS shows them")
+        }
+        if let identity { identity.check(path("identity"), expect) }
+        VideoRange.check(bitrate: transcoding.bitrate, path("transcoding"), expect)
+        VideoRange.check(gopSeconds: transcoding.gopSeconds, path("transcoding"), expect)
+    }
+
+    /// A character can have any number of bytes; a family's emoji has 25.
+    fileprivate static func isText(_ text: String, limit: Int) -> Bool {
+        !text.isEmpty && text.utf8.count <= limit * 32 && text.count <= limit && CameraConfiguration.isPrintable(text)
+    }
+}
+
+extension CameraConfiguration.Network.Identity {
+    fileprivate func check(_ object: String, _ expect: CameraConfiguration.Expectation) {
+        typealias Network = CameraConfiguration.Network
+        if let endpoint {
+            expect(
+                Network.isText(endpoint, limit: 256), "\(object).endpoint",
+                "is empty, has more than 256 characters, or has control characters",
+                "Use what the camera announces, such as urn:uuid:…, or leave it out")
+        }
+        if let serial {
+            expect(
+                Network.isText(serial, limit: 128), "\(object).serial",
+                "is empty, has more than 128 characters, or has control characters", "Correct it, or leave it out")
+        }
+        if let mac {
+            expect(
+                Network.isMAC(mac), "\(object).mac", "is not a MAC address",
+                "Use six pairs of digits in lower case, such as 00:11:22:aa:bb:cc, or leave it out")
+        }
+    }
+}
+
+extension CameraConfiguration.Network.AddressFault {
+    /// Behind the name of the field.
+    public var reason: String {
+        switch self {
+        case .length: "is empty or longer than 2048 bytes"
+        case .characters: "has white space, control characters, or characters that an address cannot have"
+        case .scheme: "is not the address of a network camera"
+        case .host: "has no host, or one that is neither a name nor an IP address"
+        case .port: "has a port that is none"
+        case .credentials: "carries a user or a password"
+        case .query: "has a query or a fragment where none can be"
+        }
+    }
+
+    /// A sentence without a full stop.
+    public var next: String {
+        switch self {
+        case .length, .scheme: "Use rtsp://host/path, rtsps://host/path or onvif://host"
+        case .characters: "Write it in one piece; percent-encode what is not ASCII"
+        case .host: "Use a name, an IPv4 address, or an IPv6 address in brackets"
+        case .port: "Use 1 to 65535, or leave it out"
+        case .credentials: "Take it out; user and password are given apart from the address"
+        case .query: "Take it out; only rtsp:// and rtsps:// have a query, and none has a fragment"
+        }
+    }
+}

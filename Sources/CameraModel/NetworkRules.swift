@@ -1,0 +1,143 @@
+// What the parts of a network camera's settings may look like; for those who read them from a text, too.
+
+extension CameraConfiguration.Network {
+    /// Why an address is refused. Says nothing of its text, which may hold a password.
+    public enum AddressFault: Error, Equatable, Sendable, CaseIterable {
+        /// Empty, or more than 2048 bytes.
+        case length
+        /// White space, a control character, or something outside of ASCII.
+        case characters
+        /// None of `rtsp://`, `rtsps://` and `onvif://`, in lower case.
+        case scheme
+        /// No host, or something that is neither a name nor an IP address; IPv6 stands in brackets.
+        case host
+        /// Not 1 to 65535.
+        case port
+        /// A user or a password, before an `@` or as a part of path or query.
+        case credentials
+        /// A query where none can be, or a fragment.
+        case query
+    }
+
+    public static let schemes = ["rtsp", "rtsps", "onvif"]
+
+    /// Names of parts `name=value` of a path or a query that hold a login, as some makers document their addresses.
+    static let loginNames = passwordNames.union(["user", "username", "token"])
+    private static let passwordNames: Set<String> = ["password", "passwd", "pwd", "pass"]
+
+    /// Whether an address may stand in a configuration.
+    public static func check(address: String) throws(AddressFault) {
+        guard !address.isEmpty, address.utf8.count <= 2048 else { throw .length }
+        guard address.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { throw .characters }
+        guard let separator = address.firstRange(of: "://"),
+            schemes.contains(String(address[..<separator.lowerBound]))
+        else { throw .scheme }
+        let rest = address[separator.upperBound...]
+        let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        // Everywhere: a password with a slash in it ends the authority before its @.
+        guard !rest.contains("@") else { throw .credentials }
+        try check(authority: authority)
+        let location = rest.dropFirst(authority.count)
+        guard !location.contains("#") else { throw .query }
+        if address.hasPrefix("onvif:"), location.contains("?") { throw .query }
+        guard !holdsLogin(location) else { throw .credentials }
+    }
+
+    private static func check(authority: Substring) throws(AddressFault) {
+        var host = authority
+        var port: Substring?
+        if authority.hasPrefix("[") {
+            guard let end = authority.firstIndex(of: "]") else { throw .host }
+            host = authority[authority.index(after: authority.startIndex)..<end]
+            let tail = authority[authority.index(after: end)...]
+            guard tail.isEmpty || tail.hasPrefix(":") else { throw .host }
+            if !tail.isEmpty { port = tail.dropFirst() }
+            guard host.contains(":"), host.utf8.allSatisfy({ isOfHost($0) || $0 == colon || $0 == percent }) else {
+                throw .host
+            }
+        } else {
+            if let end = authority.firstIndex(of: ":") {
+                host = authority[..<end]
+                port = authority[authority.index(after: end)...]
+            }
+            guard host.utf8.allSatisfy(isOfHost) else { throw .host }
+        }
+        guard (1...253).contains(host.utf8.count) else { throw .host }
+        guard let port else { return }
+        guard (1...5).contains(port.utf8.count), port.utf8.allSatisfy(isDigit), let number = Int(port),
+            (1...65_535).contains(number)
+        else { throw .port }
+    }
+
+    /// `password=…`, in a path as well, also when its letters are percent-encoded; without a value it holds nothing.
+    private static func holdsLogin(_ location: Substring) -> Bool {
+        location.split(whereSeparator: { "/?&;".contains($0) }).contains { part in
+            // `user=admin_password=secret_channel=1`, and on the other hand `profile_token=main`.
+            holds(part, loginNames) || part.split(separator: "_").contains { holds($0, passwordNames) }
+        }
+    }
+
+    private static func holds(_ part: Substring, _ names: Set<String>) -> Bool {
+        guard let equals = part.firstIndex(of: "="), part.index(after: equals) != part.endIndex else { return false }
+        return names.contains(decoded(part[..<equals]).lowercased())
+    }
+
+    private static func decoded(_ text: Substring) -> String {
+        var bytes: [UInt8] = []
+        var rest = Substring(text).utf8
+        while let byte = rest.popFirst() {
+            let digits = rest.prefix(2)
+            if byte == percent, digits.count == 2, let value = UInt8(String(Substring(digits)), radix: 16) {
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// `sha256//` and 44 characters of Base64, as libcurl takes it.
+    public static func isPin(_ text: String) -> Bool {
+        let prefix = "sha256//"
+        guard text.hasPrefix(prefix) else { return false }
+        let digits = Array(text.utf8.dropFirst(prefix.utf8.count))
+        // 32 bytes: 43 digits, of which the last has two bits that are zero, and one sign of padding.
+        guard digits.count == 44, digits[43] == UInt8(ascii: "=") else { return false }
+        return digits[..<42].allSatisfy(isBase64) && "AEIMQUYcgkosw048".utf8.contains(digits[42])
+    }
+
+    /// Six pairs of hexadecimal digits between colons, in lower case.
+    public static func isMAC(_ text: String) -> Bool {
+        let pairs = text.split(separator: ":", omittingEmptySubsequences: false)
+        return pairs.count == 6
+            && pairs.allSatisfy { pair in
+                pair.utf8.count == 2
+                    && pair.utf8.allSatisfy { isDigit($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0) }
+            }
+    }
+
+    /// Scheme, host and port: what may be told of an address that was not checked.
+    public static func redacted(_ address: String) -> String {
+        guard let separator = address.firstRange(of: "://") else { return "(an address)" }
+        let rest = address[separator.upperBound...]
+        let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        let host = authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority
+        // A password with a slash in it: what looks like the host is the user.
+        guard rest.firstIndex(of: "@") == nil || authority.contains("@") else { return "(an address)" }
+        return "\(address[..<separator.upperBound])\(host)\(authority.endIndex == address.endIndex ? "" : "/…")"
+    }
+
+    private static let colon = UInt8(ascii: ":")
+    private static let percent = UInt8(ascii: "%")
+
+    private static func isOfHost(_ byte: UInt8) -> Bool { isLetter(byte) || isDigit(byte) || ".-_".utf8.contains(byte) }
+
+    private static func isBase64(_ byte: UInt8) -> Bool { isLetter(byte) || isDigit(byte) || "+/".utf8.contains(byte) }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+    }
+}

@@ -1,0 +1,23 @@
+public import ErrorCatalog
+
+/// A camera on the network that runs: what can be asked of it beside its pictures. From any thread.
+public protocol NetworkSourceControl: LiveSource {
+    /// Tries everything from the first packet to the first key frame, with the settings and the password of this camera,
+    /// on a connection of its own.
+    func test(_ progress: @escaping @Sendable (StreamTestReport) -> Void) async -> StreamTestReport
+
+    /// - Throws: WB-2118 when the camera has no motors or refuses, else as any request to it.
+    func move(_ command: PTZCommand) async throws(CodedError)
+    func presets() async throws(CodedError) -> [PTZPreset]
+
+    /// What each of the camera's encoders may be set to.
+    func encoders() async throws(CodedError) -> [CameraEncoder]
+    /// Changes an encoder inside the camera; its stream may break off for a moment.
+    func configure(_ encoder: CameraEncoder.Change) async throws(CodedError)
+
+    /// The camera, or who claims to be it, announced itself at this address: the next attempt comes at once, and there when
+    /// that device proves to be this camera.
+    ///
+    /// - Parameter url: of its ONVIF device service, as announced.
+    func announced(address: String, url: String?)
+}

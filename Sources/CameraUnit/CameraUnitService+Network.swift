@@ -1,0 +1,121 @@
+internal import CameraModel
+internal import ControlAPI
+internal import ErrorCatalog
+internal import Synchronization
+
+// Routes of cameras on the network. Who may connect to this socket is control and health; a person asks control.
+
+extension CameraUnitService {
+    var networkRoutes: [APIRoute] {
+        [
+            APIRoute(
+                .post, "/api/v1/test",
+                "Try everything from the first packet to the first key frame, on a connection beside the one that publishes.",
+                response: "StreamTestReport"
+            ) { _ in .document(try await self.test()) },
+            APIRoute(.post, "/api/v1/ptz", "Move a camera that has motors.", request: "PTZCommand") { request in
+                let command = try request.decode(PTZCommand.self)
+                try Self.check { () throws(ConfigurationError) in try command.validate() }
+                try await self.network().move(command)
+                return .noContent
+            },
+            APIRoute(
+                .get, "/api/v1/presets", "Positions that the camera has stored.", response: "PTZPresetListDocument",
+                isForAdministrators: true
+            ) { _ in .document(PTZPresetListDocument(presets: try await self.network().presets())) },
+            APIRoute(
+                .get, "/api/v1/encoders", "Encoders inside the camera, and what they may be set to.",
+                response: "CameraEncoderListDocument", isForAdministrators: true
+            ) { _ in .document(CameraEncoderListDocument(encoders: try await self.network().encoders())) },
+            APIRoute(
+                .patch, "/api/v1/encoders",
+                "Change an encoder inside the camera; its stream may break off for a moment.",
+                request: "CameraEncoder.Change"
+            ) { request in
+                let change = try request.decode(CameraEncoder.Change.self)
+                try Self.check { () throws(ConfigurationError) in try change.validate() }
+                try await self.network().configure(change)
+                return .noContent
+            },
+            APIRoute(
+                .post, "/api/v1/announced",
+                "A device with this camera's name announced itself; it has to prove that it is this camera.",
+                request: "AnnouncedRequest"
+            ) { request in
+                let announcement = try request.decode(AnnouncedRequest.self)
+                try Self.check(announcement)
+                try self.network().announced(announcement.address, announcement.url)
+                return .noContent
+            },
+        ]
+    }
+
+    private func network() throws(CodedError) -> NetworkCamera {
+        guard let network = camera.network else {
+            throw CodedError(
+                .badRequest, "this camera is not on the network", why: "its source is of this machine",
+                next: "Ask this of a camera whose source is rtsp:// or onvif://")
+        }
+        return network
+    }
+
+    /// One at a time: cameras have few streams to give, and the one that publishes holds one already.
+    private func test() async throws(CodedError) -> StreamTestReport {
+        let network = try network()
+        guard tests.begin() else {
+            throw CodedError(.busy, "a test of this camera is running", next: "Wait for it: it takes 20 s at most")
+        }
+        defer { tests.end() }
+        return await network.test()
+    }
+
+    private static func check(_ body: () throws(ConfigurationError) -> Void) throws(CodedError) {
+        do {
+            try body()
+        } catch {
+            let problem = error.problems[0]
+            throw CodedError(
+                .invalidValue, "\(problem.field) \(problem.reason)", next: problem.next)
+        }
+    }
+
+    /// Both came over the network from anybody.
+    private static func check(_ announcement: AnnouncedRequest) throws(CodedError) {
+        let isAddress =
+            (2...64).contains(announcement.address.utf8.count)
+            && announcement.address.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                    UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "."), UInt8(ascii: ":"), UInt8(ascii: "%"),
+                    UInt8(ascii: "-"), UInt8(ascii: "_"):
+                    true
+                default: false
+                }
+            }
+        guard isAddress else {
+            throw CodedError(.invalidValue, "address is not an IP address", next: "Give the announcement's sender")
+        }
+        guard let url = announcement.url else { return }
+        let isWeb = url.hasPrefix("http://") || url.hasPrefix("https://")
+        guard isWeb, url.utf8.count <= 2048, url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), !url.contains("@")
+        else {
+            throw CodedError(
+                .invalidValue, "url is not the address of a device service",
+                next: "Give http://… or https://… as announced, or leave it out")
+        }
+    }
+}
+
+/// Lets one in at a time.
+final class TestGate: Sendable {
+    private let isTaken = Mutex(false)
+
+    func begin() -> Bool {
+        isTaken.withLock { taken in
+            defer { taken = true }
+            return !taken
+        }
+    }
+
+    func end() { isTaken.withLock { $0 = false } }
+}

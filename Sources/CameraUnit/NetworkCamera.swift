@@ -1,0 +1,39 @@
+public import CameraModel
+public import ErrorCatalog
+
+/// What a camera's process passes on to its camera on the network; closures, as `CameraUnitService.Camera`.
+public struct NetworkCamera: Sendable {
+    public var test: @Sendable () async -> StreamTestReport
+    public var move: @Sendable (PTZCommand) async throws(CodedError) -> Void
+    public var presets: @Sendable () async throws(CodedError) -> [PTZPreset]
+    public var encoders: @Sendable () async throws(CodedError) -> [CameraEncoder]
+    public var configure: @Sendable (CameraEncoder.Change) async throws(CodedError) -> Void
+    /// Address and device service, as announced.
+    public var announced: @Sendable (_ address: String, _ url: String?) -> Void
+
+    public init(
+        test: @escaping @Sendable () async -> StreamTestReport,
+        move: @escaping @Sendable (PTZCommand) async throws(CodedError) -> Void,
+        presets: @escaping @Sendable () async throws(CodedError) -> [PTZPreset],
+        encoders: @escaping @Sendable () async throws(CodedError) -> [CameraEncoder],
+        configure: @escaping @Sendable (CameraEncoder.Change) async throws(CodedError) -> Void,
+        announced: @escaping @Sendable (_ address: String, _ url: String?) -> Void
+    ) {
+        self.test = test
+        self.move = move
+        self.presets = presets
+        self.encoders = encoders
+        self.configure = configure
+        self.announced = announced
+    }
+
+    public init(_ control: any NetworkSourceControl) {
+        self.init(
+            test: { await control.test { _ in } },
+            move: { (command) async throws(CodedError) in try await control.move(command) },
+            presets: { () async throws(CodedError) in try await control.presets() },
+            encoders: { () async throws(CodedError) in try await control.encoders() },
+            configure: { (change) async throws(CodedError) in try await control.configure(change) },
+            announced: { control.announced(address: $0, url: $1) })
+    }
+}

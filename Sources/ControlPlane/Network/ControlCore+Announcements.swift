@@ -1,0 +1,130 @@
+internal import BoxConfiguration
+internal import CameraModel
+internal import CameraStore
+internal import ControlAPI
+internal import ErrorCatalog
+
+extension ControlCore {
+    /// Between two messages to one camera's process; announcements are forged easily.
+    private static let announcementPause = Duration.seconds(5)
+    /// Between two events about one camera's announcements.
+    private static let announcementEventPause = Duration.seconds(60)
+
+    /// Somebody on the network says that a device has come or goes. Whether it is that device, is for the camera's process
+    /// to find out before it shows it a password; a Bye changes nothing.
+    ///
+    /// - Returns: when the processes that it concerns have been told; nobody has to wait for that.
+    @discardableResult
+    func heard(_ announcement: NetworkTools.Announcement) -> Task<Void, Never>? {
+        guard (1...64).contains(announcement.address.utf8.count), announcement.url?.utf8.count ?? 0 <= 512 else {
+            return nil
+        }
+        let cameras = cameras(ofEndpoint: announcement.endpoint)
+        guard !cameras.isEmpty else { return nil }
+        let now = clock.sinceBoot()
+        var told: [String] = []
+        for id in cameras {
+            var memory = network[id] ?? NetworkMemory()
+            defer { network[id] = memory }
+            if memory.announcementToldAt.map({ now - $0 >= Self.announcementEventPause }) ?? true {
+                memory.announcementToldAt = now
+                let address = Printable.text(announcement.address, limit: 64)
+                hub.publish(
+                    .camera, object: id,
+                    announcement.isHello
+                        ? "a device that says it is this camera announced itself at \(address)"
+                        : "a device that says it is this camera leaves the network")
+            }
+            guard announcement.isHello, memory.announcedAt.map({ now - $0 >= Self.announcementPause }) ?? true else {
+                continue
+            }
+            memory.announcedAt = now
+            told.append(id)
+        }
+        guard !told.isEmpty else { return nil }
+        let request = AnnouncedRequest(address: announcement.address, url: announcement.url)
+        return Task {
+            for id in told {
+                guard let user = try? await self.user(of: id) else { continue }
+                try? await self.processes.announce(request, to: id, user: user)
+            }
+        }
+    }
+
+    /// Several for a recorder.
+    private func cameras(ofEndpoint endpoint: String) -> [String] {
+        guard (1...256).contains(endpoint.utf8.count) else { return [] }
+        let stored = ((try? store?.cameras()) ?? []).filter { $0.identity.onvifEndpoint == endpoint }.map(\.id)
+        let configured = current.settings.cameras.filter { $0.value.identity?.endpoint == endpoint }.map(\.key)
+        return Set(stored + configured).filter { id in
+            current.settings.cameras[id].map { $0.active && $0.isNetworkCamera } ?? false
+        }.sorted()
+    }
+
+    // MARK: Searches
+
+    /// Which of them are cameras of this box.
+    func marked(_ document: NetworkSearchDocument) -> NetworkSearchDocument {
+        var document = document
+        let rows = (try? store?.cameras()) ?? []
+        let known: [KnownCamera] = current.settings.cameras.compactMap { id, camera in
+            guard let place = NetworkPlace(camera.source) else { return nil }
+            let row = rows.first { $0.id == id }
+            return KnownCamera(
+                id: id, endpoint: row?.identity.onvifEndpoint ?? camera.identity?.endpoint, place: place,
+                address: row?.address)
+        }.sorted { $0.id < $1.id }
+        for index in document.found.indices {
+            guard let camera = known.first(where: { $0.isLike(document.found[index]) }) else { continue }
+            document.found[index].mark = .added
+            document.found[index].camera = camera.id
+        }
+        return document
+    }
+
+    private struct KnownCamera {
+        var id: String
+        var endpoint: String?
+        var place: NetworkPlace
+        /// Where it was last seen.
+        var address: String?
+
+        func isLike(_ found: FoundCameraDocument) -> Bool {
+            if let endpoint, let other = found.endpoint { return endpoint == other }
+            guard place.host == found.address.lowercased() || address == found.address else { return false }
+            // Several cameras may be behind one address, each at its own port.
+            guard found.kind == .rtsp, place.scheme != "onvif" else { return true }
+            return place.port == found.port
+        }
+    }
+}
+
+/// Host and port of a network camera's source.
+struct NetworkPlace: Equatable {
+    var scheme: String
+    /// In lower case, without brackets.
+    var host: String
+    var port: Int
+
+    /// Nil for a source of this machine.
+    init?(_ source: String) {
+        let standard = ["rtsp": 554, "rtsps": 322, "onvif": 80]
+        guard let separator = source.firstRange(of: "://"),
+            let port = standard[String(source[..<separator.lowerBound])]
+        else { return nil }
+        scheme = String(source[..<separator.lowerBound])
+        let authority = source[separator.upperBound...].prefix { !"/?#".contains($0) }.lowercased()
+        guard !authority.contains("@") else { return nil }
+        var tail = Substring(authority)
+        if authority.hasPrefix("[") {
+            guard let end = authority.firstIndex(of: "]") else { return nil }
+            host = String(authority[authority.index(after: authority.startIndex)..<end])
+            tail = authority[authority.index(after: end)...]
+        } else {
+            host = String(authority.prefix { $0 != ":" })
+            tail = authority.dropFirst(host.count)
+        }
+        guard !host.isEmpty else { return nil }
+        self.port = tail.hasPrefix(":") ? Int(tail.dropFirst()) ?? port : port
+    }
+}

@@ -1,0 +1,145 @@
+internal import BoxConfiguration
+internal import CameraModel
+internal import CameraStore
+internal import ControlAPI
+internal import ErrorCatalog
+internal import Logging
+
+/// What control remembers of a network camera between two looks at it.
+struct NetworkMemory {
+    /// Stored already.
+    var learnt: Learnt?
+    /// Number of the newest event that was told on; nil before the first look.
+    var lastEvent: UInt64?
+    /// Of `CLOCK_BOOTTIME`: when its process was told of an announcement, when an event said so, and when its last
+    /// thumbnail was asked for.
+    var announcedAt: Duration?
+    var announcementToldAt: Duration?
+    var thumbnailAt: Duration?
+    var thumbnailStoredAt: Duration?
+    var allowance = EventAllowance()
+
+    struct Learnt: Equatable {
+        var device: NetworkStatistics.Device?
+        var address: String?
+        var port: Int?
+        var isLive: Bool
+    }
+}
+
+extension ControlCore {
+    /// What the processes of network cameras have learned and heard, out of what they say of themselves.
+    func observeNetwork(_ streams: [StreamDocument]) {
+        let known = Set(streams.map(\.camera))
+        network = network.filter { known.contains($0.key) }
+        thumbnails = thumbnails.filter { known.contains($0.key) }
+        for stream in streams {
+            guard let statistics = stream.statistics?.capture?.network else { continue }
+            learn(stream.camera, statistics)
+            tell(of: stream.camera, statistics)
+        }
+    }
+
+    // MARK: The store
+
+    /// Its unit does not restart for it: what the process works with is in its settings.
+    private func learn(_ id: String, _ statistics: NetworkStatistics) {
+        let learnt = NetworkMemory.Learnt(
+            device: statistics.device, address: statistics.address, port: statistics.port,
+            isLive: statistics.state == .live)
+        guard network[id]?.learnt != learnt, let store, !isStoreTorn,
+            current.settings.origins["camera.\(id)"] == "store"
+        else { return }
+        // Once: a process that says what the store does not take is not asked to say it again every other second.
+        network[id, default: NetworkMemory()].learnt = learnt
+        keep(
+            LearnedCamera(learnt.device, address: learnt.address, port: learnt.port), of: id)
+        if learnt.isLive { try? store.setConnected(id, at: clock.seconds) }
+    }
+
+    /// In the store, for people and for finding the camera again; nothing goes by it.
+    func keep(_ learned: LearnedCamera, of id: String) {
+        do {
+            try store?.learned(id, learned)
+        } catch {
+            logger.warning(
+                "what was learned of camera \(id) is not stored: \(CodedError(of: error).what)",
+                metadata: ["camera": "\(id)"])
+        }
+    }
+
+    // MARK: Events
+
+    /// Motion and tamper as the camera told them.
+    private func tell(of id: String, _ statistics: NetworkStatistics) {
+        // What happened before the first look was told by whoever looked then; a count that went back is a new process.
+        guard let last = network[id]?.lastEvent else {
+            network[id, default: NetworkMemory()].lastEvent = statistics.eventCount
+            return
+        }
+        let seen = last <= statistics.eventCount ? last : 0
+        network[id]?.lastEvent = statistics.eventCount
+        let new = statistics.events.filter { $0.number > seen && $0.number <= statistics.eventCount }
+            .sorted { $0.number < $1.number }
+        let now = clock.sinceBoot()
+        let told = network[id]?.allowance.take(new.count, at: now) ?? 0
+        for event in new.suffix(told) {
+            let kind = Printable.text(event.kind, limit: 64)
+            let text =
+                switch event.isActive {
+                case true?: "\(kind) began"
+                case false?: "\(kind) ended"
+                case nil: kind
+                }
+            hub.publish(.camera, object: id, text)
+        }
+        let missed = statistics.eventCount - seen
+        if missed > UInt64(told) { network[id]?.allowance.withhold(missed - UInt64(told)) }
+        if let rest = network[id]?.allowance.summary(at: now) {
+            hub.publish(.camera, object: id, "\(rest) more events, not told one by one")
+        }
+    }
+}
+
+extension LearnedCamera {
+    init(_ device: NetworkStatistics.Device?, address: String?, port: Int?) {
+        self.init(
+            manufacturer: device?.manufacturer, model: device?.model, firmware: device?.firmware,
+            identity: CameraIdentity(onvifEndpoint: device?.endpoint, serial: device?.serial, mac: device?.mac),
+            address: address, port: port,
+            profiles: device.flatMap { $0.profiles.isEmpty ? nil : $0.profiles.prefix(64).map { StreamProfile($0) } })
+    }
+
+    init(_ report: StreamTestReport) {
+        self.init(report.device, address: report.address, port: report.port)
+    }
+}
+
+extension StreamProfile {
+    /// As the store fills it in.
+    init(_ told: NetworkStatistics.Profile) {
+        self.init(
+            id: told.token, camera: "", name: told.name, source: told.url ?? "", width: told.width ?? 0,
+            height: told.height ?? 0, rate: told.rate ?? 0, codec: told.codec ?? "", bitrate: told.bitrate,
+            gop: told.gop, service: told.service, snapshot: told.snapshotURL)
+    }
+}
+
+extension NetworkStatistics.Profile {
+    /// The one that the setting `profile` means: a token, `main` or nil for the largest picture, `sub` for the smallest.
+    static func used(_ profiles: [Self], wanted: String?) -> Self? {
+        if let named = profiles.first(where: { $0.token == wanted }) { return named }
+        func pixels(_ profile: Self) -> Int {
+            guard let width = profile.width, let height = profile.height, (1...65_535).contains(width),
+                (1...65_535).contains(height)
+            else { return 0 }
+            return width * height
+        }
+        let sized = profiles.filter { pixels($0) > 0 }
+        switch wanted {
+        case nil, "main": return sized.max { pixels($0) < pixels($1) } ?? profiles.first
+        case "sub": return sized.min { pixels($0) < pixels($1) } ?? profiles.last
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,67 @@
+internal import BoxConfiguration
+internal import CameraStore
+internal import ControlAPI
+internal import ErrorCatalog
+
+extension ControlCore {
+    /// Of one camera.
+    static let thumbnailPeriod = Duration.seconds(60)
+    /// How often one goes to the disk: a memory card wears out by writing.
+    private static let thumbnailStorePeriod = Duration.seconds(900)
+    static let thumbnailBytes = 256 << 10
+    private static let thumbnailWidth = 320
+
+    /// Begins to take the thumbnail that is due, of one network camera that is live; never two at a time.
+    func observeThumbnails(_ streams: [StreamDocument]) {
+        guard thumbnailTask == nil else { return }
+        let now = clock.sinceBoot()
+        let due = streams.filter { stream in
+            guard stream.state == .live, current.settings.cameras[stream.camera]?.isNetworkCamera == true else {
+                return false
+            }
+            return network[stream.camera]?.thumbnailAt.map { now - $0 >= Self.thumbnailPeriod } ?? true
+        }
+        // The one that waits for longest.
+        func order(_ stream: StreamDocument) -> Duration { network[stream.camera]?.thumbnailAt ?? .zero }
+        guard let id = due.min(by: { order($0) < order($1) })?.camera else { return }
+        network[id, default: NetworkMemory()].thumbnailAt = now
+        let (arrival, source) = (arrivals[id], current.settings.cameras[id]?.source)
+        thumbnailTask = Task {
+            let picture: [UInt8]?
+            if let user = try? await self.user(of: id) {
+                picture = try? await self.processes.thumbnail(
+                    of: id, user: user, width: Self.thumbnailWidth, limit: Self.thumbnailBytes)
+            } else {
+                picture = nil
+            }
+            self.took(picture, of: id, arrival: arrival, source: source)
+        }
+    }
+
+    private func took(_ picture: [UInt8]?, of id: String, arrival: Int?, source: String?) {
+        thumbnailTask = nil
+        guard let picture, picture.count <= Self.thumbnailBytes, let camera = current.settings.cameras[id],
+            arrivals[id] == arrival, camera.source == source
+        else { return }
+        thumbnails[id] = picture
+        // In clear on the disk only for an owner who wants that.
+        guard current.settings.previews else { return }
+        let now = clock.sinceBoot()
+        guard network[id]?.thumbnailStoredAt.map({ now - $0 >= Self.thumbnailStorePeriod }) ?? true,
+            let store, current.settings.origins["camera.\(id)"] == "store"
+        else { return }
+        network[id, default: NetworkMemory()].thumbnailStoredAt = now
+        // A full disk costs a thumbnail.
+        try? store.setThumbnail(picture, of: id, taken: clock.seconds)
+    }
+
+    /// The newest small picture, also of a camera that is away.
+    func thumbnail(_ id: String) throws -> [UInt8] {
+        _ = try requireCamera(id)
+        if let picture = thumbnails[id] { return picture }
+        if current.settings.previews, let picture = try? store?.thumbnail(of: id) { return picture }
+        throw CodedError(
+            .notFound, "there is no small picture of \(id) yet", why: "one is taken once a minute while it is live",
+            next: "Run: watchboxctl camera snapshot \(id) --output FILE", object: id)
+    }
+}

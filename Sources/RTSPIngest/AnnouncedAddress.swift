@@ -1,0 +1,85 @@
+internal import Glibc
+
+/// Which announced addresses are worth a look: everybody on the camera's network can announce any.
+enum AnnouncedAddress {
+    /// Whether a host is the one that is known, or the literal address of a neighbour: private (RFC 1918), unique local
+    /// (RFC 4193) or link-local. A name never is: who answers for it may be anywhere.
+    ///
+    /// - Parameter known: hosts of the camera until now. With a loopback address among them, others of that kind count.
+    static func mayBeAsked(_ host: String, known: [String]) -> Bool {
+        guard let bytes = bytes(host) else { return false }
+        if known.contains(where: { self.bytes($0) == bytes }) { return true }
+        if isLoopback(bytes) { return known.contains { self.bytes($0).map(isLoopback) ?? false } }
+        guard bytes.count == 4 else {
+            return bytes[0] & 0xFE == 0xFC || (bytes[0] == 0xFE && bytes[1] & 0xC0 == 0x80)
+        }
+        return bytes[0] == 10 || (bytes[0] == 172 && bytes[1] & 0xF0 == 16) || (bytes[0] == 192 && bytes[1] == 168)
+            || (bytes[0] == 169 && bytes[1] == 254)
+    }
+
+    private static func isLoopback(_ bytes: [UInt8]) -> Bool {
+        bytes.count == 4 ? bytes[0] == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1
+    }
+
+    /// Of a literal address, 4 or 16; nil for anything else.
+    private static func bytes(_ host: String) -> [UInt8]? {
+        let address = String(host.prefix { $0 != "%" })
+        var four = in_addr()
+        if inet_pton(AF_INET, address, &four) == 1 { return withUnsafeBytes(of: &four) { Array($0) } }
+        var sixteen = in6_addr()
+        guard inet_pton(AF_INET6, address, &sixteen) == 1 else { return nil }
+        return withUnsafeBytes(of: &sixteen) { Array($0) }
+    }
+}
+
+/// Addresses that were announced, and where the camera was not: not asked again before a pause is over, which doubles from
+/// ten minutes to a day. By address, since a port or a path is made up in no time; and since addresses can be made up as
+/// well, only so many are asked within an hour in all: each proof shows a device a few logins, and gives one that guesses a
+/// small chance. No input or output.
+struct RefusedAddresses: Equatable, Sendable {
+    private struct Refusal: Equatable, Sendable {
+        var address: String
+        var until: UInt64
+        var pause: UInt64
+    }
+
+    private var refusals: [Refusal] = []
+    /// Of the newest ones, whatever the address.
+    private var newest: [UInt64] = []
+
+    static let most = 64
+    static let mostPerHour = 8
+    static let firstPause: UInt64 = 600_000_000_000
+    static let longestPause: UInt64 = 86_400_000_000_000
+    private static let hour: UInt64 = 3_600_000_000_000
+
+    /// - Parameter now: CLOCK_MONOTONIC, nanoseconds.
+    func permits(_ address: String, at now: UInt64) -> Bool {
+        let key = address.lowercased()
+        guard newest.count(where: { now < $0 &+ Self.hour }) < Self.mostPerHour else { return false }
+        return refusals.first { $0.address == key }.map { now >= $0.until } ?? true
+    }
+
+    mutating func refused(_ address: String, at now: UInt64) {
+        let key = address.lowercased()
+        newest.append(now)
+        if newest.count > Self.mostPerHour { newest.removeFirst() }
+        if let place = refusals.firstIndex(where: { $0.address == key }) {
+            let pause = min(refusals[place].pause * 2, Self.longestPause)
+            refusals[place] = Refusal(address: key, until: now &+ pause, pause: pause)
+            return
+        }
+        if refusals.count >= Self.most,
+            let soonest = refusals.indices.min(by: { refusals[$0].until < refusals[$1].until })
+        {
+            refusals.remove(at: soonest)
+        }
+        refusals.append(Refusal(address: key, until: now &+ Self.firstPause, pause: Self.firstPause))
+    }
+
+    /// It is the camera after all.
+    mutating func proven(_ address: String) {
+        let key = address.lowercased()
+        refusals.removeAll { $0.address == key }
+    }
+}

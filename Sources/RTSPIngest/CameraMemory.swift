@@ -1,0 +1,152 @@
+internal import CameraModel
+internal import Cryptography
+internal import FoundationEssentials
+internal import Glibc
+
+/// What a camera's process learned of its camera, from one start to the next. Nothing in it is a secret, and nothing in it
+/// is needed: without it, or with a damaged one, all is learned anew.
+struct CameraMemory: Codable, Equatable, Sendable {
+    /// The configured URL that all this is about: of another camera nothing is believed.
+    var url: String
+    /// Digest of the settings that it was learned under (see `digest(of:)`); nil: nobody knows.
+    var settings: String?
+    /// Of the stream's certificate, as `CameraConfiguration.Network.pin`.
+    var pin: String?
+    /// Of the ONVIF service's certificate, which may be another one.
+    var servicePin: String?
+    /// Which of the camera's clocks its logins go by, as ONVIFClient names it.
+    var clock: String?
+    /// How it was logged in last, as ONVIFClient names it.
+    var scheme: String?
+    /// Of the ONVIF device service, where the camera proved to be itself; nil: as configured.
+    var serviceURL: String?
+    /// IP address where it was reached last.
+    var address: String?
+    /// URL of the stream by profile (its token).
+    var streams: [String: String] = [:]
+    /// Of the ONVIF device, once it is known.
+    var serial: String?
+    var mac: String?
+    var endpoint: String?
+
+    static let longestFile = 64 << 10
+    private static let longestText = 4096
+    private static let mostStreams = 64
+
+    init(url: String) {
+        self.url = url
+    }
+
+    /// What the file says of this camera. A file that is not there, cannot be read, or is about something else says
+    /// nothing.
+    static func load(_ path: String?, url: String) -> CameraMemory {
+        guard let path, let bytes = SmallFile.read(path, limit: longestFile),
+            let memory = try? JSONDecoder().decode(CameraMemory.self, from: Data(bytes)), memory.url == url,
+            memory.isPlausible
+        else { return CameraMemory(url: url) }
+        return memory
+    }
+
+    /// What the file says of the camera of these settings. It says nothing when it was written under another address, user
+    /// or pin: a camera that was removed may have had the same ID.
+    static func load(_ path: String?, for network: CameraConfiguration.Network) -> CameraMemory {
+        let settings = digest(of: network)
+        let memory = load(path, url: network.url)
+        guard memory.settings != settings else { return memory }
+        var new = CameraMemory(url: network.url)
+        new.settings = settings
+        return new
+    }
+
+    /// Makes the file one of these settings: what was learned under others is gone before anybody reads it.
+    ///
+    /// - Returns: why it could not be done; then the file is not to be read. Nil when it is done.
+    static func prepare(_ network: CameraConfiguration.Network) -> String? {
+        guard let path = network.memoryFile else { return nil }
+        let settings = digest(of: network)
+        guard load(path, url: network.url).settings != settings else { return nil }
+        var memory = CameraMemory(url: network.url)
+        memory.settings = settings
+        guard let reason = memory.store(path) else { return nil }
+        // A file that is not there harms nobody.
+        return unlink(path) == 0 || errno == ENOENT ? nil : reason
+    }
+
+    /// Of what has to be the same for the memory to be believed: URL, user and pin. Nothing in it is a secret.
+    static func digest(of network: CameraConfiguration.Network) -> String {
+        var bytes: [UInt8] = []
+        for text in [network.url, network.user, network.pin] {
+            // With the length no two lists are one text; without it an empty text would be as none.
+            bytes += Array((text.map { "\($0.utf8.count):\($0);" } ?? "-;").utf8)
+        }
+        let digits = Array("0123456789abcdef")
+        return String(Digest.sha256(bytes).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+    }
+
+    /// - Returns: why it could not be written; nil when it was.
+    func store(_ path: String) -> String? {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys]
+        guard isPlausible, let data = try? encoder.encode(self), data.count <= Self.longestFile else {
+            return "\(path): more than \(Self.longestFile) bytes"
+        }
+        return SmallFile.replace(path, with: [UInt8](data))
+    }
+
+    private var isPlausible: Bool {
+        let texts = [settings, pin, servicePin, clock, scheme, serviceURL, address, serial, mac, endpoint].compactMap {
+            $0
+        }
+        return streams.count <= Self.mostStreams
+            && (texts + streams.keys + streams.values).allSatisfy { text in
+                text.utf8.count <= Self.longestText && text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
+            }
+    }
+}
+
+/// Files of a few kilobytes, read and replaced as a whole.
+enum SmallFile {
+    /// Nil: not there, not readable, or longer than `limit`.
+    static func read(_ path: String, limit: Int) -> [UInt8]? {
+        // A FIFO in the file's place must not hold up the camera.
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: limit + 1)
+        var count = 0
+        while count <= limit {
+            let start = count
+            let got = bytes.withUnsafeMutableBytes { room in
+                Glibc.read(file, UnsafeMutableRawBufferPointer(rebasing: room[start...]).baseAddress, limit + 1 - start)
+            }
+            if got < 0, errno == EINTR { continue }
+            guard got >= 0 else { return nil }
+            if got == 0 { break }
+            count += got
+        }
+        return count <= limit ? Array(bytes.prefix(count)) : nil
+    }
+
+    /// Who reads it finds the old content or the new one.
+    ///
+    /// - Returns: why not; nil when it is done.
+    static func replace(_ path: String, with content: [UInt8]) -> String? {
+        let new = "\(path).\(getpid())"
+        let file = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard file >= 0 else { return "\(new): \(String(cString: strerror(errno)))" }
+        var number: Int32 = 0
+        var rest = content[...]
+        while !rest.isEmpty, number == 0 {
+            let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            if count <= 0 { number = count < 0 ? errno : EIO } else { rest = rest.dropFirst(count) }
+        }
+        // After a power cut the pin must be the one that was seen first, and not an empty file.
+        if number == 0, fsync(file) != 0 { number = errno }
+        if close(file) != 0, number == 0 { number = errno }
+        if number == 0, rename(new, path) != 0 { number = errno }
+        guard number != 0 else { return nil }
+        unlink(new)
+        return "\(path): \(String(cString: strerror(number)))"
+    }
+}

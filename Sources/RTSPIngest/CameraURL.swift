@@ -1,0 +1,53 @@
+internal import ErrorCatalog
+
+/// What a camera's configured URL names: a stream, or a device that is asked for its stream.
+enum CameraURL: Equatable, Sendable {
+    case stream(String)
+    /// - Parameter path: of the device service; nil: the usual one.
+    case device(host: String, port: UInt16?, path: String?)
+
+    static let longest = 2048
+
+    /// - Throws: why it is none, without quoting it: somebody may have put a password into it.
+    init(_ text: String) throws(PullFault) {
+        let prefix = "onvif://"
+        guard text.utf8.count <= Self.longest, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+            throw Self.fault("is too long, or holds white space or a letter beyond ASCII")
+        }
+        guard text.lowercased().hasPrefix(prefix) else {
+            self = .stream(text)
+            return
+        }
+        let rest = text.dropFirst(prefix.count)
+        let end = rest.firstIndex(of: "/") ?? rest.endIndex
+        let authority = rest[..<end]
+        let path = rest[end...]
+        guard !authority.contains("@") else { throw Self.fault("holds a user or a password") }
+        let host: Substring
+        var port: UInt16?
+        var tail: Substring
+        if authority.hasPrefix("[") {
+            guard let close = authority.firstIndex(of: "]") else { throw Self.fault("has no valid host") }
+            host = authority[authority.index(after: authority.startIndex)..<close]
+            tail = authority[authority.index(after: close)...]
+        } else {
+            let colon = authority.firstIndex(of: ":") ?? authority.endIndex
+            host = authority[..<colon]
+            tail = authority[colon...]
+        }
+        if !tail.isEmpty {
+            guard tail.removeFirst() == ":", let number = UInt16(tail), number > 0 else {
+                throw Self.fault("has no valid port")
+            }
+            port = number
+        }
+        guard !host.isEmpty else { throw Self.fault("has no valid host") }
+        self = .device(host: String(host), port: port, path: path.isEmpty || path == "/" ? nil : String(path))
+    }
+
+    private static func fault(_ reason: String) -> PullFault {
+        PullFault(
+            .cameraProtocol, "the camera's URL \(reason)", next: "Set it anew: watchboxctl camera edit ID --source URL",
+            ending: .person)
+    }
+}

@@ -1,0 +1,190 @@
+internal import FoundationEssentials
+internal import Media
+internal import RTP
+internal import RTSP
+
+/// One medium that is taken of what a camera offers.
+struct MediaChoice: Equatable, Sendable {
+    enum Kind: String, Sendable {
+        case h264, hevc, mjpeg
+        case aac, pcmu, pcma
+
+        var isVideo: Bool { self == .h264 || self == .hevc || self == .mjpeg }
+    }
+
+    /// Its place in the session description.
+    var index: Int
+    var kind: Kind
+    var format: PayloadFormat
+    var payloadType: UInt8
+    var clockRate: Int
+    /// Pictures per second, as promised.
+    var frameRate: Double?
+    /// Of AAC.
+    var audioFormat: AudioFormat?
+}
+
+/// What is taken of a camera's offer: its first video that can be published, and with it its first sound.
+struct MediaSelection: Equatable, Sendable {
+    var video: MediaChoice?
+    var sound: MediaChoice?
+    /// Why there is no sound though it was asked for; nil: there is, or the camera has none.
+    var soundReason: String?
+    /// Of all media, as the camera writes them.
+    var offered: [String] = []
+
+    var indices: [Int]? {
+        guard let video else { return nil }
+        return [video.index] + (sound.map { [$0.index] } ?? [])
+    }
+
+    init(_ description: SessionDescription, audio: Bool) {
+        for (index, media) in description.media.enumerated() {
+            offered += media.formats.map { "\(media.kind) \($0.encoding.isEmpty ? "\($0.payloadType)" : $0.encoding)" }
+            if let obstacle = Self.obstacle(media) {
+                if audio, media.kind == "audio" { soundReason = soundReason ?? obstacle }
+                continue
+            }
+            switch media.kind {
+            case "video" where video == nil:
+                video = media.formats.lazy.compactMap { Self.video($0, media, index) }.first
+            case "audio" where audio && sound == nil:
+                sound = media.formats.lazy.compactMap { Self.sound($0, index) }.first
+                if sound == nil {
+                    let names = media.formats.map { $0.encoding.isEmpty ? "type \($0.payloadType)" : $0.encoding }
+                    soundReason =
+                        "the camera's sound is \(names.joined(separator: ", ")), which is not taken. "
+                        + "Choose AAC or G.711 in the camera's own settings"
+                }
+            default: break
+            }
+        }
+        if sound != nil { soundReason = nil }
+    }
+
+    /// Why a medium is not taken, whatever its coding; nil: it may be.
+    private static func obstacle(_ media: SessionDescription.Media) -> String? {
+        guard media.protocolName.uppercased().hasPrefix("RTP/AVP") else {
+            return "the camera's sound comes by \(media.protocolName.isEmpty ? "no protocol" : media.protocolName), "
+                + "which is not taken. Choose plain RTP in the camera's own settings"
+        }
+        if media.isBackChannel {
+            return "the camera offers a loudspeaker (a=sendonly) and no microphone. "
+                + "If it has one, switch its sound on in the camera's own settings"
+        }
+        if media.direction == .inactive {
+            return "the camera's sound is switched off (a=inactive). Switch it on in the camera's own settings"
+        }
+        return nil
+    }
+
+    private static func video(
+        _ format: SessionDescription.Format, _ media: SessionDescription.Media, _ index: Int
+    ) -> MediaChoice? {
+        let kind: MediaChoice.Kind
+        let payload: PayloadFormat
+        switch (format.encoding, format.payloadType) {
+        case ("H264", _):
+            kind = .h264
+            payload = .h264(parameterSets: sets(format.parameters["sprop-parameter-sets"]))
+        case ("H265", _), ("HEVC", _):
+            kind = .hevc
+            let names = ["sprop-vps", "sprop-sps", "sprop-pps"]
+            let distance = Int(format.parameters["sprop-max-don-diff"] ?? "") ?? 0
+            payload = .hevc(
+                parameterSets: names.flatMap { sets(format.parameters[$0]) }, hasDecodingOrder: distance > 0)
+        case ("JPEG", _), ("", 26):
+            kind = .mjpeg
+            payload = .jpeg
+        default: return nil
+        }
+        return MediaChoice(
+            index: index, kind: kind, format: payload, payloadType: format.payloadType, clockRate: format.clockRate,
+            frameRate: media.frameRate)
+    }
+
+    private static func sound(_ format: SessionDescription.Format, _ index: Int) -> MediaChoice? {
+        var choice = MediaChoice(
+            index: index, kind: .pcmu, format: .pcmu, payloadType: format.payloadType, clockRate: format.clockRate)
+        switch (format.encoding, format.payloadType) {
+        case ("MPEG4-GENERIC", _):
+            guard let found = aac(format) else { return nil }
+            choice.kind = .aac
+            choice.format = found.payload
+            choice.audioFormat = found.format
+        case ("PCMU", _), ("", 0):
+            guard format.clockRate == 8000, format.channels == 1 else { return nil }
+        case ("PCMA", _), ("", 8):
+            guard format.clockRate == 8000, format.channels == 1 else { return nil }
+            choice.kind = .pcma
+            choice.format = .pcma
+        default: return nil
+        }
+        return choice
+    }
+
+    /// RFC 3640 §4.1. A camera that leaves out `config` or the lengths has AAC-LC in the usual form.
+    private static func aac(
+        _ format: SessionDescription.Format
+    ) -> (payload: PayloadFormat, format: AudioFormat)? {
+        let parameters = format.parameters
+        let isLowRate = parameters["mode"]?.lowercased() == "aac-lbr"
+        func length(_ name: String, _ usual: Int) -> Int {
+            let value = parameters[name].flatMap { Int($0) } ?? usual
+            return (0...32).contains(value) ? value : usual
+        }
+        var bytes = hexadecimal(parameters["config"] ?? "")
+        let configuration: AudioSpecificConfig
+        do throws(MediaError) {
+            if bytes.isEmpty {
+                configuration = try AudioSpecificConfig(
+                    samplingFrequency: format.clockRate, channels: format.channels)
+                bytes = configuration.encoded()
+            } else {
+                configuration = try AudioSpecificConfig.parse(bytes[...])
+            }
+        } catch {
+            return nil
+        }
+        guard (2...64).contains(bytes.count) else { return nil }
+        return (
+            .aac(
+                configuration: bytes, sizeLength: length("sizelength", isLowRate ? 6 : 13),
+                indexLength: length("indexlength", isLowRate ? 2 : 3),
+                indexDeltaLength: length("indexdeltalength", isLowRate ? 2 : 3)),
+            AudioFormat(
+                codec: .aac, sampleRate: configuration.samplingFrequency, channels: configuration.channels,
+                audioSpecificConfig: bytes)
+        )
+    }
+
+    /// NAL units in Base64, separated by commas; what is none is left out.
+    static func sets(_ text: String?) -> [[UInt8]] {
+        guard let text else { return [] }
+        return text.split(separator: ",").prefix(16).compactMap { part in
+            var base64 = part.filter { !$0.isWhitespace && $0 != "=" }
+            base64 += String(repeating: "=", count: (4 - base64.utf8.count % 4) % 4)
+            return Data(base64Encoded: base64).map { [UInt8]($0) }
+        }
+    }
+
+    /// Empty when it is none.
+    static func hexadecimal(_ text: String) -> [UInt8] {
+        let digits = text.utf8.map { byte in Int(hexadecimalDigit: byte) }
+        guard digits.count.isMultiple(of: 2), digits.count <= 128, !digits.contains(nil) else { return [] }
+        return stride(from: 0, to: digits.count, by: 2).map { at in
+            UInt8((digits[at] ?? 0) << 4 | (digits[at + 1] ?? 0))
+        }
+    }
+}
+
+extension Int {
+    fileprivate init?(hexadecimalDigit byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): self = Int(byte - UInt8(ascii: "0"))
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): self = Int(byte - UInt8(ascii: "a")) + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): self = Int(byte - UInt8(ascii: "A")) + 10
+        default: return nil
+        }
+    }
+}

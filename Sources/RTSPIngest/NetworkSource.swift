@@ -1,0 +1,206 @@
+public import CameraModel
+public import ErrorCatalog
+public import Logging
+public import Media
+internal import ONVIF
+internal import ONVIFClient
+internal import RTSP
+internal import Synchronization
+
+/// A camera on the network. Its coded pictures go on untouched; only JPEG and G.711 are coded anew.
+///
+/// One thread does it all, from the socket to the access unit. A camera that is away, or refuses, is waited for: it never
+/// ends the source. Instants of capture are those at which a picture's last packet arrived: when the camera took it, only
+/// the camera knows, by a clock that may be wrong.
+public final class NetworkSource: NetworkSourceControl {
+    private let network: CameraConfiguration.Network
+    private let camera: String
+    private let durationLimit: Double?
+    private let logger: Logger
+    private let state: SharedState
+
+    /// - Parameters:
+    ///   - network: valid, see `CameraConfiguration.validate()`. Its password file is read at each attempt.
+    ///   - camera: its ID, for messages.
+    ///   - durationLimit: ends after this many seconds of the stream's time; nil: goes on until stopped.
+    public init(
+        _ network: CameraConfiguration.Network, camera: String, durationLimit: Double? = nil, logger: Logger
+    ) {
+        self.network = network
+        self.camera = camera
+        self.durationLimit = durationLimit
+        self.logger = logger
+        state = SharedState(network)
+    }
+
+    public var capture: CaptureStatistics { state.shown }
+
+    /// The token, as the camera wants it.
+    private var profile: String? { state.statistics.withLock { $0.network?.profile } }
+
+    public func stop() { state.wakeup.stop() }
+
+    /// Asks the camera for a key frame where it can be asked (ONVIF), and the encoder where there is one; at most once in
+    /// two seconds.
+    public func requestKeyFrame() {
+        state.wishes.withLock { $0.isKeyFrameWanted = true }
+    }
+
+    public func run(_ deliver: @escaping @Sendable (MediaEvent) -> Void) throws(MediaSourceError) {
+        defer {
+            state.change { statistics, network in
+                statistics.state = .stopped
+                network.nextAttemptSeconds = nil
+            }
+        }
+        var network = network
+        if let reason = CameraMemory.prepare(network) {
+            logger.warning("what was learned of the camera before is not used, and nothing new is kept: \(reason)")
+            network.memoryFile = nil
+        }
+        let run: PullRun
+        do throws(PullFault) {
+            run = try PullRun(
+                network, camera: camera, durationLimit: durationLimit, state: state, logger: logger, deliver: deliver)
+        } catch {
+            throw MediaSourceError(what: "\(camera) cannot be pulled", why: error.what, next: error.next)
+        }
+        try run.run()
+    }
+
+    public func change(_ change: VideoChange) throws(CodedError) {
+        do {
+            try change.validate()
+        } catch {
+            let problem = error.problems[0]
+            throw CodedError(
+                .invalidValue, "\(camera) cannot change so: \(problem.field) \(problem.reason)", next: problem.next,
+                object: camera)
+        }
+        let isTranscoded = state.statistics.withLock { $0.network?.videoCodec } == "mjpeg"
+        guard isTranscoded, change.width == nil, change.height == nil, change.frameRate == nil else {
+            throw CodedError(
+                .badRequest, "\(camera) cannot change that while it publishes",
+                why: isTranscoded
+                    ? "size and rate are those of the camera's own pictures"
+                    : "the camera codes its pictures itself",
+                next: "Change the camera's own encoder: watchboxctl camera profiles \(camera) --set",
+                object: camera)
+        }
+        state.wishes.withLock { wishes in
+            wishes.transcoding.bitrate = change.bitrate ?? wishes.transcoding.bitrate
+            wishes.transcoding.gopSeconds = change.gopSeconds ?? wishes.transcoding.gopSeconds
+        }
+    }
+
+    public func announced(address: String, url: String?) {
+        // Both come from the network.
+        guard address.utf8.count <= 64, (url ?? "").utf8.count <= CameraURL.longest else { return }
+        state.wishes.withLock { wishes in
+            wishes.announcement = .init(address: address, url: url)
+            wishes.announcements &+= 1
+        }
+        state.wakeup.signal()
+    }
+
+    public func test(_ progress: @escaping @Sendable (StreamTestReport) -> Void) async -> StreamTestReport {
+        var subject = StreamTest.Subject(network: network, password: nil)
+        // The camera's own certificates are known by now; another one is what the test has to find.
+        subject.memory = CameraMemory.load(network.memoryFile, for: network)
+        do throws(PullFault) {
+            subject.password = try network.passwordFile.map { (path) throws(PullFault) in
+                try CameraPassword.read(path)
+            }
+        } catch {
+            var report = StreamTestReport(url: network.url)
+            report.lines.append(
+                .init(
+                    step: .login, outcome: .failed, milliseconds: 0, text: error.what, code: error.code,
+                    next: error.next))
+            report.isDone = true
+            progress(report)
+            return report
+        }
+        return await StreamTest.run(subject, logger: logger, progress: progress)
+    }
+}
+
+// MARK: - What is asked of an ONVIF camera
+
+extension NetworkSource {
+    public func move(_ command: PTZCommand) async throws(CodedError) {
+        let device = try device()
+        let profile = self.profile
+        do throws(ONVIFError) {
+            switch command {
+            case .continuous(let pan, let tilt, let zoom, let seconds):
+                try await device.move(pan: pan, tilt: tilt, zoom: zoom, seconds: seconds, profile: profile)
+            case .absolute(let pan, let tilt, let zoom):
+                try await device.moveTo(pan: pan, tilt: tilt, zoom: zoom, profile: profile)
+            case .stop: try await device.stop(profile: profile)
+            case .goTo(let preset): try await device.goTo(preset: preset, profile: profile)
+            case .store(let preset): try await device.store(preset: preset, profile: profile)
+            case .home: try await device.goHome(profile: profile)
+            }
+        } catch {
+            throw coded(error)
+        }
+    }
+
+    public func presets() async throws(CodedError) -> [PTZPreset] {
+        let device = try device()
+        do throws(ONVIFError) {
+            return try await device.presets(profile: profile).map {
+                PTZPreset(token: $0.token, name: $0.name)
+            }
+        } catch {
+            throw coded(error)
+        }
+    }
+
+    public func encoders() async throws(CodedError) -> [CameraEncoder] {
+        let device = try device()
+        do throws(ONVIFError) {
+            return try await device.encoders().map { encoder in
+                CameraEncoder(
+                    token: encoder.token, name: encoder.name, profiles: encoder.profiles, codec: encoder.codec,
+                    size: .init(width: encoder.size.width, height: encoder.size.height), rate: encoder.rate,
+                    bitrate: encoder.bitrate, gop: encoder.gop, codecs: encoder.codecs,
+                    sizes: encoder.sizes.map { .init(width: $0.width, height: $0.height) }, rates: encoder.rates,
+                    bitrates: encoder.bitrates, gops: encoder.gops)
+            }
+        } catch {
+            throw coded(error)
+        }
+    }
+
+    public func configure(_ encoder: CameraEncoder.Change) async throws(CodedError) {
+        let device = try device()
+        do throws(ONVIFError) {
+            _ = try await device.setEncoder(
+                DeviceEncoder.Change(
+                    token: encoder.token, codec: encoder.codec,
+                    size: encoder.size.map { PictureSize(width: $0.width, height: $0.height) }, rate: encoder.rate,
+                    bitrate: encoder.bitrate, gop: encoder.gop))
+        } catch {
+            throw coded(error)
+        }
+    }
+
+    private func device() throws(CodedError) -> ONVIFDevice {
+        if let known = state.device.withLock({ $0 }) { return known.device }
+        guard network.url.lowercased().hasPrefix("onvif://") else {
+            throw CodedError(
+                .cameraRefuses, "\(camera) cannot be asked for that",
+                why: "it was added by the address of its stream, and only ONVIF knows of motors and encoders",
+                next: "Add it by its address instead: watchboxctl camera add onvif://ADDRESS", object: camera)
+        }
+        throw CodedError(
+            .cameraUnreachable, "\(camera) was not reached yet", next: "Try again in a minute", object: camera)
+    }
+
+    private func coded(_ error: ONVIFError) -> CodedError {
+        let fault = PullFault(error)
+        return CodedError(fault.code, "\(camera): \(fault.what)", next: fault.next, object: camera)
+    }
+}

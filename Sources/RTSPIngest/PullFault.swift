@@ -1,0 +1,120 @@
+internal import ErrorCatalog
+internal import HTTPClient
+internal import ONVIF
+internal import ONVIFClient
+internal import RTSP
+
+/// Why an attempt ended: what to say, and what to do about it.
+struct PullFault: Error, Equatable, Sendable {
+    var code: ErrorCode
+    /// What happened and why, without a full stop.
+    var what: String
+    /// What a person can do.
+    var next: String
+    var ending: PullSupervision.Ending
+    /// Another transport may work.
+    var isTransport = false
+    /// The camera, or its stream, may be at another place than is known.
+    var mayHaveMoved = false
+    /// Follow it on a new connection.
+    var redirect: RTSPURL?
+
+    init(
+        _ code: ErrorCode, _ what: String, next: String? = nil, ending: PullSupervision.Ending = .broken,
+        isTransport: Bool = false, mayHaveMoved: Bool = false, redirect: RTSPURL? = nil
+    ) {
+        self.code = code
+        self.what = what
+        self.next = next ?? code.entry?.next ?? "Run: watchboxctl camera test ID"
+        self.ending = ending
+        self.isTransport = isTransport
+        self.mayHaveMoved = mayHaveMoved
+        self.redirect = redirect
+    }
+
+    /// For the status; commands name the camera.
+    func sentence(for camera: String) -> String {
+        let words = next.split(separator: " ", omittingEmptySubsequences: false).map { word in
+            word == "ID" ? Substring(camera) : word == "ID," ? "\(camera)," : word
+        }
+        return "\(what). \(words.joined(separator: " "))"
+    }
+}
+
+extension PullFault {
+    init(_ failure: RTSPFailure) {
+        let what = "\(failure)"
+        switch failure {
+        case .loginNeeded: self.init(.loginNeeded, what, ending: .person)
+        case .loginRefused: self.init(.loginRefused, what, ending: .loginRefused)
+        case .loginUnsupported, .basicNotAllowed: self.init(.loginUnsupported, what, ending: .person)
+        case .forbidden: self.init(.accessForbidden, what, ending: .person)
+        case .noSuchStream: self.init(.noSuchStream, what, mayHaveMoved: true)
+        case .busy(_, let seconds): self.init(.cameraBusy, what, ending: .busy(seconds: seconds))
+        case .transportRefused: self.init(.transportRefused, what, isTransport: true)
+        case .noSupportedMedia: self.init(.unsupportedCodec, what, ending: .person)
+        case .redirectElsewhere: self.init(.streamRedirected, what, mayHaveMoved: true)
+        case .refused, .malformed, .tooLong: self.init(.cameraProtocol, what)
+        case .notRTSP: self.init(.notRTSP, what, mayHaveMoved: true)
+        case .timeout: self.init(.cameraTimeout, what)
+        case .closed: self.init(.cameraUnreachable, what)
+        }
+    }
+
+    init(_ error: HTTPClientError) {
+        let what = "\(error)"
+        guard !error.isPinMismatch else {
+            self.init(.certificateChanged, what, ending: .person, mayHaveMoved: true)
+            return
+        }
+        switch error {
+        case .unreachable, .connectTimedOut, .connectionLost: self.init(.cameraUnreachable, what, mayHaveMoved: true)
+        case .timedOut: self.init(.cameraTimeout, what)
+        case .tlsFailed: self.init(.cameraCertificate, what)
+        case .invalidURL, .plainHTTPRefused, .invalidHeader, .malformedResponse, .responseTooLarge, .cancelled,
+            .tooManyRequests, .unavailable:
+            self.init(.cameraProtocol, what, next: error.next)
+        }
+    }
+
+    init(_ error: ONVIFError) {
+        let what = "\(error)"
+        switch error {
+        case .unreachable: self.init(.cameraUnreachable, what, mayHaveMoved: true)
+        case .timedOut: self.init(.cameraTimeout, what, mayHaveMoved: true)
+        case .notONVIF:
+            self.init(
+                .cameraProtocol, what,
+                next: "Switch ONVIF on in the camera, or use the rtsp:// address of its stream", mayHaveMoved: true)
+        case .loginNeeded: self.init(.loginNeeded, what, ending: .person)
+        case .loginRefused:
+            self.init(
+                .loginRefused, what,
+                next: "Many cameras keep ONVIF users apart from others: create one there. "
+                    + "Then run: watchboxctl camera password ID",
+                ending: .loginRefused)
+        case .forbidden: self.init(.accessForbidden, what, ending: .person)
+        case .notSupported, .fault, .invalidRequest: self.init(.cameraRefuses, what)
+        case .malformed, .cancelled, .unavailable: self.init(.cameraProtocol, what)
+        case .certificateChanged: self.init(.certificateChanged, what, ending: .person, mayHaveMoved: true)
+        case .certificate: self.init(.cameraCertificate, what)
+        }
+    }
+
+    init(_ finding: FreezeWatch.Finding, hasSound: Bool) {
+        switch finding {
+        case .silent:
+            self.init(
+                hasSound ? .noKeyFrame : .streamFrozen,
+                "the camera began its stream, and no \(hasSound ? "picture, only sound," : "packet") came within "
+                    + "\(FreezeWatch.longestGroup / 1_000_000_000) s", ending: .stalled)
+        case .noKeyFrame:
+            self.init(
+                .noKeyFrame,
+                "the stream runs, and no picture that a viewer can begin with came within "
+                    + "\(FreezeWatch.longestGroup / 1_000_000_000) s", ending: .stalled)
+        case .frozen:
+            self.init(.streamFrozen, "the camera's pictures stopped though its connection stands", ending: .stalled)
+        }
+    }
+}

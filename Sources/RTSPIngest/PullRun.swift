@@ -1,0 +1,399 @@
+internal import CameraModel
+internal import ErrorCatalog
+internal import Logging
+internal import Media
+internal import ONVIF
+internal import ONVIFClient
+internal import RTP
+internal import RTSP
+internal import Synchronization
+internal import VideoCodec
+
+/// One run of a `NetworkSource`, on one thread: attempt after attempt, and the waiting between.
+final class PullRun {
+    private let network: CameraConfiguration.Network
+    private let camera: String
+    private let state: SharedState
+    private let logger: Logger
+    private let url: CameraURL
+    private var finder: CameraFinder?
+    private let output: PullOutput
+
+    private var supervision = PullSupervision()
+    private var memory: CameraMemory
+    /// As it is in the file.
+    private var stored: CameraMemory
+    private var transport: RTSPSession.Transport
+    /// UDP brought packets once: then it is not given up.
+    private var hasTransportWorked = false
+    private var keepsAliveWithOptions = false
+    private var closed = PullCounters()
+    private var told: PullFault?
+    private var password: String?
+    private var passwordLookedAt: UInt64 = 0
+    private var syncedAt: UInt64 = 0
+    /// Until the next one comes.
+    private var isKeyFrameWanted = false
+    private var hasToldBuffer = false
+    private var selection: MediaSelection?
+    private var profile: String?
+    /// Of the ones that were looked at.
+    private var announcements: UInt64 = 0
+
+    private static let passwordInterval: UInt64 = 10_000_000_000
+    private static let syncInterval: UInt64 = 2_000_000_000
+
+    init(
+        _ network: CameraConfiguration.Network, camera: String, durationLimit: Double?, state: SharedState,
+        logger: Logger, deliver: @escaping @Sendable (MediaEvent) -> Void
+    ) throws(PullFault) {
+        self.network = network
+        self.camera = camera
+        self.state = state
+        self.logger = logger
+        url = try CameraURL(network.url)
+        memory = CameraMemory.load(network.memoryFile, url: network.url)
+        stored = memory
+        switch network.transport {
+        case .tcp: transport = .tcp
+        case .udp: transport = .udp
+        case .multicast: transport = .multicast
+        }
+        output = PullOutput(
+            transcoding: network.transcoding, durationLimit: durationLimit, state: state, logger: logger,
+            deliver: deliver)
+        if case .device(let host, let port, let path) = url {
+            finder = CameraFinder(network, host: host, port: port, path: path, state: state, logger: logger) {
+                [unowned self] in self.progressed()
+            }
+        }
+    }
+
+    /// A watchdog sees that the attempt gets on.
+    private func progressed() {
+        supervision.progressed()
+        let steps = supervision.steps
+        state.change { statistics, _ in statistics.attempts = steps }
+    }
+
+    func run() throws(MediaSourceError) {
+        while !state.wakeup.isStopped, !output.isOver {
+            nudge()
+            let action = supervision.next(at: Monotonic.now)
+            publish()
+            switch action {
+            case .wait(let pause): state.wakeup.wait(pause)
+            case .connect, .watch:
+                do throws(PullFault) {
+                    try attempt()
+                    supervision.ended(.broken, at: Monotonic.now)
+                } catch {
+                    ended(error)
+                }
+                remember()
+                if let failure = output.failure { throw failure }
+            }
+        }
+    }
+
+    /// Whether somebody wants the next attempt now.
+    private func nudge() {
+        let now = Monotonic.now
+        let (announcement, count) = state.wishes.withLock { ($0.announcement, $0.announcements) }
+        if let announcement, count != announcements {
+            // Each one shortens one wait.
+            announcements = count
+            // An address in the settings is a person's: it stays.
+            let known = state.statistics.withLock { $0.network?.address }
+            if finder != nil || announcement.address == known, supervision.nudged(by: .announcement, at: now) {
+                finder?.mistrust()
+            }
+        }
+        if case .refused = supervision.state, now >= passwordLookedAt &+ Self.passwordInterval {
+            passwordLookedAt = now
+            if let path = network.passwordFile, let new = try? CameraPassword.read(path), new != password {
+                supervision.nudged(by: .person, at: now)
+            }
+        }
+    }
+
+    // MARK: - One attempt
+
+    private func attempt() throws(PullFault) {
+        state.change { statistics, network in
+            if statistics.state != .waiting { statistics.state = .starting }
+            network.state = .connecting
+        }
+        passwordLookedAt = Monotonic.now
+        password = try network.passwordFile.map { (path) throws(PullFault) in try CameraPassword.read(path) }
+        var place = try target()
+        var followsRedirect = true
+        // One redirect and one change of transport, in whatever order.
+        while true {
+            do throws(PullFault) {
+                try pull(place, followsRedirect: followsRedirect)
+                return
+            } catch {
+                if followsRedirect, let redirect = error.redirect {
+                    place = redirect
+                    followsRedirect = false
+                } else if error.isTransport, transport != .tcp, !hasTransportWorked {
+                    useTCP(because: error)
+                } else {
+                    throw error
+                }
+            }
+        }
+    }
+
+    private func useTCP(because fault: PullFault) {
+        logger.notice("\(fault.what): using TCP instead", metadata: ["code": "\(fault.code)"])
+        transport = .tcp
+        state.change { statistics, network in
+            statistics.limit = "\(fault.what): TCP is used instead"
+            network.transport = CameraConfiguration.Network.Transport.tcp.rawValue
+        }
+    }
+
+    private func target() throws(PullFault) -> RTSPURL {
+        var text: String
+        switch url {
+        case .stream(let stream): text = stream
+        case .device:
+            guard let found = try finder?.stream(password: password, memory: &memory) else {
+                throw PullFault(.noSuchStream, "the camera tells no address of its stream", mayHaveMoved: true)
+            }
+            text = found.url
+            profile = found.profile
+        }
+        do throws(RTSPURLFault) {
+            let url = try RTSPURL(text)
+            text = "\(url)"
+            state.change { statistics, network in network.url = text }
+            return url
+        } catch {
+            if finder != nil {
+                throw PullFault(.cameraProtocol, "the camera tells an address of its stream that is none: \(error)")
+            }
+            throw PullFault(
+                .cameraProtocol, "\(error)", next: "Set it anew: watchboxctl camera edit ID --source URL",
+                ending: .person)
+        }
+    }
+
+    private func pull(_ url: RTSPURL, followsRedirect: Bool) throws(PullFault) {
+        var options = StreamPull.Options(url: url)
+        options.credentials = network.user.flatMap { user in
+            password.map { RTSPCredentials(user: user, password: $0) }
+        }
+        options.transport = transport
+        options.audio = network.audio
+        options.allowsBasic = network.allowsBasic && finder?.isAtConfiguredAddress != false
+        options.pin = network.pin ?? memory.pin
+        options.followsRedirect = followsRedirect
+        options.keepsAliveWithOptions = keepsAliveWithOptions
+        output.began(at: Monotonic.now)
+        var pull: StreamPull?
+        var events: Task<Void, Never>?
+        let running = StreamPull(options, wakeup: state.wakeup, isOver: { [output] in output.isOver }) {
+            [unowned self] event, now in
+            self.happened(event, pull, &events, at: now)
+        }
+        pull = running
+        defer {
+            events?.cancel()
+            closed.add(running.counters)
+            count(nil)
+            keepsAliveWithOptions = keepsAliveWithOptions || running.facts.getParameterRefused
+            // The closure above holds it.
+            pull = nil
+        }
+        try running.run()
+    }
+
+    private func happened(
+        _ event: StreamPull.Event, _ pull: StreamPull?, _ events: inout Task<Void, Never>?, at now: UInt64
+    ) {
+        switch event {
+        case .certificateSeen(let pin):
+            progressed()
+            memory.pin = pin
+            // Before any login: whoever comes after a power cut has to show the same one.
+            remember()
+            logger.notice("the camera's certificate is trusted from now on: \(pin)")
+        case .connected(let address, let pin):
+            progressed()
+            memory.address = address
+            let port = pull.map { Int($0.options.url.port) }
+            state.change { _, network in
+                network.address = address
+                network.port = port
+                network.pin = pin
+            }
+        case .described(let selection):
+            progressed()
+            self.selection = selection
+            output.described(selection)
+        case .playing:
+            progressed()
+            output.playing(at: now)
+            if let pull { playing(pull) }
+        case .unit(let choice, let unit):
+            if choice.kind.isVideo {
+                if unit.coded.isKeyFrame { isKeyFrameWanted = false }
+                pictureArrived(&events, at: now)
+            }
+            output.took(choice, unit, at: now)
+        case .needsKeyFrame: isKeyFrameWanted = true
+        case .ticked:
+            if let pull { count(pull) }
+            output.applyWishes { self.isKeyFrameWanted = true }
+            publish()
+        }
+        if isKeyFrameWanted { synchronize(at: now) }
+    }
+
+    private func playing(_ pull: StreamPull) {
+        count(pull)
+        if pull.sound == nil, var selection, selection.sound != nil {
+            selection.sound = nil
+            selection.soundReason = "the camera offers sound and refused to set it up"
+            output.described(selection)
+        }
+        tell(ofBuffer: pull.receiveBuffer)
+    }
+
+    /// Where less can wait than a camera sends at once, datagrams are lost.
+    private func tell(ofBuffer given: Int?) {
+        guard let given, given < DatagramPair.wantedBuffer, !hasToldBuffer else { return }
+        hasToldBuffer = true
+        logger.notice(
+            """
+            the system keeps at most \(given >> 10) KiB of the camera's packets, a burst may need \
+            \(DatagramPair.wantedBuffer >> 10) KiB: packets may be lost. Set net.core.rmem_max to \
+            \(DatagramPair.wantedBuffer) with sysctl
+            """)
+    }
+
+    private func pictureArrived(_ events: inout Task<Void, Never>?, at now: UInt64) {
+        let before = supervision.state
+        supervision.pictureArrived(at: now)
+        guard before != .live else { return }
+        // What brought pictures is worth being kept over a power cut.
+        remember()
+        if transport != .tcp { hasTransportWorked = true }
+        if told != nil {
+            told = nil
+            logger.notice("the camera's pictures are there again")
+        }
+        state.change { statistics, network in
+            statistics.state = .streaming
+            statistics.reason = nil
+            statistics.code = nil
+            network.state = .live
+        }
+        publish()
+        if events == nil { events = followEvents() }
+    }
+
+    private func ended(_ fault: PullFault) {
+        guard !state.wakeup.isStopped else { return }
+        let now = Monotonic.now
+        let wasLive = supervision.state == .live
+        if fault.ending == .stalled { supervision.stalled(at: now) }
+        if fault.mayHaveMoved || fault.ending == .person { finder?.mistrust() }
+        supervision.ended(fault.ending, at: now)
+        if fault != told {
+            told = fault
+            logger.warning("\(fault.sentence(for: camera))", metadata: ["code": "\(fault.code)"])
+        }
+        state.change { statistics, _ in
+            statistics.state = .waiting
+            statistics.reason = fault.sentence(for: camera)
+            statistics.code = fault.code
+            if wasLive { statistics.interruptions &+= 1 }
+        }
+    }
+
+    // MARK: - ONVIF while it runs
+
+    /// Asks the camera for a key frame, now and then as long as one is wanted.
+    private func synchronize(at now: UInt64) {
+        guard let device = state.device.withLock({ $0 }), let profile, now >= syncedAt &+ Self.syncInterval else {
+            return
+        }
+        syncedAt = now
+        // Some cameras have no such call, and nothing depends on it.
+        Task { try? await device.device.setSynchronizationPoint(profile: profile) }
+    }
+
+    private func followEvents() -> Task<Void, Never>? {
+        guard network.events, let device = state.device.withLock({ $0 }) else { return nil }
+        let state = state
+        return Task {
+            for await event in device.device.events() {
+                // What was so when the subscription began did not happen now.
+                guard event.operation != .initialized else { continue }
+                state.note(event)
+            }
+        }
+    }
+
+    // MARK: - Statistics
+
+    private func publish() {
+        let supervision = supervision
+        let pause = supervision.pause(at: Monotonic.now)
+        state.change { statistics, network in
+            statistics.attempts = supervision.steps
+            network.attempts = supervision.attempts
+            network.connections = supervision.connections
+            network.stalls = supervision.stalls
+            network.nextAttemptSeconds = pause.map { (Double($0) / 1e8).rounded() / 10 }
+            network.state =
+                switch supervision.state {
+                case .connecting: .connecting
+                case .live: .live
+                case .stalled: .stalled
+                case .waiting: .waiting
+                case .refused: .refused
+                }
+        }
+        output.publish()
+    }
+
+    private func count(_ pull: StreamPull?) {
+        var counters = closed
+        if let pull { counters.add(pull.counters) }
+        let facts = pull?.facts
+        let video = pull?.video
+        state.change { statistics, network in
+            network.packets = counters.packets
+            network.lost = counters.lost
+            network.reordered = counters.reordered
+            network.discarded = counters.discarded
+            network.damaged = counters.damaged
+            network.timelines = counters.timelines
+            statistics.lost = counters.lost
+            statistics.damaged = counters.damaged &+ output.damaged
+            statistics.clockSteps = counters.timelines
+            if let facts {
+                network.authentication = facts.authentication
+                network.server = facts.server
+            }
+            if let video {
+                network.driftPartsPerMillion = video.clock.driftPartsPerMillion
+                network.jitterMilliseconds = Double(video.rtp.statistics.jitterNanoseconds) / 1e6
+                if let ahead = video.clockAheadMilliseconds { network.clockAheadMilliseconds = ahead }
+            }
+        }
+    }
+
+    private func remember() {
+        guard memory != stored, let path = network.memoryFile else { return }
+        stored = memory
+        if let reason = memory.store(path) {
+            logger.warning("what was learned of the camera cannot be kept: \(reason)")
+        }
+    }
+}

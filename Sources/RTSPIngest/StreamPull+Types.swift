@@ -1,0 +1,66 @@
+internal import Cryptography
+internal import RTSP
+
+extension StreamPull {
+    struct Options: Sendable {
+        var url: RTSPURL
+        var credentials: RTSPCredentials?
+        var transport = RTSPSession.Transport.tcp
+        var audio = true
+        var allowsBasic = false
+        /// Of `rtsps://`; nil: the first certificate that is seen is trusted, and told by `.certificateSeen`.
+        var pin: String?
+        var followsRedirect = true
+        var keepsAliveWithOptions = false
+        var connectTimeout = Duration.seconds(5)
+    }
+
+    enum Event {
+        /// `sha256//…`; then comes a new connection that accepts no other.
+        case certificateSeen(pin: String)
+        case connected(address: String, pin: String?)
+        case described(MediaSelection)
+        case playing
+        case unit(MediaChoice, MediaTrack.Unit)
+        /// Pictures are left out until a key frame comes; again each half second until it does.
+        case needsKeyFrame
+        /// Each half second, for counting.
+        case ticked
+    }
+
+    static let reportInterval: UInt64 = 5_000_000_000
+    static let tickInterval: UInt64 = 500_000_000
+    /// How long packets wait for ones that they overtook, and units for a marker.
+    static let trackInterval: UInt64 = 50_000_000
+    /// Packets must come within so many nanoseconds over UDP; else something in between lets none through.
+    static let datagramPatience: UInt64 = 3_000_000_000
+    /// A camera that said BYE and sends on has changed its source; this one does not.
+    static let byePatience: UInt64 = 1_000_000_000
+    static let lingering: UInt64 = 100_000_000
+    static let mostPending = 256 << 10
+    /// Holds the longest datagram, and stays in a small processor's cache while its packets are worked on. A frame that it
+    /// cuts is copied, and no other.
+    static let bufferSize = 64 << 10
+
+    static func session(_ options: Options, isEncrypted: Bool) -> RTSPSession {
+        let audio = options.audio
+        var configuration = RTSPSession.Configuration(
+            url: options.url, credentials: options.credentials, userAgent: "WatchBox",
+            allowsBasic: options.allowsBasic, transport: options.transport, isEncrypted: isEncrypted,
+            digest: { algorithm, bytes in
+                switch algorithm {
+                case .md5: Digest.md5(bytes)
+                case .sha256: Digest.sha256(bytes)
+                }
+            }, makeClientNonce: { randomText(32) },
+            select: { MediaSelection($0, audio: audio).indices })
+        configuration.followsRedirect = options.followsRedirect
+        configuration.keepsAliveWithOptions = options.keepsAliveWithOptions
+        return RTSPSession(configuration)
+    }
+
+    static func randomText(_ count: Int) -> String {
+        // The standard library's generator is the kernel's.
+        String((0..<count).map { _ in "0123456789abcdef".randomElement() ?? "0" })
+    }
+}

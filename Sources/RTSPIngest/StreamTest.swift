@@ -1,0 +1,41 @@
+public import CameraModel
+internal import Dispatch
+public import Logging
+
+/// Tries a network camera from the first packet to the first key frame, and says step by step what it found.
+public enum StreamTest {
+    public struct Subject: Sendable {
+        /// Its `passwordFile` and `memoryFile` are not looked at.
+        public var network: CameraConfiguration.Network
+        public var password: String?
+        /// With no pin: take whatever certificate is shown, and tell its pin; else TLS without a pin is refused.
+        public var trustsFirstCertificate = true
+        /// What its process learned of it: where its ONVIF service is, and the certificates that were shown.
+        var memory: CameraMemory?
+
+        public init(network: CameraConfiguration.Network, password: String?, trustsFirstCertificate: Bool = true) {
+            self.network = network
+            self.password = password
+            self.trustsFirstCertificate = trustsFirstCertificate
+        }
+    }
+
+    /// - Parameters:
+    ///   - deadline: for all of it.
+    ///   - progress: the report so far, after each step; from another thread.
+    /// - Returns: the whole report; what was cancelled says so.
+    public static func run(
+        _ subject: Subject, deadline: Duration = .seconds(20), logger: Logger,
+        progress: @escaping @Sendable (StreamTestReport) -> Void
+    ) async -> StreamTestReport {
+        let test = StreamTestRun(subject, deadline: deadline, logger: logger, progress: progress)
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                // A queue of its own is a thread as long as it works.
+                DispatchQueue(label: "watchbox.camera-test").async { continuation.resume(returning: test.run()) }
+            }
+        } onCancel: {
+            test.cancel()
+        }
+    }
+}

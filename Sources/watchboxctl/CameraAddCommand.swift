@@ -1,0 +1,122 @@
+import ArgumentParser
+import BoxView
+import CameraModel
+import Console
+import ControlAPI
+import ControlClient
+
+struct CameraAddCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add", abstract: "Add a camera and publish it.",
+        discussion: """
+            Sources: test: (a moving picture with a clock and a tone), file:/PATH (a media file, in a loop), \
+            v4l2:/dev/… (a camera of this machine), and rtsp://…, rtsps://… or onvif://HOST (a camera on the network); \
+            watchboxctl discover lists them. A camera on the network is tested first, step by step, and is added only when \
+            a picture comes; what the test found out is kept with it. Waits until the first frame is at the relay, unless \
+            --no-wait; ends with 7 when it does not come in 30 s. The camera is added all the same, and goes on trying.
+
+              watchboxctl camera add front --source test: --name "Front door"
+              watchboxctl camera add lobby --source file:/srv/video/lobby.mp4 --relay main
+              watchboxctl camera add yard --source v4l2:/dev/v4l/by-id/usb-Maker_Cam_1234-video-index0 --rate 15
+              watchboxctl camera add drive --source onvif://192.168.1.61 --user admin
+              watchboxctl camera add gate --source rtsp://192.168.1.62/stream2 --user admin --password-file /root/gate
+            """)
+
+    @Argument(help: "ID: a-z, 0-9 and single hyphens, at most 24 characters.")
+    var id: String
+
+    @Option(help: ArgumentHelp(CameraTesting.sources))
+    var source: String
+
+    @OptionGroup var settings: CameraSettingOptions
+
+    @Flag(help: "Add it without publishing.")
+    var disabled = false
+
+    @Flag(help: "Do not test a camera on the network before.")
+    var noTest = false
+
+    @Flag(help: "Do not wait for the first frame.")
+    var noWait = false
+
+    @Flag(help: "Say what would happen, and do nothing.")
+    var dryRun = false
+
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let client = output.client
+        let request = CameraRequest(
+            id: id, name: settings.name, source: source, user: settings.user, isActive: !disabled,
+            settings: settings.settings)
+        if dryRun {
+            let diff = try await asking("\(id) cannot be added") { () throws(ControlClientError) in
+                try await client.send(
+                    .post, "/api/v1/cameras", body: request, query: [("dryRun", "1")], as: ConfigurationDiff.self)
+            }
+            return output.show(diff) { ConfigurationView.lines(diff, style: $0) }
+        }
+        let password = try Secret.forUser(settings.user, file: settings.passwordFile, of: "camera \(id)")
+        let test = noTest || !CameraTesting.isOnNetwork(source) ? nil : settings.test(of: source, password: password)
+        let addition = CameraAddition(id: id, request: request, password: password, test: test, output: output)
+        let document = try await addition.add()
+        if !disabled, !noWait {
+            do {
+                try await Publishing.wait(for: id, client: client, timeout: .seconds(30))
+            } catch var failure as CommandFailure {
+                failure.what = "\(id) is added and goes on trying, but does not publish yet"
+                failure.next =
+                    "watchboxctl status \(id), watchboxctl logs \(id); to take it back: watchboxctl camera rm \(id)"
+                throw failure
+            }
+        }
+        let path = "/api/v1/cameras/\(ControlClient.part(id))"
+        let final = (try? await client.get(CameraDocument.self, path)) ?? document
+        output.show(final) { style in
+            ["Added."] + CameraView.lines(final, style: style)
+        }
+    }
+}
+
+/// A camera that is to be one of this box.
+struct CameraAddition {
+    let id: String
+    var request: CameraRequest
+    let password: String?
+    /// Made before; nil: none.
+    let test: CameraTestRequest?
+    let output: OutputOptions
+
+    /// With a password: added disabled, given it, then enabled, so that it never tries without.
+    func add() async throws -> CameraDocument {
+        let client = output.client
+        let isActive = request.isActive ?? true
+        var first = request
+        if let test {
+            let (number, report) = try await CameraTesting.run(test, output)
+            guard report.isUsable else {
+                var failure = CameraTesting.failure(report, what: "\(id) was not added")
+                failure.next += "; camera add --no-test adds it all the same"
+                throw failure
+            }
+            first.test = number
+        }
+        if password != nil { first.isActive = false }
+        let wanted = first
+        let document = try await asking("\(id) was not added") { () throws(ControlClientError) in
+            try await client.send(.post, "/api/v1/cameras", body: wanted, as: CameraDocument.self)
+        }
+        guard let password else { return document }
+        let path = "/api/v1/cameras/\(ControlClient.part(id))"
+        do {
+            try await client.send(.put, path + "/password", body: SecretRequest(secret: password))
+            if isActive { try await client.send(.post, path + "/enable") }
+            return (try? await client.get(CameraDocument.self, path)) ?? document
+        } catch {
+            var failure = CommandFailure(
+                error, what: "\(id) is added but disabled: its password was not stored, or it was not enabled")
+            failure.next = "watchboxctl camera password \(id), then watchboxctl camera enable \(id)"
+            throw failure
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import ArgumentParser
+import BoxView
+import CameraModel
+import Console
+import ControlAPI
+import ControlClient
+
+struct CameraEditCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "edit", abstract: "Change settings of a camera; a new name alone restarts nothing.",
+        discussion: """
+            What is not named stays as it is. Bit rate, rate, size and key frame distance of a camera of this machine change \
+            while it publishes, without a gap; --dry-run says so. Of an option that may be repeated, the whole list is set: \
+            none empties it. A network camera that shows another certificate than before is used again after \
+            --accept-certificate, which asks it for the one that it shows now, without a login. --accept-device is for an \
+            onvif:// camera that was replaced: the box forgets which device it was, and takes the one that answers next.
+
+              watchboxctl camera edit front --name "Front door, left"
+              watchboxctl camera edit front --bitrate 1000000 --dry-run
+              watchboxctl camera edit front --mask none --overlay time --overlay name
+              watchboxctl camera edit yard --profile sub --transport udp
+              watchboxctl camera edit yard --accept-certificate
+              watchboxctl camera edit yard --accept-device
+            """)
+
+    @OptionGroup var camera: CameraArgument
+
+    @Option(help: ArgumentHelp(CameraTesting.sources))
+    var source: String?
+
+    @OptionGroup var settings: CameraSettingOptions
+
+    @Flag(help: "Trust the certificate that a network camera shows now, and no other after it.")
+    var acceptCertificate = false
+
+    @Flag(help: "Forget which device an onvif:// camera was, and take the one that answers next.")
+    var acceptDevice = false
+
+    @Flag(help: "Do not ask before --accept-device.")
+    var yes = false
+
+    @Flag(help: "Say what would happen, and do nothing.")
+    var dryRun = false
+
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard source != nil || !settings.isEmpty || acceptCertificate || acceptDevice else {
+            throw ValidationError("Name what changes; see --help.")
+        }
+        if acceptCertificate, settings.pin != nil {
+            throw ValidationError("--accept-certificate takes the pin from the camera: leave --pin out.")
+        }
+    }
+
+    func run() async throws {
+        let client = output.client
+        // Somebody else's change between our look and ours must not be lost.
+        let (known, tag) = try await asking("\(camera.id) was not changed") { () throws(ControlClientError) in
+            try await client.getTagged(CameraDocument.self, camera.path)
+        }
+        var values = settings.settings
+        if acceptCertificate { values["pin"] = .string(try await shownPin(source ?? known.source)) }
+        if acceptDevice {
+            for field in ["identity_endpoint", "identity_serial", "identity_mac"] { values[field] = .string("") }
+        }
+        let request = CameraRequest(
+            name: settings.name, source: source, user: settings.user, settings: values.isEmpty ? nil : values)
+        if dryRun {
+            let diff = try await asking("\(camera.id) cannot be changed") { () throws(ControlClientError) in
+                try await client.send(
+                    .patch, camera.path, body: request, query: [("dryRun", "1")], ifMatch: tag,
+                    as: ConfigurationDiff.self)
+            }
+            return output.show(diff) { ConfigurationView.lines(diff, style: $0) }
+        }
+        if acceptDevice {
+            let of = [known.manufacturer, known.model, known.serial.map { "serial number \($0)" }].compactMap(\.self)
+            let former = of.isEmpty ? "the device that it was" : of.joined(separator: " ")
+            try Question.confirm(
+                Style.oneLine(
+                    "\(camera.id) will no longer be \(former): whatever answers at its address gets its login. Is that so?"
+                ),
+                flag: "--yes", isConfirmed: yes)
+        }
+        let password = try Secret.forUser(
+            settings.user, file: settings.passwordFile, of: "camera \(camera.id)", mayKeep: known.hasPassword)
+        let isChange = request != CameraRequest()
+        if let password {
+            if isChange {
+                // What would be refused afterwards is refused before the password is another one.
+                _ = try await asking("\(camera.id) was not changed") { () throws(ControlClientError) in
+                    try await client.send(
+                        .patch, camera.path, body: request, query: [("dryRun", "1")], ifMatch: tag,
+                        as: ConfigurationDiff.self)
+                }
+            }
+            // First, so that a new user never goes out with the former one's password.
+            try await asking("\(camera.id) was not changed: its password was not stored") {
+                () throws(ControlClientError) in
+                try await client.send(.put, camera.path + "/password", body: SecretRequest(secret: password))
+            }
+        }
+        var document = known
+        if isChange {
+            let what =
+                "\(camera.id) was not changed" + (password == nil ? "" : ", but for its password, which is stored")
+            document = try await asking(what) { () throws(ControlClientError) in
+                try await client.send(.patch, camera.path, body: request, ifMatch: tag, as: CameraDocument.self)
+            }
+        } else if password != nil {
+            document = (try? await client.get(CameraDocument.self, camera.path)) ?? document
+        }
+        output.show(document) { CameraView.lines(document, style: $0) }
+    }
+
+    /// Of the certificate that the camera shows to somebody without a login.
+    private func shownPin(_ source: String) async throws(CommandFailure) -> String {
+        let what = "the certificate of \(camera.id) was not accepted"
+        guard source.hasPrefix("rtsps:") || source.hasPrefix("onvif:") else {
+            throw CommandFailure(
+                what: what, why: "it shows none: its source is \(source)",
+                next: "use rtsps:// or onvif:// for a camera that has one", status: .failed)
+        }
+        let request = CameraTestRequest(source: source)
+        let report = try await CameraTesting.run(request, output, isShown: false).report
+        guard let pin = report.pin else {
+            var failure = CameraTesting.failure(report, what: what)
+            if report.lines.first(where: { $0.outcome == .failed })?.step != .reach {
+                failure.why = "it showed none"
+                failure.next = "watchboxctl camera show \(camera.id)"
+            }
+            throw failure
+        }
+        if !output.quiet { StandardError.writeLine("It shows \(pin.terminalSafe).") }
+        return pin
+    }
+}

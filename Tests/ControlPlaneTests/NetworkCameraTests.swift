@@ -1,0 +1,417 @@
+import CameraModel
+import CameraStore
+import ControlAPI
+import ErrorCatalog
+import Foundation
+import Synchronization
+import Testing
+
+@testable import ControlPlane
+
+/// What control does for network cameras that run.
+@Suite(.timeLimit(.minutes(5)))
+struct NetworkCameraTests {
+    private static let endpoint = "urn:uuid:5f5a69c2-e0ae-504f-829b-000000000042"
+
+    /// What a camera's process says of itself.
+    private final class Process: Sendable {
+        let statistics = Mutex(NetworkStatistics())
+        let requests = Mutex<[(line: String, body: String)]>([])
+        let picture = Mutex<[UInt8]>([0xFF, 0xD8, 0xFF, 0xE0, 1, 2, 3, 0xFF, 0xD9])
+        let answers = Mutex<[String: CameraStub.Answer]>([:])
+
+        func answer(_ camera: String) -> @Sendable (String, [UInt8]) -> CameraStub.Answer? {
+            { [self] line, body in
+                if !line.hasPrefix("GET /api/v1/status ") {
+                    requests.withLock { $0.append((line, String(decoding: body, as: UTF8.self))) }
+                }
+                let start = line.split(separator: " ").prefix(2).joined(separator: " ")
+                if let answer = answers.withLock({ $0[start] }) { return answer }
+                if line.hasPrefix("GET /api/v1/status ") {
+                    return .init(status: 200, body: JSONDocument.bytes(status(camera)))
+                }
+                if line.hasPrefix("GET /api/v1/snapshot?width=320 ") {
+                    return .init(status: 200, type: "image/jpeg", body: picture.withLock { $0 })
+                }
+                return line.hasPrefix("POST /api/v1/announced ") ? .done : nil
+            }
+        }
+
+        private func status(_ camera: String) -> CameraStatusDocument {
+            var capture = CaptureStatistics(path: "onvif://192.0.2.7")
+            capture.state = .streaming
+            capture.network = statistics.withLock { $0 }
+            var statistics = CameraStatistics(camera: camera, stream: camera)
+            statistics.state = .publishing
+            statistics.capture = capture
+            return CameraStatusDocument(
+                statistics: statistics, instant: 1, framesPerSecond: 25, bitsPerSecond: 1, ivUsedRatio: 0,
+                watchdogSeconds: nil, version: "1")
+        }
+    }
+
+    private struct Box {
+        var stage: ControlStage
+        var control: ControlService
+        var process: Process
+        var stub: CameraStub
+
+        /// Until everything that its process says has been looked at: on a busy machine an answer may be late.
+        func look(until isSeen: () -> Bool = { true }) async {
+            let wanted = process.statistics.withLock { $0 }
+            for _ in 0..<1000 {
+                for _ in 0..<5 { await control.core.tick() }
+                await control.core.thumbnailTask?.value
+                let memory = await control.core.network["yard"]
+                if memory?.lastEvent == wanted.eventCount, memory?.learnt?.address == wanted.address,
+                    memory?.learnt?.device == wanted.device, isSeen()
+                {
+                    return
+                }
+            }
+        }
+
+        func texts() throws -> [String] {
+            try #require(control.core.store).events(after: 0, limit: 1000).filter { $0.object == "yard" }.map(\.text)
+                // On a busy machine an answer may be late.
+                .filter { !$0.hasPrefix("unknown") && !$0.hasPrefix("live") }
+        }
+    }
+
+    private func box(_ id: String = "yard", _ files: String = "") async throws -> Box {
+        let stage = try ControlStage()
+        try stage.write(ControlStage.connections + files)
+        let control = try await stage.start()
+        let request = CameraRequest(id: id, source: "onvif://192.0.2.7", user: "admin")
+        try #require(await control.send(.post, "cameras", JSONDocument.text(request)).status == 201)
+        let process = Process()
+        process.statistics.withLock {
+            $0.state = .live
+            ($0.address, $0.port) = ("192.0.2.7", 554)
+        }
+        let stub = try CameraStub(id, of: stage, answer: process.answer(id))
+        stage.units.forgetCalls()
+        return Box(stage: stage, control: control, process: process, stub: stub)
+    }
+
+    private static var device: NetworkStatistics.Device {
+        var device = NetworkStatistics.Device()
+        (device.manufacturer, device.model, device.endpoint) = ("Example", "IPC-1", endpoint)
+        device.profiles = [
+            .init(token: "P1", name: "Main", service: "media2", url: "rtsp://192.0.2.7/1", width: 1920, height: 1080)
+        ]
+        return device
+    }
+
+    // MARK: Learning
+
+    @Test func `what a process learns is stored, and nothing restarts`() async throws {
+        let box = try await box()
+        let file = box.stage.file("run/service/camera-yard.json")
+        box.process.statistics.withLock { $0.device = Self.device }
+        await box.look()
+        let camera = try await box.control.get(CameraDocument.self, "cameras/yard")
+        #expect(camera.manufacturer == "Example" && camera.endpoint == Self.endpoint)
+        #expect(camera.address == "192.0.2.7" && camera.lastConnected == 1_700_000_000)
+        #expect(camera.profiles.map(\.token) == ["P1"])
+
+        // It has moved.
+        box.process.statistics.withLock { $0.address = "192.0.2.99" }
+        await box.look()
+        #expect(try await box.control.get(CameraDocument.self, "cameras/yard").address == "192.0.2.99")
+        // Nor does the next change of something else, or the next start of control.
+        #expect(await box.control.send(.patch, "cameras/yard", #"{"name":"Yard"}"#).status == 200)
+        #expect(box.stage.file("run/service/camera-yard.json") == file)
+        _ = try await box.stage.start()
+        #expect(box.stage.units.calls == [])
+        let found = try #require(box.control.core.store).camera(
+            identifiedBy: CameraIdentity(onvifEndpoint: Self.endpoint))
+        #expect(found?.id == "yard")
+    }
+
+    @Test func `a process that says the impossible harms no other field and no other camera`() async throws {
+        let box = try await box()
+        box.process.statistics.withLock {
+            $0.address = "../../etc"
+            $0.port = -1
+            var device = NetworkStatistics.Device()
+            device.manufacturer = "\u{1B}[31m"
+            device.model = String(repeating: "x", count: 5000)
+            device.mac = "nonsense"
+            device.profiles = Array(
+                repeating: .init(token: "", name: "\u{0}", service: "x", url: "rtsp://a:b@c/", rate: .infinity),
+                count: 100)
+            // JSON has no infinity.
+            for index in device.profiles.indices { device.profiles[index].rate = nil }
+            device.serial = "0042"
+            $0.device = device
+        }
+        await box.look()
+        let camera = try await box.control.get(CameraDocument.self, "cameras/yard")
+        #expect(camera.serial == "0042" && camera.address == nil && camera.port == nil && camera.mac == nil)
+        #expect(camera.manufacturer?.contains("\u{1B}") != true && (camera.model?.count ?? 0) <= 128)
+        #expect(camera.profiles.isEmpty)
+    }
+
+    // MARK: Events
+
+    private static func event(_ number: UInt64, _ isActive: Bool?, _ kind: String = "motion") -> NetworkStatistics.Event
+    {
+        .init(number: number, kind: kind, topic: "tns1:X/\(kind)", isActive: isActive, realtimeMicroseconds: 0)
+    }
+
+    @Test func `motion is told once, in order, also over a restart of the process`() async throws {
+        let box = try await box()
+        box.process.statistics.withLock {
+            $0.events = [Self.event(1, true), Self.event(2, false)]
+            $0.eventCount = 2
+        }
+        await box.look()
+        // From before the first look: told by whoever looked then.
+        #expect(try !box.texts().contains { $0.contains("motion") })
+        box.process.statistics.withLock {
+            $0.events += [Self.event(3, true), Self.event(4, false), Self.event(5, nil, "digi\u{1B}tal")]
+            $0.eventCount = 5
+        }
+        await box.look()
+        await box.look()
+        #expect(try box.texts().suffix(3) == ["motion began", "motion ended", "digi?tal"])
+        box.process.statistics.withLock {
+            $0.events = [Self.event(1, true, "tamper")]
+            $0.eventCount = 1
+        }
+        await box.look()
+        #expect(try box.texts().last == "tamper began")
+    }
+
+    @Test func `a flood of events is counted, not told one by one`() async throws {
+        let box = try await box()
+        await box.look()
+        box.process.statistics.withLock {
+            $0.events = (969...1000).map { Self.event($0, nil) }
+            $0.eventCount = 1000
+        }
+        let before = try box.texts().count
+        await box.look()
+        let texts = try box.texts()
+        #expect(texts.count == before + 9)
+        #expect(texts.last == "992 more events, not told one by one")
+        // It goes on: a few each minute, and one number.
+        box.process.statistics.withLock {
+            $0.events = (1969...2000).map { Self.event($0, nil) }
+            $0.eventCount = 2000
+        }
+        await box.look()
+        #expect(try box.texts() == texts)
+        box.stage.now.withLock { $0 += .seconds(60) }
+        box.process.statistics.withLock {
+            $0.events = (2969...3000).map { Self.event($0, nil) }
+            $0.eventCount = 3000
+        }
+        await box.look()
+        #expect(try box.texts().count == texts.count + 7)
+        #expect(try box.texts().last == "1994 more events, not told one by one")
+        // Numbers that are no count of what came.
+        box.stage.now.withLock { $0 += .seconds(60) }
+        box.process.statistics.withLock {
+            $0.events = [Self.event(.max, nil)]
+            $0.eventCount = 3001
+        }
+        await box.look()
+        #expect(try box.texts().last == "1 more events, not told one by one")
+    }
+
+    // MARK: Announcements
+
+    @Test func `an announcement goes to the process of its camera, and not too often`() async throws {
+        let box = try await box()
+        box.process.statistics.withLock { $0.device = Self.device }
+        await box.look()
+        box.process.requests.withLock { $0 = [] }
+        let hello = NetworkTools.Announcement(
+            isHello: true, endpoint: Self.endpoint, address: "192.0.2.99", url: "http://192.0.2.99/onvif/device_service"
+        )
+        await box.control.core.heard(hello)?.value
+        #expect(await box.control.core.heard(hello) == nil)
+        var bodies = box.process.requests.withLock { $0.filter { $0.line.contains("announced") }.map(\.body) }
+        #expect(bodies.count == 1)
+        let told = try JSONDocument.decode(AnnouncedRequest.self, from: Array((bodies.first ?? "").utf8))
+        #expect(told == AnnouncedRequest(address: "192.0.2.99", url: "http://192.0.2.99/onvif/device_service"))
+        box.stage.now.withLock { $0 += .seconds(5) }
+        await box.control.core.heard(hello)?.value
+        bodies = box.process.requests.withLock { $0.filter { $0.line.contains("announced") }.map(\.body) }
+        #expect(bodies.count == 2)
+        // One event in a minute, and the store still has the address of before: nothing is proven.
+        #expect(try box.texts().filter { $0.contains("announced itself at 192.0.2.99") }.count == 1)
+        #expect(try await box.control.get(CameraDocument.self, "cameras/yard").address == "192.0.2.7")
+    }
+
+    @Test func `a bye is told and changes nothing, and a stranger is nobody's`() async throws {
+        let box = try await box()
+        box.process.statistics.withLock { $0.device = Self.device }
+        await box.look()
+        box.process.requests.withLock { $0 = [] }
+        let bye = NetworkTools.Announcement(isHello: false, endpoint: Self.endpoint, address: "192.0.2.99")
+        #expect(await box.control.core.heard(bye) == nil)
+        #expect(try box.texts().contains { $0.contains("leaves the network") })
+        for endpoint in ["urn:uuid:other", "", String(repeating: "x", count: 257)] {
+            let other = NetworkTools.Announcement(isHello: true, endpoint: endpoint, address: "192.0.2.99")
+            #expect(await box.control.core.heard(other) == nil)
+        }
+        let long = NetworkTools.Announcement(
+            isHello: true, endpoint: Self.endpoint, address: String(repeating: "9", count: 65))
+        #expect(await box.control.core.heard(long) == nil)
+        #expect(box.process.requests.withLock { $0.isEmpty })
+    }
+
+    @Test func `the service listens while it runs`() async throws {
+        let box = try await box()
+        box.process.statistics.withLock { $0.device = Self.device }
+        await box.look()
+        let running = Task { try await box.control.run() }
+        box.stage.network.announce(.init(isHello: true, endpoint: Self.endpoint, address: "192.0.2.98", url: nil))
+        let events = try box.control.core.hub.watch(topics: ["camera"], after: 0)
+        for await event in events where event.data.contains("announced itself at 192.0.2.98") { break }
+        running.cancel()
+        try? await running.value
+        #expect(await box.control.send(.post, "discovery", "{}").problem?.code == .busy)
+    }
+
+    // MARK: Thumbnails
+
+    @Test func `a small picture is taken once a minute, and a picture that is too large never`() async throws {
+        let box = try await box("yard", "box.previews = true\n")
+        #expect(await box.control.send(.get, "cameras/yard/thumbnail").problem?.code == .notFound)
+        func taken() -> Int { box.process.requests.withLock { $0.count { $0.line.contains("snapshot") } } }
+        await box.look { taken() == 1 }
+        await box.look()
+        #expect(taken() == 1)
+        let answer = await box.control.send(.get, "cameras/yard/thumbnail")
+        guard case .bytes(let picture, type: "image/jpeg") = answer.body else {
+            Issue.record("\(answer)")
+            return
+        }
+        #expect(picture == box.process.picture.withLock { $0 })
+        #expect(try #require(box.control.core.store).thumbnail(of: "yard") == picture)
+
+        box.process.picture.withLock { $0 += Array(repeating: 7, count: ControlCore.thumbnailBytes) }
+        box.stage.now.withLock { $0 += ControlCore.thumbnailPeriod }
+        await box.look { taken() == 2 }
+        #expect(taken() == 2)
+        box.process.picture.withLock { $0 = Array("<html>".utf8) }
+        box.stage.now.withLock { $0 += ControlCore.thumbnailPeriod }
+        await box.look { taken() == 3 }
+        #expect(taken() == 3)
+        #expect(try await box.control.core.thumbnail("yard") == picture)
+
+        // A new one is shown at once, and kept on the disk seldom.
+        box.process.picture.withLock { $0 = [0xFF, 0xD8, 0xFF, 9] }
+        box.stage.now.withLock { $0 += ControlCore.thumbnailPeriod }
+        await box.look { taken() == 4 }
+        #expect(try await box.control.core.thumbnail("yard") == [0xFF, 0xD8, 0xFF, 9])
+        #expect(try #require(box.control.core.store).thumbnail(of: "yard") == picture)
+        #expect(await box.control.send(.delete, "cameras/yard").status == 204)
+        #expect(await box.control.send(.get, "cameras/yard/thumbnail").problem?.code == .notFound)
+    }
+
+    @Test func `no picture is on the disk unless somebody asked for that`() async throws {
+        let box = try await box()
+        func taken() -> Int { box.process.requests.withLock { $0.count { $0.line.contains("snapshot") } } }
+        await box.look { taken() == 1 }
+        #expect(await box.control.send(.get, "cameras/yard/thumbnail").status == 200)
+        let store = try #require(box.control.core.store)
+        #expect(try store.thumbnail(of: "yard") == nil)
+        // Of a time when they were kept: gone with the next start, and told to nobody.
+        try store.setThumbnail([0xFF, 0xD8, 0xFF], of: "yard")
+        let next = try await box.stage.start()
+        #expect(try #require(next.core.store).thumbnail(of: "yard") == nil)
+        #expect(await next.send(.get, "cameras/yard/thumbnail").problem?.code == .notFound)
+    }
+
+    @Test func `another source has none of the pictures of before`() async throws {
+        let box = try await box("yard", "box.previews = true\n")
+        func taken() -> Int { box.process.requests.withLock { $0.count { $0.line.contains("snapshot") } } }
+        await box.look { taken() == 1 }
+        #expect(await box.control.send(.get, "cameras/yard/thumbnail").status == 200)
+        #expect(await box.control.send(.patch, "cameras/yard", #"{"source":"onvif://192.0.2.8"}"#).status == 200)
+        #expect(await box.control.send(.get, "cameras/yard/thumbnail").problem?.code == .notFound)
+    }
+
+    @Test func `going back asks the processes again`() async throws {
+        let box = try await box()
+        box.process.statistics.withLock { $0.device = Self.device }
+        await box.look()
+        #expect(await box.control.send(.patch, "cameras/yard", #"{"source":"onvif://192.0.2.8"}"#).status == 200)
+        #expect(try await box.control.get(CameraDocument.self, "cameras/yard").manufacturer == nil)
+        #expect(await box.control.send(.post, "config/rollback", "{}").status == 200)
+        await box.look()
+        let camera = try await box.control.get(CameraDocument.self, "cameras/yard")
+        #expect(camera.source == "onvif://192.0.2.7" && camera.manufacturer == "Example")
+    }
+
+    @Test func `what a process learns is no change that somebody else was first with`() async throws {
+        let box = try await box()
+        let before = await box.control.send(.get, "cameras/yard").eTag
+        box.process.statistics.withLock { $0.device = Self.device }
+        await box.look()
+        #expect(try await box.control.get(CameraDocument.self, "cameras/yard").manufacturer == "Example")
+        let after = await box.control.send(.get, "cameras/yard").eTag
+        #expect(before != nil && after == before)
+    }
+
+    // MARK: Its process is asked
+
+    @Test func `what is asked of a camera goes to its process, and its refusal comes back`() async throws {
+        let box = try await box()
+        var report = StreamTestReport(url: "onvif://192.0.2.7")
+        report.isDone = true
+        let presets = PTZPresetListDocument(presets: [PTZPreset(token: "1", name: "Gate")])
+        let refusal = Problem(CodedError(.cameraRefuses, "the camera has no motors", object: "yard"))
+        box.process.answers.withLock {
+            $0["POST /api/v1/test"] = .init(status: 200, body: JSONDocument.bytes(report))
+            $0["POST /api/v1/ptz"] = .init(status: refusal.status, body: JSONDocument.bytes(refusal))
+            $0["GET /api/v1/presets"] = .init(status: 200, body: JSONDocument.bytes(presets))
+            $0["GET /api/v1/encoders"] = .init(
+                status: 200, body: JSONDocument.bytes(CameraEncoderListDocument(encoders: [])))
+            $0["PATCH /api/v1/encoders"] = .done
+        }
+        #expect(try await box.control.send(.post, "cameras/yard/test").document(StreamTestReport.self) == report)
+        let command = JSONDocument.text(PTZCommand.continuous(pan: 1, tilt: 0, zoom: 0, seconds: 1))
+        let moved = await box.control.send(.post, "cameras/yard/ptz", command)
+        #expect(moved.status == 502 && moved.problem?.code == .cameraRefuses)
+        #expect(box.process.requests.withLock { $0.last?.body } == command)
+        #expect(try await box.control.get(PTZPresetListDocument.self, "cameras/yard/presets") == presets)
+        #expect(try await box.control.get(CameraEncoderListDocument.self, "cameras/yard/encoders").encoders.isEmpty)
+        let change = JSONDocument.text(CameraEncoder.Change(token: "E1", bitrate: 500_000))
+        #expect(await box.control.send(.patch, "cameras/yard/encoders", change).status == 204)
+        #expect(box.process.requests.withLock { $0.last?.body } == change)
+        #expect(await box.control.send(.patch, "cameras/yard/encoders", "{}").problem?.code == .badRequest)
+        #expect(await box.control.send(.post, "cameras/yard/ptz", #"{"fly":{}}"#).problem?.code == .badRequest)
+
+        #expect(await box.control.send(.post, "cameras/none/test").problem?.code == .notFound)
+        #expect(await box.control.send(.post, "cameras/..%2Fx/test").status >= 400)
+        #expect(await box.control.send(.post, "streams/yard/stop").status == 200)
+        #expect(await box.control.send(.post, "cameras/yard/test").problem?.code == .unreachable)
+    }
+
+    @Test func `a camera of this machine has no motors and no profiles`() async throws {
+        let stage = try ControlStage()
+        try stage.write(ControlStage.two)
+        let control = try await stage.start()
+        for (method, path) in [
+            (APIRequest.Method.post, "test"), (.get, "presets"), (.get, "encoders"), (.get, "profiles"),
+        ] {
+            #expect(await control.send(method, "cameras/a/\(path)").problem?.code == .badRequest, "\(path)")
+        }
+    }
+
+    @Test func `a camera without its password runs, and restarts when it gets one`() async throws {
+        let box = try await box()
+        #expect(box.stage.units.running["watchbox-camera@yard.service"] != nil)
+        let camera = try await box.control.get(CameraDocument.self, "cameras/yard")
+        #expect(!camera.hasPassword && camera.stream.state != .stopped)
+        #expect(await box.control.send(.put, "cameras/yard/password", #"{"secret":"p@ss:/#% ü"}"#).status == 204)
+        #expect(box.stage.units.words == ["restart watchbox-camera@yard.service"])
+        #expect(try await box.control.get(CameraDocument.self, "cameras/yard").hasPassword)
+    }
+}

@@ -1,0 +1,214 @@
+import Testing
+
+@testable import RTSPIngest
+
+private let second: UInt64 = 1_000_000_000
+
+@Suite struct PullSupervisionTests {
+    /// Plays the part of the source: goes on in time until the next attempt.
+    ///
+    /// - Returns: how long it took, in seconds.
+    private func waited(_ supervision: inout PullSupervision, _ now: inout UInt64) -> Double {
+        let begin = now
+        while case .wait(let pause) = supervision.next(at: now) { now += pause }
+        return Double(now - begin) / 1e9
+    }
+
+    @Test func `the first attempt comes at once`() {
+        var supervision = PullSupervision(random: { 0.5 })
+        #expect(supervision.next(at: 17) == .connect)
+        #expect(supervision.state == .connecting)
+        #expect(supervision.next(at: 18) == .watch)
+        #expect(supervision.attempts == 1)
+    }
+
+    @Test(arguments: [0, 0.5, 0.999_999]) func `pauses double up to a minute`(random: Double) {
+        var supervision = PullSupervision(random: { random })
+        var now: UInt64 = 0
+        var pauses: [Double] = []
+        _ = supervision.next(at: now)
+        for _ in 0..<12 {
+            supervision.ended(.broken, at: now)
+            pauses.append(waited(&supervision, &now))
+        }
+        #expect(pauses[0] <= 1)
+        #expect(pauses[0] >= 0.5)
+        for (earlier, later) in zip(pauses, pauses.dropFirst()) { #expect(later >= earlier) }
+        #expect(abs(pauses[1] / pauses[0] - 2) < 0.001)
+        #expect(pauses[11] <= 60)
+        #expect(pauses[11] >= 30)
+        #expect(supervision.attempts == 13)
+    }
+
+    @Test func `a stream that was live for half a minute begins anew with short pauses`() {
+        var supervision = PullSupervision(random: { 0.5 })
+        var now: UInt64 = 0
+        _ = supervision.next(at: now)
+        for _ in 0..<5 {
+            supervision.ended(.broken, at: now)
+            _ = waited(&supervision, &now)
+        }
+        supervision.pictureArrived(at: now)
+        #expect(supervision.state == .live)
+        now += 29 * second
+        supervision.pictureArrived(at: now)
+        supervision.ended(.broken, at: now)
+        #expect(waited(&supervision, &now) > 20)
+        supervision.pictureArrived(at: now)
+        now += 30 * second
+        supervision.ended(.stalled, at: now)
+        #expect(waited(&supervision, &now) <= 1)
+        #expect(supervision.connections == 2)
+    }
+
+    @Test func `a stall is a state of its own until the attempt ends or pictures come again`() {
+        var supervision = PullSupervision(random: { 0.5 })
+        _ = supervision.next(at: 0)
+        supervision.pictureArrived(at: 1)
+        supervision.stalled(at: second)
+        #expect(supervision.state == .stalled)
+        #expect(supervision.next(at: second) == .watch)
+        supervision.pictureArrived(at: 2 * second)
+        #expect(supervision.state == .live)
+        supervision.stalled(at: 3 * second)
+        supervision.ended(.stalled, at: 3 * second)
+        #expect(supervision.stalls == 2)
+        var now = 3 * second
+        #expect(waited(&supervision, &now) <= 1)
+    }
+
+    @Test func `a frozen camera is live again within eight seconds of its last packet`() {
+        // The whole chain in virtual time: 25 pictures a second that stop after 3 s, then a camera that answers in 100 ms.
+        for random in [0.0, 0.25, 0.999_999] {
+            var supervision = PullSupervision(random: { random })
+            var now: UInt64 = second
+            #expect(supervision.next(at: now) == .connect)
+            var watch = FreezeWatch(rate: 25, at: now)
+            for picture in 0..<75 {
+                now = second + UInt64(picture) * 40_000_000
+                watch.packetArrived(at: now)
+                watch.pictureArrived(at: now)
+                supervision.pictureArrived(at: now)
+                #expect(watch.finding(at: now) == nil)
+            }
+            let last = now
+            now = watch.nextDeadline
+            #expect(watch.finding(at: now) == .frozen)
+            #expect(watch.finding(at: now - 1) == nil)
+            #expect(now - last <= 6 * second)
+            supervision.stalled(at: now)
+            supervision.ended(.stalled, at: now)
+            _ = waited(&supervision, &now)
+            now += second / 10
+            supervision.pictureArrived(at: now)
+            #expect(supervision.state == .live)
+            #expect(now - last <= 8 * second)
+        }
+    }
+
+    @Test func `a refused login is tried twice and then every quarter of an hour`() {
+        var supervision = PullSupervision(random: { 0.5 })
+        var now: UInt64 = 0
+        _ = supervision.next(at: now)
+        supervision.ended(.loginRefused, at: now)
+        #expect(waited(&supervision, &now) <= 5)
+        supervision.ended(.loginRefused, at: now)
+        #expect(supervision.state == .refused(until: now + 900 * second))
+        #expect(waited(&supervision, &now) == 900)
+        supervision.ended(.loginRefused, at: now)
+        #expect(waited(&supervision, &now) == 900)
+        #expect(supervision.attempts == 4)
+    }
+
+    @Test func `a network that fails between two refusals does not give the account more attempts`() {
+        var supervision = PullSupervision(random: { 0.5 })
+        var now: UInt64 = 0
+        _ = supervision.next(at: now)
+        supervision.ended(.loginRefused, at: now)
+        _ = waited(&supervision, &now)
+        supervision.ended(.broken, at: now)
+        _ = waited(&supervision, &now)
+        supervision.ended(.loginRefused, at: now)
+        #expect(waited(&supervision, &now) == 900)
+    }
+
+    @Test func `a login that works forgets the refusals`() {
+        var supervision = PullSupervision(random: { 0.5 })
+        var now: UInt64 = 0
+        _ = supervision.next(at: now)
+        supervision.ended(.loginRefused, at: now)
+        _ = waited(&supervision, &now)
+        supervision.pictureArrived(at: now)
+        supervision.ended(.broken, at: now)
+        _ = waited(&supervision, &now)
+        supervision.ended(.loginRefused, at: now)
+        #expect(waited(&supervision, &now) <= 5)
+    }
+
+    @Test(arguments: [(nil, 30.0), (7, 7), (0, 1), (-5, 1), (Int.max, 600)] as [(Int?, Double)])
+    func `a busy camera is left alone as long as it asks`(asked: Int?, expected: Double) {
+        var supervision = PullSupervision(random: { 0.5 })
+        var now: UInt64 = 0
+        _ = supervision.next(at: now)
+        supervision.ended(.busy(seconds: asked), at: now)
+        #expect(waited(&supervision, &now) == expected)
+    }
+
+    @Test func `an announcement ends a pause and protects the account`() {
+        var supervision = PullSupervision(random: { 0.5 })
+        var now: UInt64 = 0
+        _ = supervision.next(at: now)
+        for _ in 0..<8 {
+            supervision.ended(.broken, at: now)
+            _ = waited(&supervision, &now)
+        }
+        supervision.ended(.broken, at: now)
+        now += second
+        #expect(supervision.nudged(by: .announcement, at: now) == true)
+        #expect(supervision.next(at: now) == .connect)
+        // A flood of them does not make a flood of attempts.
+        supervision.ended(.broken, at: now)
+        #expect(supervision.nudged(by: .announcement, at: now + second) == false)
+        #expect(supervision.next(at: now + second) != .connect)
+        _ = waited(&supervision, &now)
+        supervision.ended(.loginRefused, at: now)
+        now += 1
+        #expect(supervision.nudged(by: .announcement, at: now + 10 * second) == false)
+        _ = waited(&supervision, &now)
+        supervision.ended(.loginRefused, at: now)
+        #expect(supervision.nudged(by: .announcement, at: now + 60 * second) == false)
+        #expect(supervision.nudged(by: .person, at: now + 61 * second) == true)
+        #expect(supervision.next(at: now + 61 * second) == .connect)
+        #expect(supervision.nudged(by: .person, at: now + 62 * second) == false)
+    }
+
+    @Test func `a long wait shows that it gets on`() {
+        var supervision = PullSupervision(random: { 0.5 })
+        var now: UInt64 = 0
+        _ = supervision.next(at: now)
+        supervision.ended(.person, at: now)
+        var steps = supervision.steps
+        var since = now
+        while case .wait(let pause) = supervision.next(at: now) {
+            #expect(pause <= 10 * second)
+            if supervision.steps != steps {
+                steps = supervision.steps
+                since = now
+            }
+            #expect(now - since < 10 * second)
+            now += min(pause, second / 4)
+        }
+        #expect(now == 900 * second)
+        #expect(supervision.attempts == 2)
+    }
+
+    @Test func `an attempt that gets on shows it`() {
+        var supervision = PullSupervision(random: { 0.5 })
+        _ = supervision.next(at: 0)
+        let steps = supervision.steps
+        supervision.progressed()
+        #expect(supervision.steps == steps + 1)
+        #expect(supervision.attempts == 1)
+        #expect(supervision.state == .connecting)
+    }
+}

@@ -1,0 +1,190 @@
+import Foundation
+import Glibc
+import Synchronization
+import Testing
+
+/// A camera of Tests/Rigs/rtsp: a process of its own on a free port.
+final class TestCamera: @unchecked Sendable {
+    // `Process` is used from one task at a time.
+    private let process = Process()
+    private let input = Pipe()
+    /// What it printed, line by line.
+    let lines = Watched<[String]>([])
+    private(set) var port: UInt16 = 0
+    private let hasTurn = Atomic(false)
+
+    static let rigs = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .appendingPathComponent("Rigs")
+    static let python = "/usr/bin/python3"
+    static let hasPython = FileManager.default.isExecutableFile(atPath: python)
+
+    /// Debian's python3-gi and gst-rtsp-server.
+    static let hasGStreamer: Bool = {
+        guard hasPython, media != nil else { return false }
+        let program = "import gi; gi.require_version('GstRtspServer', '1.0'); from gi.repository import GstRtspServer"
+        return run(python, ["-c", program]) == 0
+    }()
+
+    /// What cameras send, made once; nil without ffmpeg.
+    static let media: TemporaryDirectory? = {
+        let directory = TemporaryDirectory()
+        let script = rigs.appendingPathComponent("rtsp/make-media").path
+        guard run("/bin/bash", [script, directory.url.path]) == 0 else { return nil }
+        atexit { TestCamera.removeMedia() }
+        return directory
+    }()
+
+    static let hasMedia = hasPython && media != nil
+
+    private static func removeMedia() {
+        if let media { try? FileManager.default.removeItem(at: media.url) }
+    }
+
+    static func run(_ program: String, _ arguments: [String]) -> Int32 {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = arguments
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        do { try process.run() } catch { return -1 }
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+
+    /// One that misbehaves as the query of the URL says.
+    static func quirky(_ arguments: [String] = []) async throws -> TestCamera {
+        let media = try #require(media)
+        let files = ["h264.h264", "h265.h265", "second.h264"].map { media.path($0) }
+        return try await TestCamera("rtsp/quirk-camera.py", arguments + files)
+    }
+
+    static func wellBehaved(_ arguments: [String] = []) async throws -> TestCamera {
+        let media = try #require(media)
+        return try await TestCamera(
+            "rtsp/gst-rtsp-server.py", ["--h264", media.path("h264.mp4"), "--h265", media.path("h265.mp4")] + arguments)
+    }
+
+    /// The ONVIF side of a camera; its streams are at the given address.
+    static func device(rtsp: String, _ arguments: [String] = []) async throws -> TestCamera {
+        try await TestCamera("onvif/onvif-camera.py", ["--rtsp", rtsp] + arguments)
+    }
+
+    var serviceURL: String { "http://127.0.0.1:\(port)/onvif/device_service" }
+
+    init(_ script: String, _ arguments: [String]) async throws {
+        // Those of ONVIF work little, and a test that has a camera may want one of them beside it.
+        let isStream = script.hasPrefix("rtsp/")
+        if isStream {
+            await Turns.shared.take()
+            hasTurn.store(true, ordering: .relaxed)
+        }
+        let output = Pipe()
+        process.executableURL = URL(fileURLWithPath: Self.python)
+        process.arguments = [Self.rigs.appendingPathComponent(script).path] + arguments
+        process.arguments? += isStream ? ["--until-eof"] : []
+        // Its end is the camera's as well, should this process not live to end it.
+        process.standardInput = isStream ? input : FileHandle.nullDevice
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        let lines = lines
+        let descriptor = output.fileHandleForReading.fileDescriptor
+        let thread = Thread {
+            withExtendedLifetime(output) {
+                var rest = ""
+                var buffer = [UInt8](repeating: 0, count: 4096)
+                while true {
+                    let count = read(descriptor, &buffer, buffer.count)
+                    guard count > 0 else { break }
+                    rest += String(decoding: buffer[0..<count], as: UTF8.self)
+                    var whole = rest.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+                    rest = whole.removeLast()
+                    let found = whole
+                    if !found.isEmpty { lines.change { $0 += found } }
+                }
+                lines.change { $0.append("END") }
+            }
+        }
+        thread.start()
+        let known = try await lines.wait("\(script) to listen") { $0.contains { $0.hasPrefix("READY") || $0 == "END" } }
+        let ready = try #require(known.first { $0.hasPrefix("READY") }, "\(script) did not start")
+        port = try #require(ready.split(separator: " ").dropFirst().first.flatMap { UInt16($0) })
+    }
+
+    func url(_ query: String) -> String { "rtsp://127.0.0.1:\(port)/cam?\(query)" }
+    func url(path: String) -> String { "rtsp://127.0.0.1:\(port)\(path)" }
+
+    /// What the quirk camera said of connections that ended.
+    struct Connection: Decodable, Sendable {
+        var methods: [String]?
+        var reports: Int?
+        var agent: String?
+        var algorithm: String?
+        var basic: Bool?
+        var refusals: Int?
+        var expired: Bool?
+        var transport: String?
+        var error: String?
+    }
+
+    static func connections(_ lines: [String]) -> [Connection] {
+        lines.compactMap { try? JSONDecoder().decode(Connection.self, from: Data($0.utf8)) }
+    }
+
+    func connection(_ what: String, where isIt: @escaping @Sendable (Connection) -> Bool) async throws -> Connection {
+        let lines = try await lines.wait(what) { Self.connections($0).contains(where: isIt) }
+        return try #require(Self.connections(lines).first(where: isIt))
+    }
+
+    /// As a power cut would.
+    func end() {
+        if process.isRunning {
+            kill(process.processIdentifier, SIGKILL)
+            // Until then its port is taken.
+            process.waitUntilExit()
+        }
+        if hasTurn.exchange(false, ordering: .relaxed) { Turns.shared.giveBack() }
+    }
+
+    deinit { end() }
+}
+
+/// So many cameras at once: more would be slow on a machine with two processors, and slow ones look frozen.
+final class Turns: Sendable {
+    static let shared = Turns(6)
+
+    private struct State {
+        var left: Int
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state: Mutex<State>
+
+    init(_ count: Int) { state = Mutex(State(left: count)) }
+
+    func take() async {
+        await withCheckedContinuation { continuation in
+            let isFree = state.withLock { state in
+                if state.left > 0 {
+                    state.left -= 1
+                    return true
+                }
+                state.waiting.append(continuation)
+                return false
+            }
+            if isFree { continuation.resume() }
+        }
+    }
+
+    func giveBack() {
+        let next: CheckedContinuation<Void, Never>? = state.withLock { state in
+            if state.waiting.isEmpty {
+                state.left += 1
+                return nil
+            }
+            return state.waiting.removeFirst()
+        }
+        next?.resume()
+    }
+}
