@@ -11,12 +11,14 @@ DESTDIR ?=
 PREFIX ?= /usr
 
 BUILD_PACKAGES := git ca-certificates g++ pkg-config libavcodec-dev libavformat-dev libavutil-dev libswscale-dev libswresample-dev \
-	libssl-dev libcurl4-openssl-dev zlib1g-dev libsystemd-dev libsqlite3-dev libv4l-dev libasound2-dev
+	libssl-dev libcurl4-openssl-dev zlib1g-dev libsystemd-dev libsqlite3-dev libv4l-dev libasound2-dev libxml2-dev
 TEST_PACKAGES := ffmpeg nginx libnginx-mod-rtmp rtmpdump openssl curl procps python3 python3-venv mmdebstrap debian-archive-keyring \
-	iproute2 util-linux
+	iproute2 util-linux python3-gi gir1.2-gst-rtsp-server-1.0 gstreamer1.0-rtsp gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
+	gstreamer1.0-plugins-bad gstreamer1.0-plugins-ugly gstreamer1.0-libav
 VM_PACKAGES := qemu-system-x86 mmdebstrap debian-archive-keyring kmod cpio e2fsprogs xz-utils make gcc binutils util-linux iproute2 \
 	python3 ffmpeg
-BENCH_PACKAGES := ffmpeg openssl time libnginx-mod-rtmp nginx python3 mmdebstrap debian-archive-keyring iproute2 util-linux
+BENCH_PACKAGES := ffmpeg openssl time libnginx-mod-rtmp nginx python3 mmdebstrap debian-archive-keyring iproute2 util-linux \
+	python3-gi gir1.2-gst-rtsp-server-1.0 gstreamer1.0-rtsp gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-ugly
 
 .PHONY: help build release demo test test-systemd test-vm bench lint format install clean toolchain build-packages test-packages \
 	bench-packages vm-packages python-peers
@@ -38,7 +40,9 @@ test: toolchain build-packages test-packages vm-packages python-peers lint  ## w
 	$(SWIFT) build --build-tests
 	WATCHBOX_OTDF_PYTHON="$$( [ -x .venv/bin/python-otdf ] && echo "$$PWD/.venv/bin/python-otdf" || true )" \
 	WATCHBOX_FFMPEG7="$$( [ -x .venv/bin/ffmpeg7 ] && echo "$$PWD/.venv/bin/ffmpeg7" || true )" \
+	WATCHBOX_ONVIF_PYTHON="$$( [ -x .venv/bin/python-onvif ] && echo "$$PWD/.venv/bin/python-onvif" || true )" \
 		Tests/Rigs/run-tests $(SWIFT)
+	Tests/Rigs/discovery/network-tests --programs .build/debug || [ $$? -eq 77 ]
 	Tests/Rigs/systemd/run-all .build/debug
 	Tests/Rigs/vm/vm-tests || [ $$? -eq 77 ]
 
