@@ -123,7 +123,8 @@ extension Catalog {
         CatalogEntry(
             code: .loginRefused, title: "The camera refuses user or password",
             cause: "The password is wrong, the account is locked, or the clock of the camera is off.",
-            selfHealing: "Tries again every 60 s at most, because accounts lock.",
+            selfHealing:
+                "Shows the password twice, then tries again every 15 minutes, because accounts lock; at once with a new password.",
             next: "Run: watchboxctl camera password ID", severity: .error,
             messageID: "f7ff870061c59b0bc2d3c92b12758a75"),
         CatalogEntry(
