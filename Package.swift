@@ -115,6 +115,7 @@ let package = Package(
         protocolCore("RTSP", ["Wire"]),
         protocolCore("ONVIF"),
         protocolCore("ErrorCatalog"),
+        module("ConnectionAcceptance", [nioCore]),
         protocolCore("TOML"),
 
         // 2: drivers
@@ -123,7 +124,11 @@ let package = Package(
         module("HTTPClient", ["CCurl", "Cryptography"]),
         module("KeyAccessClient", ["Wire", "NanoTDF", "KeyAccess", "Cryptography", "HTTPClient", logging]),
         module(
-            "RTMPTransport", ["Wire", "RTMP", "Cryptography", nioCore, nioPosix, nioLocks, nioTLS, nioSSL, logging]),
+            "RTMPTransport",
+            [
+                "ConnectionAcceptance", "Wire", "RTMP", "Cryptography", nioCore, nioPosix, nioLocks, nioTLS, nioSSL,
+                logging,
+            ]),
         module("VideoCodec", ["Wire", "Media", "CAVCodec"]),
         module("MediaFile", ["Wire", "Media", "FLV", "VideoCodec", "CAVCodec"]),
         module("VideoCapture", ["CV4L2"]),
@@ -144,7 +149,7 @@ let package = Package(
                 "RTSP", "VideoCodec", logging,
             ]),
         module("ControlAPI", ["CameraModel", "ErrorCatalog"]),
-        module("BoxConfiguration", ["CameraModel", "ErrorCatalog", "KeyAccessClient", "TOML"]),
+        module("BoxConfiguration", ["CameraModel", "ErrorCatalog", "KeyAccessClient", "TOML", "Wire"]),
         module("Systemd", ["CSystemd", logging]),
         module("Database", [grdb]),
         module("CameraStore", ["Database", "TOML", grdb]),
@@ -215,9 +220,9 @@ let package = Package(
             "watchboxd",
             [
                 "APIServer", "BoxConfiguration", "CameraModel", "CameraPipeline", "CameraStore", "CameraUnit",
-                "ControlAPI", "ControlPlane", "CredentialStore", "ErrorCatalog", "HealthMonitor", "KeyAccessServer",
-                "Relay", "KeyAccessClient", "RTMPTransport", "Systemd", "VideoCodec", "Console", arguments, lifecycle,
-                logging,
+                "ControlAPI", "ControlClient", "ControlPlane", "CredentialStore", "ErrorCatalog", "HealthMonitor",
+                "KeyAccessServer", "Relay", "KeyAccessClient", "RTMPTransport", "Systemd", "VideoCodec", "Wire",
+                "Console", arguments, lifecycle, logging,
             ]),
         program(
             "watchboxctl",
@@ -263,7 +268,8 @@ let package = Package(
             linking: [.unsafeFlags(["-Xlinker", "--export-dynamic-symbol=getaddrinfo"])]),
         tests("KeyAccessClient", ["KeyAccessClient", "KeyAccess", "HTTPClient", "Cryptography", "NanoTDF", "Wire"]),
         tests(
-            "RTMPTransport", ["ChannelTestSupport", "RTMPTransport", "RTMP", nioCore, nioPosix, nioLocks],
+            "RTMPTransport",
+            ["AMF0", "ChannelTestSupport", "RTMPTransport", "RTMP", "Wire", nioCore, nioPosix, nioLocks],
             fixtures: true),
         tests("VideoCodec", ["VideoCodec", "Media"]),
         tests("VideoCapture", ["VideoCapture", "ScriptedDevice", "CV4L2"]),
@@ -350,7 +356,7 @@ let package = Package(
             "EndToEnd",
             [
                 "watchboxd", "watchboxctl", "Demonstration", "Console", "FLV", "Media", "NanoTDF", "Cryptography",
-                "KeyAccessClient", "Player", "RTMP", "Wire", arguments,
+                "KeyAccessClient", "Player", "RTMP", "RTMPTransport", "Wire", nioCore, arguments,
             ]),
     ],
     swiftLanguageModes: [.v6]

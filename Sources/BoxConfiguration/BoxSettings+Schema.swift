@@ -94,6 +94,7 @@ extension KeyDefinition.Kind {
         case .masks:
             list(text(pattern: "^ *[0-9.][0-9.e-]*(, *[0-9.][0-9.e-]*){3}$", Self.maskLength))
         case .controls: list(text(pattern: "^[a-z0-9_]{1,64}=-?[0-9]+$", Self.controlLength))
+        case .networks: list(text(pattern: "^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$", Self.networkLength))
         }
     }
 

@@ -97,19 +97,35 @@ public struct RelayServerSettings: Equatable, Sendable {
     public var enabled: Bool
     /// `host:port`
     public var listen: String
-    /// File of the keys that publishers must know; nil: everybody may publish.
+    /// File of the keys that publishers must know; nil: it makes one, unless `isOpen` or on loopback.
     public var publishKeys: String?
+    /// Everybody may publish when there is no `publishKeys`.
+    public var isOpen: Bool
+    /// File of the keys that players must know; nil: everybody may play, unless there is a `playLinkSecret`.
+    public var playKeys: String?
+    /// File of the secret that play links are signed with.
+    public var playLinkSecret: String?
+    /// Networks in CIDR notation; empty: all.
+    public var allow: [String]
+    /// Comes before `allow`.
+    public var deny: [String]
     /// Both or none.
     public var tlsCertificate: String?
     public var tlsKey: String?
 
     public init(
-        enabled: Bool = false, listen: String = "0.0.0.0:1935", publishKeys: String? = nil,
+        enabled: Bool = false, listen: String = "0.0.0.0:1935", publishKeys: String? = nil, isOpen: Bool = false,
+        playKeys: String? = nil, playLinkSecret: String? = nil, allow: [String] = [], deny: [String] = [],
         tlsCertificate: String? = nil, tlsKey: String? = nil
     ) {
         self.enabled = enabled
         self.listen = listen
         self.publishKeys = publishKeys
+        self.isOpen = isOpen
+        self.playKeys = playKeys
+        self.playLinkSecret = playLinkSecret
+        self.allow = allow
+        self.deny = deny
         self.tlsCertificate = tlsCertificate
         self.tlsKey = tlsKey
     }

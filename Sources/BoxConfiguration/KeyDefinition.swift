@@ -31,6 +31,8 @@ struct KeyDefinition: Sendable {
         case masks
         /// `name=value`, each.
         case controls
+        /// `192.0.2.0/24`, each.
+        case networks
         /// ALSA's name of a microphone.
         case soundDevice
         /// `sha256//` and Base64: of the public key of a certificate.

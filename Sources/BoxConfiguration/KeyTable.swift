@@ -204,7 +204,20 @@ enum KeyTable {
             KeyDefinition("enabled", .boolean, default: .boolean(false), "Whether it runs."),
             KeyDefinition("listen", .listenAddress, default: .string("0.0.0.0:1935"), "Address that it listens on."),
             KeyDefinition(
-                "publish_keys", .path, words: "everybody may publish", "File with the keys that publishers must know."),
+                "publish_keys", .path, words: "one key that the relay makes, none when it listens on this machine only",
+                "File with the keys that publishers must know, `app/stream = key` each; `watchboxctl relay key` shows the one that was made."
+            ),
+            KeyDefinition(
+                "open", .boolean, default: .boolean(false),
+                "Whether anybody may publish when there is no `publish_keys`, from other machines as well."),
+            KeyDefinition(
+                "play_keys", .path, words: "everybody may play", "File with the keys that players must know."),
+            KeyDefinition(
+                "play_link_secret", .path, words: "no links",
+                "File with the secret that play links are signed with: `watchboxctl relay link`."),
+            KeyDefinition(
+                "allow", .networks, default: .strings([]), "Networks that it talks to; without any, all of them."),
+            KeyDefinition("deny", .networks, default: .strings([]), "Networks that it does not talk to."),
             KeyDefinition("tls_certificate", .path, words: "no TLS", "Certificate chain (PEM) for `rtmps`."),
             KeyDefinition("tls_key", .path, words: "no TLS", "Private key (PEM) of the certificate."),
         ])

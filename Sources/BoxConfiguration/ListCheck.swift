@@ -1,4 +1,5 @@
 internal import CameraModel
+internal import Wire
 
 extension KeyDefinition {
     /// What is wrong with a list; entries are told by their number alone.
@@ -34,6 +35,11 @@ extension KeyDefinition {
                 return (Finding("has an entry that is not name=value, \(place)", kind.advice), nil)
             }
             return (nil, setting.name)
+        case .networks:
+            guard text.utf8.count <= Self.Kind.networkLength, let network = NetworkRange(text) else {
+                return (Finding("has an entry that is no network, \(place)", kind.advice), nil)
+            }
+            return (nil, "\(network)")
         case .choices(let choices):
             guard !choices.contains(text) else { return (nil, text) }
             let meant = NearestName.nearest(text, in: choices).map { ", did you mean \"\($0)\"?" } ?? ""
@@ -56,10 +62,11 @@ extension KeyDefinition.Kind {
     /// Bytes of one entry.
     static let maskLength = 100
     static let controlLength = 100
+    static let networkLength = 64
 
     var isList: Bool {
         switch self {
-        case .strings, .masks, .controls, .choices: true
+        case .strings, .masks, .controls, .networks, .choices: true
         default: false
         }
     }
@@ -70,6 +77,7 @@ extension KeyDefinition.Kind {
         case .strings(let count, _): count
         case .masks: CameraConfiguration.Device.maskLimit
         case .controls: CameraConfiguration.Device.controlLimit
+        case .networks: 64
         case .choices(let choices): choices.count
         default: 0
         }

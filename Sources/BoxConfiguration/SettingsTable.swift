@@ -91,15 +91,21 @@ extension RelayServerSettings: SettingsTable {
         let values = given.merging(SettingDefaults.relayServer) { given, _ in given }
         self.init(
             enabled: values.flag("enabled", default: false), listen: values.text("listen") ?? "",
-            publishKeys: values.text("publish_keys"), tlsCertificate: values.text("tls_certificate"),
+            publishKeys: values.text("publish_keys"), isOpen: values.flag("open", default: false),
+            playKeys: values.text("play_keys"), playLinkSecret: values.text("play_link_secret"),
+            allow: values.list("allow"), deny: values.list("deny"), tlsCertificate: values.text("tls_certificate"),
             tlsKey: values.text("tls_key"))
     }
 
     var values: [String: ConfigurationValue] {
         var values = [String: ConfigurationValue](
             present: [
-                "listen": listen, "publish_keys": publishKeys, "tls_certificate": tlsCertificate, "tls_key": tlsKey,
+                "listen": listen, "publish_keys": publishKeys, "play_keys": playKeys,
+                "play_link_secret": playLinkSecret, "tls_certificate": tlsCertificate, "tls_key": tlsKey,
             ])
+        values["open"] = .boolean(isOpen)
+        values["allow"] = .strings(allow)
+        values["deny"] = .strings(deny)
         values["enabled"] = .boolean(enabled)
         return values
     }

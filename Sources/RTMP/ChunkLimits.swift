@@ -25,6 +25,14 @@ public struct ChunkLimits: Equatable, Sendable {
         self.workWindow = workWindow
     }
 
-    /// For a side that only ever expects commands: a publisher reading its relay, a server before `publish`.
-    public static let commandsOnly = ChunkLimits(messageLength: 256 << 10, partialBytes: 1 << 20)
+    /// For a client that only ever expects commands: a publisher reading its relay.
+    public static let commandsOnly = ChunkLimits(messageLength: 64 << 10, partialBytes: 64 << 10, chunkStreams: 8)
+    /// For somebody who has shown no key yet: room for `connect` with the longest names and tokens.
+    public static let stranger = ChunkLimits(messageLength: 16 << 10, partialBytes: 16 << 10, chunkStreams: 8)
+    /// For one who plays: it has little to say any more.
+    public static let player = ChunkLimits(messageLength: 4 << 10, partialBytes: 4 << 10, chunkStreams: 8)
+
+    /// What is reserved ahead for one unfinished message at most. The chunk streams together can therefore not reserve
+    /// more than `partialBytes` without sending it.
+    var reserve: Int { max(1, partialBytes / max(1, chunkStreams)) }
 }

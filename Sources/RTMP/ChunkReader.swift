@@ -20,6 +20,11 @@ public struct ChunkReader: Sendable {
     /// Bytes taken and not read yet; none after `next` has returned nil.
     public var unreadBytes: Int { input.count }
 
+    /// A message, or its header, has begun and not ended.
+    public var isInsideMessage: Bool { partialBytes > 0 || current != nil || !carry.isEmpty }
+    /// Memory that is held for unfinished messages.
+    var heldBytes: Int { streams.reduce(carry.capacity + input.count) { $0 + $1.payload.capacity } }
+
     private var input: ArraySlice<UInt8> = []
     /// The beginning of a chunk header whose end has not come yet; shorter than `longestHeader`.
     private var carry: [UInt8] = []
@@ -86,7 +91,7 @@ public struct ChunkReader: Sendable {
                 throw .partialMessagesTooLarge(limit: limits.partialBytes, offset: offset)
             }
             partialBytes += count
-            streams[index].take(input[input.startIndex..<end], available: input.count)
+            streams[index].take(input[input.startIndex..<end], available: min(input.count, limits.reserve))
             input = input[end...]
             offset += count
         }

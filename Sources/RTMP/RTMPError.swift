@@ -20,6 +20,8 @@ public enum RTMPError: Error, Equatable, Sendable {
     /// More than half of the last `ChunkLimits.workWindow` bytes came in chunks with fewer than 4 bytes of payload:
     /// work without content (Red5/red5-server#475).
     case headerFlood(offset: Int)
+    /// Audio, video or data from a client that does not publish.
+    case unexpectedMedia(MessageType, offset: Int)
     /// A control message whose body is shorter than its fields. The offset is that of the byte after it.
     case malformedControl(MessageType, length: Int, offset: Int)
     /// The body of a command is no AMF0 that we accept; its offset counts from the start of the body.
@@ -49,6 +51,8 @@ extension RTMPError: CustomStringConvertible {
             "a new header inside a message of chunk stream \(id) at byte \(offset)"
         case .headerFlood(let offset):
             "the input up to byte \(offset) is mostly chunk headers"
+        case .unexpectedMedia(let type, let offset):
+            "\(type) at byte \(offset) from a client that does not publish"
         case .malformedControl(let type, let length, let offset):
             "\(type) of \(length) bytes at byte \(offset)"
         case .malformedCommand(let error):

@@ -7,6 +7,7 @@ extension ServerSession {
     public mutating func acceptPublish() -> [Action] {
         guard case .publishRequested(let streamID) = state else { return [] }
         state = .publishing(streamID: streamID)
+        hasPublished = true
         var reply = Reply()
         writer.append(.userControl(.streamBegin(streamID)), to: &reply.output)
         let status = RTMPCommand.status(code: "NetStream.Publish.Start", description: "publishing")

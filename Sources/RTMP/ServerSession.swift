@@ -39,8 +39,12 @@ public struct ServerSession: Sendable {
         public var pingAfter: UInt64 = 30_000_000_000
         /// Nanoseconds that it then has to send anything.
         public var pingDeadline: UInt64 = 15_000_000_000
-        /// Limits for publishers; everybody else is held to `ChunkLimits.commandsOnly`.
+        /// Limits for publishers; everybody else is held to `ChunkLimits.stranger`, then `ChunkLimits.player`.
         public var limits = ChunkLimits()
+        /// Nanoseconds from the first byte of a message to its last, for everybody but publishers.
+        public var messageDeadline: UInt64 = 10_000_000_000
+        /// Bytes that anybody but a publisher may send before `play`, and in each 10 s after it.
+        public var mostCommandBytes = 256 << 10
         /// Commands before `publish` or `play`, and in each further 10 s.
         public var mostCommands = 64
         /// Longest application and stream name in bytes.
@@ -63,7 +67,7 @@ public struct ServerSession: Sendable {
     var writer = ChunkWriter()
     var connection = ConnectProperties()
     private var handshake: ServerHandshake
-    private var reader = ChunkReader(limits: .commandsOnly)
+    private var reader = ChunkReader(limits: .stranger)
     private var deadline: UInt64 = 0
 
     /// Bytes that the client has sent.
@@ -74,7 +78,11 @@ public struct ServerSession: Sendable {
     private var window: UInt64
     private var pinged: UInt64?
     private var pingValue: UInt32 = 0
-    private var commands = (count: 0, since: UInt64(0))
+    private var commands = (count: 0, bytes: 0, since: UInt64(0))
+    /// Since when there was always some message that had begun and not ended.
+    private var unfinishedSince: UInt64?
+    /// Was accepted as a publisher once: what it sent before it knew that its stream is over is no offence.
+    var hasPublished = false
     var nextStreamID: UInt32 = 1
 
     /// - Parameters:
@@ -114,6 +122,8 @@ public struct ServerSession: Sendable {
             let limit = configuration.limits.messageLength
             reply.results += close(.protocolViolation(.partialMessagesTooLarge(limit: limit, offset: reader.offset)))
         }
+        if !countBytes(bytes.count, at: now) { reply.results += close(.commandFlood) }
+        unfinishedSince = isPublisher || !reader.isInsideMessage ? nil : unfinishedSince ?? now
         return reply.actions
     }
 
@@ -123,8 +133,18 @@ public struct ServerSession: Sendable {
         if case .publishRequested = state { true } else { false }
     }
 
+    private var isPublisher: Bool {
+        switch state {
+        case .publishRequested, .publishing: true
+        case .idle, .handshaking, .awaitingConnect, .awaitingRequest, .playRequested, .playing, .closed: false
+        }
+    }
+
     /// The driver calls it about every second.
     public mutating func timePassed(at now: UInt64) -> [Action] {
+        if let unfinishedSince, state != .closed, now.elapsed(since: unfinishedSince) >= configuration.messageDeadline {
+            return close(.timedOut(phase))
+        }
         switch state {
         case .idle, .closed: return []
         case .handshaking:
@@ -200,13 +220,25 @@ public struct ServerSession: Sendable {
             }
             handle(command, streamID: message.streamID, reply: &reply)
             holdReaderToState()
-        } else if case .publishing = state {
+        } else {
             switch message.type {
-            case .audio, .video, .dataAMF0: reply.results.append(.message(message))
-            case .dataAMF3: reply.results.append(.message(message.asAMF0Data()))
-            case .aggregate: reply.results += try AggregateMessage.split(message).map { .message($0) }
+            case .audio, .video, .dataAMF0, .dataAMF3, .aggregate: try media(message, reply: &reply)
             default: break  // shared objects and other relics
             }
+        }
+    }
+
+    private func media(_ message: RTMPMessage, reply: inout Reply) throws(RTMPError) {
+        guard case .publishing = state else {
+            // Some are early with it, and some is still on its way when a stream ended. To read and throw away what a
+            // player sends would cost everybody else the event loop.
+            if state == .awaitingRequest { return }
+            throw .unexpectedMedia(message.type, offset: reader.offset)
+        }
+        switch message.type {
+        case .dataAMF3: reply.results.append(.message(message.asAMF0Data()))
+        case .aggregate: reply.results += try AggregateMessage.split(message).map { .message($0) }
+        default: reply.results.append(.message(message))
         }
     }
 
@@ -214,15 +246,27 @@ public struct ServerSession: Sendable {
     private mutating func holdReaderToState() {
         switch state {
         case .publishRequested, .publishing: reader.limits = configuration.limits
-        case .idle, .handshaking, .awaitingConnect, .awaitingRequest, .playRequested, .playing, .closed:
-            reader.limits = .commandsOnly
+        case .playRequested, .playing: reader.limits = .player
+        // In flight, as with `hasPublished`.
+        case .awaitingRequest where hasPublished: break
+        case .idle, .handshaking, .awaitingConnect, .awaitingRequest, .closed: reader.limits = .stranger
         }
     }
 
+    private mutating func renewBudget(at now: UInt64) {
+        guard now.elapsed(since: commands.since) >= 10_000_000_000, activeStreamID != nil else { return }
+        commands = (0, 0, now)
+    }
+
+    private mutating func countBytes(_ count: Int, at now: UInt64) -> Bool {
+        guard state != .closed, !isPublisher, !hasPublished else { return true }
+        renewBudget(at: now)
+        commands.bytes += count
+        return commands.bytes <= configuration.mostCommandBytes
+    }
+
     private mutating func countCommand(at now: UInt64) -> Bool {
-        if now.elapsed(since: commands.since) >= 10_000_000_000, state != .awaitingConnect, state != .awaitingRequest {
-            commands = (0, now)
-        }
+        renewBudget(at: now)
         commands.count += 1
         return commands.count <= configuration.mostCommands
     }

@@ -7,7 +7,8 @@ public struct ListeningSocket: Sendable {
     /// Owned by whoever holds the value; `RTMPServer.bind` takes it over.
     public let descriptor: CInt
 
-    static let backlog: CInt = 1024
+    /// Connections that wait to be accepted: a thousand viewers may come at once. The kernel's `somaxconn` bounds it.
+    static let backlog: CInt = 4096
 
     /// - Parameter descriptor: of a socket that listens, handed over by the supervisor.
     public init(descriptor: CInt) {
@@ -62,6 +63,12 @@ public struct ListeningSocket: Sendable {
         }
         guard let actual, actual.ipAddress == wanted.ipAddress else { return false }
         return port == 0 || actual.port == port
+    }
+
+    /// NIO listens with a backlog of its own, 128, on each socket that it is given, and a supervisor may have chosen
+    /// another: this one counts.
+    func listenAgain() throws(RTMPTransportError) {
+        guard listen(descriptor, Self.backlog) == 0 else { throw RTMPTransportError(.bindFailed(Self.reason())) }
     }
 
     /// A second descriptor of the same socket, for the supervisor.

@@ -1,5 +1,7 @@
 internal import Cryptography
+internal import Glibc
 public import NIOCore
+internal import NIOPosix
 internal import NIOSSL
 internal import NIOTLS
 public import RTMP
@@ -20,6 +22,16 @@ public protocol RTMPServerDelegate: AnyObject, Sendable {
     func connectionFinished(_ connection: RTMPServerConnection)
     /// The end, exactly once for each connection that was ever reported. Nil for an orderly one.
     func connectionClosed(_ connection: RTMPServerConnection, error: RTMPTransportError?)
+    /// The server is full: the youngest player, of this network or of all, that waits for a stream that nobody
+    /// publishes; it is closed at once.
+    func idlePlayer(from network: String?) -> UInt64?
+    /// The files of certificate and key changed; with an error the old ones go on serving.
+    func serverChangedCertificate(error: RTMPTransportError?)
+}
+
+extension RTMPServerDelegate {
+    public func idlePlayer(from network: String?) -> UInt64? { nil }
+    public func serverChangedCertificate(error: RTMPTransportError?) {}
 }
 
 /// One peer of a server.
@@ -36,6 +48,8 @@ public final class RTMPServerConnection: ChannelInboundHandler, @unchecked Senda
     public let id: UInt64
     /// The peer's IP address.
     public let address: String
+    /// What the peer's budgets are counted by: its IPv4 address, or the /64 of its IPv6 address.
+    public let network: String
     public let port: Int?
 
     private let table: ConnectionTable
@@ -47,12 +61,16 @@ public final class RTMPServerConnection: ChannelInboundHandler, @unchecked Senda
     private let answers: PendingAnswers
     private var isFlushing = false
     private var hasMessages = false
+    private var descriptor: CInt?
+    /// Something was given to the channel, which may still hold it.
+    private var channelMayHold = false
     public private(set) var bytesRead: UInt64 = 0
     public private(set) var bytesWritten: UInt64 = 0
 
-    init(id: UInt64, address: String, port: Int?, table: ConnectionTable) {
+    init(id: UInt64, address: String, network: String, port: Int?, table: ConnectionTable) {
         self.id = id
         self.address = address
+        self.network = network
         self.port = port
         self.table = table
         answers = PendingAnswers(writeHighWater: table.configuration.writeHighWater)
@@ -63,7 +81,10 @@ public final class RTMPServerConnection: ChannelInboundHandler, @unchecked Senda
 
     // MARK: The owner's decisions
 
-    public func acceptPublish() { perform(session.acceptPublish()) }
+    public func acceptPublish() {
+        table.becamePublisher(id)
+        perform(session.acceptPublish())
+    }
 
     /// - Parameter code: for instance `NetStream.Publish.BadName`.
     public func rejectPublish(code: String, description: String) {
@@ -71,7 +92,13 @@ public final class RTMPServerConnection: ChannelInboundHandler, @unchecked Senda
     }
 
     /// What is written after it follows the answer in the same batch; `flush` sends both.
-    public func acceptPlay() { perform(session.acceptPlay(), flushing: false) }
+    public func acceptPlay() {
+        table.becamePlayer(id)
+        perform(session.acceptPlay(), flushing: false)
+    }
+
+    /// There is a place for one more player of this network, and those for publishers stay free.
+    public var hasRoomToPlay: Bool { table.hasRoomForPlayer(from: network) }
 
     /// - Parameter code: for instance `NetStream.Play.StreamNotFound`.
     public func rejectPlay(code: String, description: String) {
@@ -88,6 +115,9 @@ public final class RTMPServerConnection: ChannelInboundHandler, @unchecked Senda
     public func end(code: String, description: String) {
         perform(session.end(code: code, description: description))
     }
+
+    /// Makes room for another: closes without a word, which nobody need wait for.
+    func drop() { finish(RTMPTransportError(.tooManyConnections)) }
 
     /// Ends the connection because the server goes down; the peer is told.
     public func close() { perform(session.stop()) }
@@ -109,21 +139,65 @@ public final class RTMPServerConnection: ChannelInboundHandler, @unchecked Senda
     public func write(_ chunks: ByteBuffer) {
         guard case .open = state, let context else { return }
         sendOutput()
-        bytesWritten += UInt64(chunks.readableBytes)
-        context.write(wrapOutboundOut(chunks), promise: nil)
+        pass(chunks, to: context)
     }
 
+    /// Sends what was written. Afterwards there may be room again (`isWritable`), which is not reported.
     public func flush() {
         guard case .open = state, let context else { return }
         sendOutput()
-        let hadRoom = context.channel.isWritable
         isFlushing = true
         context.flush()
         isFlushing = false
-        // Room that came back during the write is reported afterwards, so that the owner is not re-entered.
-        if !hadRoom, isWritable {
-            context.eventLoop.execute { if self.isWritable { self.table.delegate?.connectionBecameWritable(self) } }
+    }
+
+    /// As `write` and `flush`, for who has nothing waiting: one system call, and no way through the channel, unless the
+    /// peer is behind or the connection is encrypted. False, and nothing done, when something waits or there is no room.
+    public func writeAtOnce(_ chunks: ByteBuffer) -> Bool {
+        guard case .open = state, output.isEmpty, let context, context.channel.isActive else { return false }
+        var rest = chunks
+        if let descriptor, table.configuration.tls == nil, !holds(context.channel) {
+            let sent = chunks.withUnsafeReadableBytes {
+                Glibc.send(descriptor, $0.baseAddress, $0.count, CInt(MSG_DONTWAIT | MSG_NOSIGNAL))
+            }
+            // An error is the channel's to find, which meets it with what follows.
+            if sent > 0 {
+                bytesWritten += UInt64(sent)
+                rest.moveReaderIndex(forwardBy: sent)
+                if rest.readableBytes == 0 { return true }
+            }
+        } else if !context.channel.isWritable {
+            return false
         }
+        pass(rest, to: context)
+        flush()
+        return true
+    }
+
+    private func pass(_ bytes: ByteBuffer, to context: ChannelHandlerContext) {
+        bytesWritten += UInt64(bytes.readableBytes)
+        channelMayHold = true
+        context.write(wrapOutboundOut(bytes), promise: nil)
+    }
+
+    /// Whether the channel has yet to send something, behind which all else must stand.
+    private func holds(_ channel: any Channel) -> Bool {
+        guard channelMayHold else { return false }
+        channelMayHold = buffered(channel) != 0
+        return channelMayHold
+    }
+
+    private func buffered(_ channel: any Channel) -> Int {
+        (try? channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 1
+    }
+
+    /// Bytes that were written and that the peer has not acknowledged, whether the channel holds them or the kernel.
+    public var bytesHeld: Int {
+        guard let context, let descriptor, context.channel.isActive else { return 0 }
+        var unacknowledged: CInt = 0
+        // SIOCOUTQ.
+        guard ioctl(descriptor, UInt(TIOCOUTQ), &unacknowledged) == 0 else { return 0 }
+        return Int(unacknowledged) + (channelMayHold ? buffered(context.channel) : 0)
     }
 
     // MARK: What the session wants
@@ -138,17 +212,29 @@ public final class RTMPServerConnection: ChannelInboundHandler, @unchecked Senda
             case .message(let message):
                 hasMessages = true
                 table.delegate?.connection(self, received: message)
-            case .publisherFinished, .playerFinished: table.delegate?.connectionFinished(self)
+            case .publisherFinished, .playerFinished:
+                table.becameStranger(id)
+                table.delegate?.connectionFinished(self)
             case .closed(let error): drain(error == .stopped ? nil : RTMPTransportError(.session(error)))
             }
         }
-        if flushing { flush() }
+        if flushing { flushAnswers() }
+    }
+
+    private func flushAnswers() {
+        let hadRoom = isWritable
+        flush()
+        // Room that came back during the write is reported afterwards, so that the owner is not re-entered.
+        if !hadRoom, isWritable {
+            context?.eventLoop.execute { if self.isWritable { self.table.delegate?.connectionBecameWritable(self) } }
+        }
     }
 
     private func sendOutput() {
         guard !output.isEmpty, let context else { return }
         bytesWritten += UInt64(output.count)
         let promise = answers.wrote(output.count, on: context.eventLoop)
+        channelMayHold = true
         context.write(wrapOutboundOut(ByteBuffer(bytes: output)), promise: promise)
         output = []
     }
@@ -225,11 +311,15 @@ public final class RTMPServerConnection: ChannelInboundHandler, @unchecked Senda
 
     public func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
+        descriptor = try? context.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) {
+            $0
+        }
         if context.channel.isActive { channelActive(context: context) }
     }
 
     public func handlerRemoved(context: ChannelHandlerContext) {
         self.context = nil
+        descriptor = nil
         finish()
     }
 

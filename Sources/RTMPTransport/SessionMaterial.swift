@@ -6,14 +6,9 @@ enum SessionMaterial {
     static let digests = RTMPDigests(
         md5: { Digest.md5($0) }, hmacSHA256: { key, message in Digest.hmacSHA256(key: key, message) })
 
-    /// The filler of C1 or S1. It protects nothing, so any generator will do.
+    /// The filler of C1 or S1, in one call: a stranger's connection must not cost hundreds. It protects nothing, so
+    /// zeros will do where libcrypto has none.
     static func handshakeRandom() -> [UInt8] {
-        var generator = SystemRandomNumberGenerator()
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(1528)
-        for _ in 0..<(1528 / 8) {
-            withUnsafeBytes(of: generator.next()) { bytes.append(contentsOf: $0) }
-        }
-        return bytes
+        (try? SecureRandom.bytes(1528)) ?? [UInt8](repeating: 0, count: 1528)
     }
 }

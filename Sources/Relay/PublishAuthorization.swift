@@ -16,6 +16,10 @@ public enum PublishAuthorization: Equatable, Sendable {
 
     /// Reads lines of `app/name = key`; `#` begins a comment line.
     public static func parse(_ text: String) throws(Fault) -> PublishAuthorization {
+        .keys(try keys(in: text))
+    }
+
+    static func keys(in text: String) throws(Fault) -> [String: String] {
         var keys: [String: String] = [:]
         for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
             let content = trimmed(line)
@@ -29,7 +33,15 @@ public enum PublishAuthorization: Equatable, Sendable {
             }
         }
         guard !keys.isEmpty else { throw .noKeys }
-        return .keys(keys)
+        return keys
+    }
+
+    /// The path has a key of its own, and with it a place.
+    func reserves(_ path: StreamPath) -> Bool {
+        switch self {
+        case .open: false
+        case .keys(let keys): keys[path.description] != nil
+        }
     }
 
     func permits(_ path: StreamPath, key: String?) -> Bool {

@@ -1,17 +1,30 @@
 public import RTMPTransport
+public import Wire
 
 /// How a relay is set up.
 public struct RelayConfiguration: Equatable, Sendable {
-    /// Where it listens. Anybody may publish there unless `authorization` holds keys: keep an open relay on loopback.
+    /// Where it listens. Anybody may publish there unless `authorization` holds keys.
     public var host: String
     /// 0 lets the system choose; `RelayService` tells which.
     public var port: Int
     /// Nil for plain RTMP.
     public var tls: RTMPServerTLS?
     public var authorization = PublishAuthorization.open
+    /// Who may play.
+    public var players = PlayAuthorization.open
+    /// Networks that it talks to.
+    public var networks = NetworkRules()
     public var limits = RelayLimits()
     public var connections = 4096
+    /// Of one IPv4 address or one /64 of IPv6.
     public var connectionsPerAddress = 1024
+
+    /// Reached from this machine only, as far as the text of `host` says it.
+    public var isLoopback: Bool {
+        guard let address = NetworkAddress(host) else { return host.lowercased() == "localhost" }
+        return address.bytes.count == 4
+            ? address.bytes[0] == 127 : address.bytes.dropLast().allSatisfy { $0 == 0 } && address.bytes[15] == 1
+    }
 
     public init(host: String = "127.0.0.1", port: Int = 1935, tls: RTMPServerTLS? = nil) {
         self.host = host

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Logging
 internal import NIOCore
 internal import RTMP
@@ -8,19 +9,33 @@ internal import RTMPTransport
 /// Confined to the server's event loop, which makes `@unchecked Sendable` true.
 final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
     /// Encoded once for message stream 1, on which nearly every player plays; see `write(_:to:)`.
-    private static let commonStreamID: UInt32 = 1
+    fileprivate static let commonStreamID: UInt32 = 1
+    /// Of format 0, with a chunk stream id below 64.
+    private static let headerLength = 12
+    /// How many have their turn before sockets are looked at again.
+    private static let turns = 16
+    private static let pause = TimeAmount.microseconds(200)
 
     private var hub: StreamHub<ByteBuffer>
     private var connections: [ConnectionID: RTMPServerConnection] = [:]
     private var bytesSentToDeparted: UInt64 = 0
     private let logger: Logger
     private var ticker: RepeatedTask?
+    private var eventLoop: (any EventLoop)?
+    /// Hands out what waited long enough for a picture that did not come.
+    private var dueTask: (at: UInt64, task: Scheduled<Void>)?
+    /// Those whose turn was over before all was sent that their connection would take.
+    private var unfinished: [StreamHub<ByteBuffer>.Subscriber] = []
+    private let limits: RelayLimits
 
     init(configuration: RelayConfiguration, chunkSize: Int, logger: Logger) {
         self.logger = logger
+        limits = configuration.limits
         // One buffer for all encodings: it grows to the largest message and is copied once into what is shared.
         var scratch: [UInt8] = []
-        hub = StreamHub(limits: configuration.limits, authorization: configuration.authorization) {
+        hub = StreamHub(
+            limits: configuration.limits, authorization: configuration.authorization, players: configuration.players
+        ) {
             type, time, payload in
             scratch.removeAll(keepingCapacity: scratch.capacity <= 1 << 20)
             ChunkWriter.append(
@@ -31,6 +46,7 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
     }
 
     func start(on eventLoop: any EventLoop) {
+        self.eventLoop = eventLoop
         ticker = eventLoop.scheduleRepeatedTask(initialDelay: .milliseconds(250), delay: .milliseconds(250)) {
             [weak self] _ in
             guard let self else { return }
@@ -40,6 +56,7 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
 
     func stop() {
         ticker?.cancel()
+        dueTask?.task.cancel()
     }
 
     func statistics() -> RelayStatistics {
@@ -48,6 +65,13 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
         let sent = connections.values.reduce(bytesSentToDeparted) { $0 + $1.bytesWritten }
         statistics.bytesSent = Int(clamping: sent)
         return statistics
+    }
+
+    /// Links expire by the clock on the wall.
+    private static var unixSeconds: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec)
     }
 
     private static var now: UInt64 { NIODeadline.now().uptimeNanoseconds }
@@ -60,13 +84,36 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
             hub.publishRequested(
                 connection.id, app: request.app, name: request.streamName, key: request.queryValue("key"),
                 at: Self.now))
-        pumpReady()
+        handOut()
     }
 
     func connection(_ connection: RTMPServerConnection, playRequested request: PlayRequest) {
         connections[connection.id] = connection
-        perform(hub.playRequested(connection.id, app: request.app, name: request.streamName, at: Self.now))
-        pumpReady()
+        guard connection.hasRoomToPlay else {
+            return connection.rejectPlay(
+                code: "NetStream.Play.Failed", description: "this relay has as many viewers as it may; try again later")
+        }
+        let credential = PlayCredential(
+            key: request.queryValue("key"), expires: request.queryValue("expires"),
+            signature: request.queryValue("signature"), time: Self.unixSeconds)
+        perform(
+            hub.playRequested(
+                connection.id, app: request.app, name: request.streamName, network: connection.network,
+                credential: credential, at: Self.now))
+        handOut()
+    }
+
+    func idlePlayer(from network: String?) -> UInt64? {
+        hub.youngestIdlePlayer { network == nil || connections[$0]?.network == network }
+    }
+
+    func serverChangedCertificate(error: RTMPTransportError?) {
+        if let error {
+            logger.warning(
+                "the new certificate cannot be used, the old one stays", metadata: ["reason": "\(error.why)"])
+        } else {
+            logger.notice("a new certificate is in use")
+        }
     }
 
     func connection(_ connection: RTMPServerConnection, received message: RTMPMessage) {
@@ -74,7 +121,7 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
     }
 
     func connectionReadCompleted(_ connection: RTMPServerConnection) {
-        pumpReady()
+        handOut()
     }
 
     func connectionBecameWritable(_ connection: RTMPServerConnection) {
@@ -112,12 +159,13 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
             case .acceptPlay(let id):
                 guard let connection = connections[id] else { continue }
                 connection.acceptPlay()
+                hub.subscribers[id]?.outlet = connection
                 // What is cached goes out in the same write as the answer.
                 pump(connection)
                 logger.info("player accepted", metadata: log(connection, ["stream": "\(hub.path(of: id))"]))
             case .rejectPlay(let id, let reason):
                 guard let connection = connections[id] else { continue }
-                connection.rejectPlay(code: "NetStream.Play.Failed", description: reason.sentence)
+                connection.rejectPlay(code: reason.code, description: reason.sentence)
                 logger.warning("player refused", metadata: log(connection, ["reason": "\(reason.sentence)"]))
             case .announceEnd(let id):
                 guard let connection = connections[id] else { continue }
@@ -139,22 +187,94 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
         }
     }
 
-    /// Hands over what waits, as far as there is room, in one write.
+    /// Sends what is due to all who can take it at once, and what waits for the others as far as there is room.
+    private func handOut() {
+        let now = Self.now
+        for delivery in hub.takeDue(at: now) {
+            for subscriber in delivery.offer(Self.joined(delivery.items)) {
+                hub.enqueue(delivery.items, for: subscriber)
+            }
+        }
+        pumpReady()
+        guard let due = hub.nextDue, due < dueTask?.at ?? .max, let eventLoop else { return }
+        dueTask?.task.cancel()
+        let task = eventLoop.assumeIsolated().scheduleTask(deadline: .uptimeNanoseconds(due)) { [weak self] in
+            self?.dueTask = nil
+            self?.handOut()
+        }
+        dueTask = (due, task)
+    }
+
+    /// A copy of its own is cheaper than a vector of buffers in each of a thousand writes.
+    private static func joined(_ items: [OutputBatch<ByteBuffer>.Item]) -> ByteBuffer {
+        guard items.count > 1 else { return items.first?.message.encoded ?? ByteBuffer() }
+        var all = ByteBuffer()
+        all.reserveCapacity(items.reduce(0) { $0 + $1.message.encoded.readableBytes })
+        for item in items { all.writeImmutableBuffer(item.message.encoded) }
+        return all
+    }
+
+    /// Hands over what waits, as far as there is room, in one write. Who has more to catch up on than one turn gives
+    /// gets the rest after the others: of a thousand who join at once, each has its first picture before any has all.
     private func pump(_ connection: RTMPServerConnection) {
-        while connection.isWritable, let chunks = hub.dequeue(for: connection.id) { write(chunks, to: connection) }
+        guard let subscriber = hub.subscribers[connection.id] else { return connection.flush() }
+        let now = Self.now
+        if subscriber.queue.isSlow(limits, at: now) {
+            subscriber.transit.observe(written: connection.bytesWritten, held: connection.bytesHeld, at: now)
+        }
+        let end = connection.bytesWritten + UInt64(limits.turnBytes)
+        while connection.isWritable, connection.bytesWritten < end {
+            guard let chunks = hub.dequeue(for: connection.id, at: now) else { return connection.flush() }
+            write(chunks, to: connection)
+        }
         connection.flush()
+        guard connection.isWritable, !subscriber.queue.isEmpty, !subscriber.awaitsTurn else { return }
+        subscriber.awaitsTurn = true
+        if unfinished.isEmpty { scheduleTurns() }
+        unfinished.append(subscriber)
+    }
+
+    /// By the clock: what is merely executed runs before the loop looks at a socket again.
+    private func scheduleTurns() {
+        eventLoop?.assumeIsolated().scheduleTask(in: Self.pause) { [weak self] in self?.takeTurns() }
+    }
+
+    /// One more turn for some of those who had to stop, before the loop looks after everybody else again.
+    private func takeTurns() {
+        let turn = unfinished.prefix(Self.turns)
+        unfinished.removeFirst(turn.count)
+        let others = !unfinished.isEmpty
+        for subscriber in turn {
+            subscriber.awaitsTurn = false
+            if let connection = connections[subscriber.id] { pump(connection) }
+        }
+        if others { scheduleTurns() }
     }
 
     private func write(_ chunks: ByteBuffer, to connection: RTMPServerConnection) {
         guard connection.streamID != Self.commonStreamID else { return connection.write(chunks) }
-        var own = chunks
+        let (header, body) = Self.readdressed(chunks, to: connection.streamID)
+        connection.write(header)
+        connection.write(body)
+    }
+
+    /// A message for another message stream: a header of its own, and the rest, which stays shared.
+    static func readdressed(_ chunks: ByteBuffer, to streamID: UInt32) -> (header: ByteBuffer, body: ByteBuffer) {
+        var body = chunks
+        var header = body.readSlice(length: headerLength) ?? ByteBuffer()
         // Format 0 on a one-byte chunk stream id: the message stream id stands in bytes 8 to 11 of the first chunk.
-        own.setInteger(connection.streamID, at: own.readerIndex + 8, endianness: .little)
-        connection.write(own)
+        header.setInteger(streamID, at: header.readerIndex + 8, endianness: .little)
+        return (header, body)
     }
 
     private func log(_ connection: RTMPServerConnection, _ more: Logger.Metadata) -> Logger.Metadata {
         more.merging(["peer": "\(connection.address):\(connection.port ?? 0)"]) { old, _ in old }
+    }
+}
+
+extension RTMPServerConnection: SubscriberOutlet {
+    func offer(_ encoded: ByteBuffer) -> Bool {
+        streamID == RelayCore.commonStreamID && writeAtOnce(encoded)
     }
 }
 
@@ -163,7 +283,9 @@ extension StreamHub.PublishRejection {
     var code: String {
         switch self {
         case .nameTaken, .alreadyInUse: "NetStream.Publish.BadName"
-        case .notAuthorised, .invalidName, .tooManyStreams: "NetStream.Publish.Denied"
+        case .notAuthorised, .invalidName: "NetStream.Publish.Denied"
+        // Means "later": publishers come back by themselves, as they would not after a denial.
+        case .tooManyStreams: "NetStream.Publish.Failed"
         }
     }
 
@@ -172,18 +294,23 @@ extension StreamHub.PublishRejection {
         case .nameTaken: "another publisher holds this name; stop it, or publish with the same key"
         case .notAuthorised: "authentication failed: publish as name?key=KEY with the key of this stream"
         case .invalidName: "the stream's name is empty, too long, or holds control characters"
-        case .tooManyStreams: "this relay holds as many streams as it may"
+        case .tooManyStreams: "this relay holds as many streams as it may; try again later"
         case .alreadyInUse: "this connection publishes or plays already"
         }
     }
 }
 
 extension StreamHub.PlayRejection {
+    /// Only a missing key is told as such: a player comes back by itself after everything else.
+    var code: String { self == .notAuthorised ? "NetStream.Play.Unauthorized" : "NetStream.Play.Failed" }
+
     var sentence: String {
         switch self {
         case .invalidName: "the stream's name is empty, too long, or holds control characters"
-        case .tooManyStreams: "this relay holds as many streams as it may"
-        case .tooManySubscribers: "this stream has as many viewers as it may"
+        case .tooManyAwaited: "nobody publishes this stream, and enough wait for such; try again later"
+        case .tooManySubscribers: "this stream has as many viewers as it may; try again later"
+        case .notAuthorised:
+            "authentication failed: play with the key of this stream, or with a link that is still good"
         case .alreadyInUse: "this connection publishes or plays already"
         }
     }
@@ -194,6 +321,7 @@ extension StreamHub.CloseReason {
         switch self {
         case .replaced: "NetStream.Publish.BadName"
         case .tooSlow: "NetStream.Play.Failed"
+        case .waitedInVain: "NetStream.Play.StreamNotFound"
         }
     }
 
@@ -201,6 +329,7 @@ extension StreamHub.CloseReason {
         switch self {
         case .replaced: "another publisher took this name"
         case .tooSlow: "too far behind the live picture"
+        case .waitedInVain: "nobody has published this stream; try again later"
         }
     }
 }

@@ -1,14 +1,20 @@
 /// How much one relay holds, and for how long. Times in nanoseconds of a monotonic clock. Where bytes of waiting or kept
 /// messages are bounded, each message counts with 256 bytes more than its payload, which it costs in memory.
 public struct RelayLimits: Equatable, Sendable {
-    /// Streams with a publisher or a waiting player.
+    /// Streams with a publisher; those whose path has a publish key do not count, they have their place.
     public var streams = 256
+    /// Of names that players wait for though nobody publishes them.
+    var awaited = AwaitedNames.Limits()
     public var subscribersPerStream = 2000
     /// App and stream name, each, in UTF-8 bytes.
     public var nameLength = 256
 
-    /// A subscriber whose oldest waiting picture is older loses pictures up to a key frame.
-    public var subscriberBudget: UInt64 = 2_000_000_000
+    /// A subscriber whose oldest waiting picture is older loses pictures up to a key frame. What its connection and the
+    /// kernel hold comes on top and is not known at first, hence less than the two seconds that are promised.
+    public var subscriberBudget: UInt64 = 1_500_000_000
+    /// For one that lost pictures within the last `slowMemory`, whose pace is known: a picture that would arrive at an
+    /// age beyond this, what is on its way before it included, is not sent.
+    public var slowArrival: UInt64 = 1_750_000_000
     /// For one that lost pictures within the last `slowMemory`: it is taken on to each new key frame when its oldest
     /// waiting picture is older than this. A link that is too thin for good stays close to the live picture, while a
     /// single stall costs nothing.
@@ -26,6 +32,13 @@ public struct RelayLimits: Equatable, Sendable {
     public var groupBytes = 8 << 20
     public var groupMessages = 8 << 10
     public var groupDuration: UInt64 = 10_000_000_000
+
+    /// How long a sound or a header may wait for the next picture, to share a write with it; and how much may gather.
+    public var batchDelay: UInt64 = 20_000_000
+    public var batchBytes = 256 << 10
+    public var batchMessages = 64
+    /// What one subscriber with much to catch up on is given before others have their turn; one message more at most.
+    public var turnBytes = 64 << 10
 
     /// How long subscribers wait for a lost publisher before they are told that the stream has ended.
     public var grace: UInt64 = 10_000_000_000

@@ -35,6 +35,7 @@ public final class RelayService: Service {
             host: configuration.host, port: configuration.port, tls: configuration.tls)
         listening.connections = configuration.connections
         listening.connectionsPerAddress = configuration.connectionsPerAddress
+        listening.networks = configuration.networks
         listening.session = server
         let core = self.core
         let loop = RTMPEventLoop.shared
@@ -45,6 +46,7 @@ public final class RelayService: Service {
             metadata: [
                 "host": "\(configuration.host)", "port": "\(running.port)",
                 "tls": "\(configuration.tls != nil)", "publishers": "\(configuration.authorization)",
+                "players": "\(configuration.players)",
             ])
         onRunning(running.port)
         // Ends by shutdown and by cancellation alike; both are answered by closing.

@@ -43,10 +43,9 @@ extension StreamHub {
         for stream in streams.values {
             var dropped = stream.droppedByDeparted
             var queued = 0
-            for id in stream.subscribers {
-                guard let queue = subscribers[id]?.queue else { continue }
-                dropped += queue.dropped
-                queued += queue.count
+            for subscriber in stream.subscribers {
+                dropped += subscriber.queue.dropped
+                queued += subscriber.queue.count
             }
             statistics.streams.append(
                 RelayStatistics.Stream(

@@ -13,14 +13,30 @@ typealias ConnectionID = UInt64
 /// 4. a bounded queue per subscriber (`SubscriberQueue`);
 /// 5. subscribers outlive their publisher for a grace period, and see a time that never runs backwards.
 ///
-/// Inputs are events; each returns what the driver must do. Media do not travel in actions: `takeReady` names the
-/// connections for which something waits, and `dequeue` hands it out as fast as each can take it, so that what a slow
-/// one cannot take stays here, where it can be dropped.
+/// Inputs are events; each returns what the driver must do. Media do not travel in actions: what comes gathers in a
+/// batch per stream (`OutputBatch`). `takeDue` gives those that must go; the driver offers each to the subscribers that
+/// are idle, in one piece, and gives the rest back (`enqueue`). For these `takeReady` names the connections for which
+/// something waits, and `dequeue` hands it out as fast as each can take it, so that what a slow one cannot take stays
+/// here, where it can be dropped.
 ///
 /// `Encoded` is what the driver makes of a message, once, to be shared by all who receive it.
 struct StreamHub<Encoded: Sendable> {
     /// Type, output time and body of a message.
     typealias Encoder = (MessageType, UInt32, ArraySlice<UInt8>) -> Encoded
+
+    /// A batch that is on its way to all who play a stream.
+    struct Delivery {
+        let items: [OutputBatch<Encoded>.Item]
+        let subscribers: [Subscriber]
+
+        /// Gives it, in one piece, to all for whom nothing waits; those who could not take it come back.
+        func offer(_ joined: Encoded) -> [Subscriber] {
+            subscribers.filter { subscriber in
+                guard subscriber.queue.isIdle, let outlet = subscriber.outlet else { return true }
+                return !outlet.offer(joined)
+            }
+        }
+    }
 
     enum Action: Equatable, Sendable {
         case acceptPublish(ConnectionID)
@@ -47,8 +63,10 @@ struct StreamHub<Encoded: Sendable> {
 
     enum PlayRejection: Equatable, Sendable {
         case invalidName(StreamPath.Fault)
-        case tooManyStreams
+        /// Nobody publishes it, and as many names or players are waited for as may be.
+        case tooManyAwaited
         case tooManySubscribers
+        case notAuthorised
         case alreadyInUse
     }
 
@@ -57,6 +75,8 @@ struct StreamHub<Encoded: Sendable> {
         case replaced
         /// A subscriber that is too far behind.
         case tooSlow
+        /// A subscriber for whose stream nobody came.
+        case waitedInVain
     }
 
     struct Publisher {
@@ -72,7 +92,8 @@ struct StreamHub<Encoded: Sendable> {
         var publisher: Publisher?
         /// When the last publisher went; nil while one is there, and once the subscribers were told.
         var lostAt: UInt64?
-        var subscribers: [ConnectionID] = []
+        var subscribers: [Subscriber] = []
+        var batch = OutputBatch<Encoded>()
         var cache = StreamCache<Encoded>()
         var timeline = StreamTimeline()
         var counters = StreamCounters()
@@ -105,33 +126,31 @@ struct StreamHub<Encoded: Sendable> {
         }
     }
 
-    struct Subscriber {
-        let path: StreamPath
-        var queue = SubscriberQueue<Encoded>()
-        /// It stands in the ready list, or it waits for room in its connection.
-        var isSignalled = false
-        /// It was told that the stream ended.
-        var wasToldEnd = false
-    }
-
     let limits: RelayLimits
     let authorization: PublishAuthorization
+    private let players: PlayAuthorization
     private let encode: Encoder
 
     private(set) var streams: [StreamPath: Stream] = [:]
     private var publishing: [ConnectionID: StreamPath] = [:]
     private(set) var subscribers: [ConnectionID: Subscriber] = [:]
     private var ready: [ConnectionID] = []
+    /// Streams whose batch is not empty.
+    private var gathering: [StreamPath] = []
+    private var awaited: AwaitedNames
     /// Sums that outlive their streams.
     private(set) var forgotten = RelayTotals()
 
     init(
         limits: RelayLimits = RelayLimits(), authorization: PublishAuthorization = .open,
+        players: PlayAuthorization = .open,
         encode: @escaping Encoder
     ) {
         self.limits = limits
         self.authorization = authorization
+        self.players = players
         self.encode = encode
+        awaited = AwaitedNames(limits: limits.awaited)
     }
 
     // MARK: Publishers
@@ -149,7 +168,7 @@ struct StreamHub<Encoded: Sendable> {
             return [.rejectPublish(connection, .alreadyInUse)]
         }
         guard authorization.permits(path, key: key) else { return [.rejectPublish(connection, .notAuthorised)] }
-        guard streams[path] != nil || streams.count < limits.streams else {
+        guard streams[path]?.publisher != nil || hasPlace(for: path) else {
             return [.rejectPublish(connection, .tooManyStreams)]
         }
         var actions: [Action] = []
@@ -163,22 +182,31 @@ struct StreamHub<Encoded: Sendable> {
             publishing[old.connection] = nil
             actions.append(.close(old.connection, .replaced))
         }
+        handOver(stream.batch.take(), to: stream.subscribers)
         stream.publisher = Publisher(connection: connection, key: key, since: now, lastMessage: now)
         stream.lostAt = nil
         stream.cache.forget()
         stream.timeline.publisherChanged()
         stream.counters.publishers += 1
         publishing[connection] = path
+        awaited.forget(path)
         actions.append(.acceptPublish(connection))
-        for id in stream.subscribers {
-            subscribers[id]?.queue.publisherChanged()
-            if subscribers[id]?.wasToldEnd == true {
-                subscribers[id]?.wasToldEnd = false
-                actions.append(.announceStart(id))
+        for subscriber in stream.subscribers {
+            awaited.waitsNoMore(subscriber.id)
+            subscriber.queue.publisherChanged()
+            if subscriber.wasToldEnd {
+                subscriber.wasToldEnd = false
+                actions.append(.announceStart(subscriber.id))
             }
         }
         streams[path] = stream
         return actions
+    }
+
+    /// Names that are merely waited for take no publisher's place.
+    private func hasPlace(for path: StreamPath) -> Bool {
+        if authorization.reserves(path) { return true }
+        return publishing.values.count { !authorization.reserves($0) } < limits.streams
     }
 
     private func sameKey(_ old: String?, _ new: String?) -> Bool {
@@ -214,13 +242,16 @@ struct StreamHub<Encoded: Sendable> {
         default:
             return
         }
-        for id in streams.values[index].subscribers { deliver(relayed, to: id, at: now) }
+        guard !streams.values[index].subscribers.isEmpty else { return }
+        if streams.values[index].batch.items.isEmpty { gathering.append(path) }
+        streams.values[index].batch.append(relayed, limits: limits, at: now)
     }
 
     // MARK: Subscribers
 
     mutating func playRequested(
-        _ connection: ConnectionID, app: String, name: String, at now: UInt64
+        _ connection: ConnectionID, app: String, name: String, network: String = "",
+        credential: PlayCredential = PlayCredential(), at now: UInt64
     ) -> [Action] {
         let path: StreamPath
         do throws(StreamPath.Fault) {
@@ -231,40 +262,82 @@ struct StreamHub<Encoded: Sendable> {
         guard publishing[connection] == nil, subscribers[connection] == nil else {
             return [.rejectPlay(connection, .alreadyInUse)]
         }
-        guard streams[path] != nil || streams.count < limits.streams else {
-            return [.rejectPlay(connection, .tooManyStreams)]
+        guard players.permits(path, credential) else { return [.rejectPlay(connection, .notAuthorised)] }
+        let known = streams[path]
+        if known?.publisher == nil {
+            let isKnown = known != nil || authorization.reserves(path)
+            guard awaited.wait(connection, for: path, from: network, isKnown: isKnown, at: now) else {
+                return [.rejectPlay(connection, .tooManyAwaited)]
+            }
         }
         var stream = streams.removeValue(forKey: path) ?? Stream(path: path)
         guard stream.subscribers.count < limits.subscribersPerStream else {
             streams[path] = stream
+            awaited.waitsNoMore(connection)
             return [.rejectPlay(connection, .tooManySubscribers)]
         }
-        stream.subscribers.append(connection)
-        subscribers[connection] = Subscriber(path: path)
+        // What gathers for the others is in the cache already.
+        handOver(stream.batch.take(), to: stream.subscribers)
+        let subscriber = Subscriber(connection, path: path)
+        stream.subscribers.append(subscriber)
+        subscribers[connection] = subscriber
         streams[path] = stream
-        if stream.publisher != nil { sendCache(of: stream, to: connection, at: now) }
+        if stream.publisher != nil { sendCache(of: stream, to: subscriber, at: now) }
         return [.acceptPlay(connection)]
     }
 
     /// Metadata, video header, audio header, NanoTDF header, then the group of pictures.
-    private mutating func sendCache(of stream: Stream, to connection: ConnectionID, at now: UInt64) {
+    private mutating func sendCache(of stream: Stream, to subscriber: Subscriber, at now: UInt64) {
         let cache = stream.cache
         let headers = cache.group.isEmpty ? cache.headers : cache.headersOfGroup
         let time = cache.group.isEmpty ? stream.timeline.latest ?? 0 : cache.groupTime
         for (kind, header) in headers.inOrder {
             let message = RelayedMessage(
                 kind: kind, size: header.payload.count, encoded: encode(header.type, time, header.payload[...]))
-            deliver(message, to: connection, at: now)
+            deliver(message, to: subscriber, at: now)
         }
-        for message in cache.group { deliver(message, to: connection, at: now) }
+        for message in cache.group { deliver(message, to: subscriber, at: now) }
     }
 
-    private mutating func deliver(_ message: RelayedMessage<Encoded>, to id: ConnectionID, at now: UInt64) {
-        guard let index = subscribers.index(forKey: id) else { return }
-        guard subscribers.values[index].queue.enqueue(message, limits: limits, at: now) else { return }
-        guard !subscribers.values[index].isSignalled else { return }
-        subscribers.values[index].isSignalled = true
-        ready.append(id)
+    private mutating func deliver(_ message: RelayedMessage<Encoded>, to subscriber: Subscriber, at now: UInt64) {
+        guard subscriber.queue.enqueue(message, limits: limits, at: now), !subscriber.isSignalled else { return }
+        subscriber.isSignalled = true
+        ready.append(subscriber.id)
+    }
+
+    // MARK: Handing out
+
+    /// When the next batch must go; nil when none waits.
+    var nextDue: UInt64? {
+        gathering.lazy.compactMap { streams[$0]?.batch.due }.min()
+    }
+
+    /// The batches that must go now.
+    mutating func takeDue(at now: UInt64) -> [Delivery] {
+        guard !gathering.isEmpty else { return [] }
+        var deliveries: [Delivery] = []
+        var later: [StreamPath] = []
+        for path in gathering {
+            guard let index = streams.index(forKey: path), !streams.values[index].batch.items.isEmpty else { continue }
+            guard streams.values[index].batch.due <= now else {
+                later.append(path)
+                continue
+            }
+            let items = streams.values[index].batch.take()
+            deliveries.append(Delivery(items: items, subscribers: streams.values[index].subscribers))
+        }
+        gathering = later
+        return deliveries
+    }
+
+    /// For one that could not take a batch at once.
+    mutating func enqueue(_ items: [OutputBatch<Encoded>.Item], for subscriber: Subscriber) {
+        for item in items { deliver(item.message, to: subscriber, at: item.arrived) }
+    }
+
+    private mutating func handOver(_ items: [OutputBatch<Encoded>.Item], to subscribers: [Subscriber]) {
+        guard !items.isEmpty else { return }
+        for subscriber in subscribers { enqueue(items, for: subscriber) }
     }
 
     /// The subscribers for which something waits since the last call; for each, `dequeue` until its connection is full
@@ -276,13 +349,16 @@ struct StreamHub<Encoded: Sendable> {
     }
 
     /// The next message for a subscriber whose connection has room; nil when nothing waits.
-    mutating func dequeue(for connection: ConnectionID) -> Encoded? {
-        guard let index = subscribers.index(forKey: connection) else { return nil }
-        guard let encoded = subscribers.values[index].queue.dequeue() else {
-            subscribers.values[index].isSignalled = false
+    mutating func dequeue(for connection: ConnectionID, at now: UInt64) -> Encoded? {
+        guard let subscriber = subscribers[connection] else { return nil }
+        guard let message = subscriber.queue.dequeue(subscriber.transit, limits: limits, at: now) else {
+            subscriber.isSignalled = false
             return nil
         }
-        return encoded
+        subscriber.transit.wrote(message.size)
+        // The connection may be full with the last one: nobody would come and find the queue empty.
+        if subscriber.queue.isEmpty { subscriber.isSignalled = false }
+        return message.encoded
     }
 
     /// For logs.
@@ -302,8 +378,9 @@ struct StreamHub<Encoded: Sendable> {
             removeIfIdle(path)
         }
         if let subscriber = subscribers.removeValue(forKey: connection) {
+            awaited.waitsNoMore(connection)
             let path = subscriber.path
-            streams[path]?.subscribers.removeAll { $0 == connection }
+            streams[path]?.subscribers.removeAll { $0 === subscriber }
             streams[path]?.droppedByDeparted += subscriber.queue.dropped
             removeIfIdle(path)
         }
@@ -313,12 +390,24 @@ struct StreamHub<Encoded: Sendable> {
     private mutating func removeIfIdle(_ path: StreamPath) {
         guard let stream = streams[path], stream.publisher == nil, stream.subscribers.isEmpty else { return }
         streams[path] = nil
+        awaited.forget(path)
         forgotten.bytesReceived += stream.counters.bytesReceived
         forgotten.framesDropped += stream.droppedByDeparted.frames
     }
 
+    /// The youngest player, of this network or of all, whose stream nobody publishes and nobody has just lost.
+    func youngestIdlePlayer(where isMember: (ConnectionID) -> Bool) -> ConnectionID? {
+        var youngest: ConnectionID?
+        for stream in streams.values where stream.publisher == nil && stream.lostAt == nil {
+            for subscriber in stream.subscribers where subscriber.id > youngest ?? 0 && isMember(subscriber.id) {
+                youngest = subscriber.id
+            }
+        }
+        return youngest
+    }
+
     mutating func timePassed(at now: UInt64) -> [Action] {
-        var actions: [Action] = []
+        var actions: [Action] = awaited.impatient(at: now).map { .close($0, .waitedInVain) }
         for (id, subscriber) in subscribers where subscriber.queue.isHopeless(limits, at: now) {
             actions.append(.close(id, .tooSlow))
             forgotten.subscribersClosed += 1
@@ -326,9 +415,9 @@ struct StreamHub<Encoded: Sendable> {
         for (path, stream) in streams {
             guard let lostAt = stream.lostAt, now > lostAt, now - lostAt >= limits.grace else { continue }
             streams[path]?.lostAt = nil
-            for id in stream.subscribers {
-                subscribers[id]?.wasToldEnd = true
-                actions.append(.announceEnd(id))
+            for subscriber in stream.subscribers {
+                subscriber.wasToldEnd = true
+                actions.append(.announceEnd(subscriber.id))
             }
         }
         return actions

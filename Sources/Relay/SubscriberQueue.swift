@@ -65,6 +65,8 @@ struct SubscriberQueue<Encoded: Sendable>: Sendable {
     }
 
     var isEmpty: Bool { head == entries.count }
+    /// Whatever comes may be sent at once: nothing waits, and no key frame is waited for.
+    var isIdle: Bool { head == entries.count && !awaitsKeyFrame && !isGivenUp }
     var count: Int { entries.count - head }
 
     /// False when the message was dropped.
@@ -95,7 +97,31 @@ struct SubscriberQueue<Encoded: Sendable>: Sendable {
         return true
     }
 
-    mutating func dequeue() -> Encoded? {
+    /// The next message that is worth sending.
+    mutating func dequeue(_ transit: Transit = Transit(), limits: RelayLimits, at now: UInt64) -> RelayedMessage<
+        Encoded
+    >? {
+        while head < entries.count, isTooLate(entries[head], transit, limits, at: now) {
+            shed(keepingFrom: newestKeyFrame(limits), at: now)
+        }
+        // Its connection has room, and nothing waits: it is behind nothing.
+        if head == entries.count { behindSince = nil }
+        return next()
+    }
+
+    /// It would arrive when nobody wants it any more. Judged only for one that lost pictures lately: to all others a
+    /// stall is worth waiting for.
+    private func isTooLate(
+        _ entry: Entry, _ transit: Transit, _ limits: RelayLimits, at now: UInt64
+    ) -> Bool {
+        guard entry.message.kind.isVideoFrame, isSlow(limits, at: now),
+            let delay = transit.delay(of: entry.message.size)
+        else { return false }
+        let (arrival, overflow) = delay.addingReportingOverflow(now > entry.queued ? now - entry.queued : 0)
+        return overflow || arrival > limits.slowArrival
+    }
+
+    private mutating func next() -> RelayedMessage<Encoded>? {
         guard head < entries.count else { return nil }
         let entry = entries[head]
         head += 1
@@ -111,7 +137,7 @@ struct SubscriberQueue<Encoded: Sendable>: Sendable {
                 head = 0
             }
         }
-        return entry.message.encoded
+        return entry.message
     }
 
     /// The subscriber took nothing for too long, is too far behind, or its audio and headers alone fill the budget.
@@ -133,7 +159,8 @@ struct SubscriberQueue<Encoded: Sendable>: Sendable {
         if behindSince == nil { behindSince = now }
     }
 
-    private func isSlow(_ limits: RelayLimits, at now: UInt64) -> Bool {
+    /// It lost pictures lately.
+    func isSlow(_ limits: RelayLimits, at now: UInt64) -> Bool {
         guard let lastShed, now >= lastShed else { return false }
         return now - lastShed <= limits.slowMemory
     }

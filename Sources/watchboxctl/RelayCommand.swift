@@ -11,6 +11,7 @@ struct RelayCommand: AsyncParsableCommand {
         subcommands: [
             RelayListCommand.self, RelayShowCommand.self, RelayAddCommand.self, RelayEditCommand.self,
             RelayRemoveCommand.self, RelayUseCommand.self, RelayTestCommand.self,
+            RelayKeyCommand.self, RelayLinkCommand.self,
         ])
 }
 

@@ -7,6 +7,7 @@ import RTMPTransport
 import Relay
 import ServiceLifecycle
 import Systemd
+import Wire
 
 struct RelayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -34,9 +35,24 @@ struct RelayCommand: AsyncParsableCommand {
 
     @Option(
         help:
-            "File with a line `app/stream = key` for each who may publish; `*` stands for every stream. Without it, anybody may."
+            "File with a line `app/stream = key` for each who may publish; `*` stands for every stream. Without it, anybody on this machine may."
     )
     var publishKeys: String?
+
+    @Flag(help: "Without --publish-keys: anybody may publish, from other machines as well.")
+    var open = false
+
+    @Option(help: "File with a line `app/stream = key` for each who may play. Without it, anybody may.")
+    var playKeys: String?
+
+    @Option(help: "File with the secret that `watchboxctl relay link` signs with: such links may play as well.")
+    var playLinkSecret: String?
+
+    @Option(help: "Network that is talked to, such as 192.0.2.0/24; may be repeated. Without it, all are.")
+    var allow: [String] = []
+
+    @Option(help: "Network that is not talked to; may be repeated, and comes before --allow.")
+    var deny: [String] = []
 
     @Option(help: "Seconds that players wait for a publisher that was lost.")
     var grace = 10.0
@@ -58,15 +74,29 @@ struct RelayCommand: AsyncParsableCommand {
         guard (tlsCertificate == nil) == (tlsKey == nil) else {
             throw ValidationError("--tls-certificate and --tls-key belong together.")
         }
+        for network in allow + deny where NetworkRange(network) == nil {
+            throw ValidationError("\(network) is no network; write it as 192.0.2.0/24 or 2001:db8::/32.")
+        }
+        let isReachable = !RelayConfiguration(host: listen.host).isLoopback
+        guard config != nil || publishKeys != nil || open || !isReachable else {
+            throw ValidationError(
+                "Other machines reach \(listen.host), so name --publish-keys FILE, or say --open to let anybody publish."
+            )
+        }
     }
 
     func run() async throws {
         let options = RelayServiceSettings(
             host: listen.host, port: listen.port, tlsCertificateFile: tlsCertificate, tlsKeyFile: tlsKey,
-            publishKeysFile: publishKeys, graceSeconds: grace)
+            publishKeysFile: publishKeys, isOpen: open, playKeysFile: playKeys,
+            playLinkSecretFile: playLinkSecret, allow: allow, deny: deny, graceSeconds: grace)
         let chosen = try config.map { try JSONFile.read(RelayServiceSettings.self, from: $0) } ?? options
         let settings = try Self.configuration(chosen)
         let logger = LogSetup.logger(label: "watchbox-relay", verbose: verbose)
+        if chosen.publishKeysFile == nil, settings.authorization != .open {
+            logger.notice(
+                "publishers need the key that this relay made, cameras of this box too: watchboxctl relay key shows it")
+        }
         let isJSON = json
         do {
             let notifier = Notifier.environment
@@ -76,6 +106,7 @@ struct RelayCommand: AsyncParsableCommand {
                 onRunning: { port in
                     if isJSON { StandardOutput.writeJSON(ReadyEvent(address: settings.host, port: port)) }
                     notifier.ready(status: "listening on port \(port)")
+                    ProgramPages.release()
                 })
             // The count comes from the loop that carries the streams: when it hangs, so does the ping.
             let supervision = UnitSupervision(notifier: notifier) {
@@ -95,8 +126,47 @@ struct RelayCommand: AsyncParsableCommand {
             settings.tls = RTMPServerTLS(certificateFile: certificate, privateKeyFile: key)
         }
         settings.limits.grace = UInt64(min(max(chosen.graceSeconds, 0), 3600) * 1_000_000_000)
-        if let file = chosen.publishKeysFile { settings.authorization = try authorization(file) }
+        if let file = try publishKeysFile(chosen, isLoopback: settings.isLoopback) {
+            settings.authorization = try reading(file, "publish keys") { try PublishAuthorization.parse($0) }
+        }
+        let secret = try chosen.playLinkSecretFile.map { file in
+            try reading(file, "a secret of at least \(PlayLinkSecret.shortest) characters") { text in
+                guard let secret = PlayLinkSecret(text) else { throw UnusableFile() }
+                return secret
+            }
+        }
+        if let file = chosen.playKeysFile {
+            settings.players = try reading(file, "play keys") { try PlayAuthorization(keys: $0, linkSecret: secret) }
+        } else if let secret {
+            settings.players = try PlayAuthorization(linkSecret: secret)
+        }
+        settings.networks = NetworkRules(
+            allow: try networks(chosen.allow ?? []), deny: try networks(chosen.deny ?? []))
         return settings
+    }
+
+    /// Nil where anybody may publish.
+    private static func publishKeysFile(_ chosen: RelayServiceSettings, isLoopback: Bool) throws -> String? {
+        if let file = chosen.publishKeysFile { return file }
+        if isLoopback || chosen.isOpen == true { return nil }
+        guard let state = chosen.stateDirectory else {
+            throw CommandFailure(
+                what: "the relay does not run", why: "other machines reach it, and nobody says who may publish",
+                next: "give it a file of publish keys, or say that it is open", status: .invalidConfiguration)
+        }
+        return try MadePublishKey.file(in: state)
+    }
+
+    /// A network that is not understood must not be left out: it may be one to keep away.
+    private static func networks(_ texts: [String]) throws -> [NetworkRange] {
+        try texts.map { text in
+            guard let range = NetworkRange(text) else {
+                throw CommandFailure(
+                    what: "the relay does not run", why: "\(text) is no network",
+                    next: "write networks as 192.0.2.0/24 or 2001:db8::/32", status: .invalidConfiguration)
+            }
+            return range
+        }
     }
 
     /// The listening socket that the supervisor kept while the relay restarted, or a new one that it keeps from now on:
@@ -125,14 +195,22 @@ struct RelayCommand: AsyncParsableCommand {
         return socket
     }
 
-    private static func authorization(_ path: String) throws -> PublishAuthorization {
+    private struct UnusableFile: Error {}
+
+    /// - Parameter content: what the file should hold, for the error.
+    private static func reading<Value>(_ path: String, _ content: String, _ read: (String) throws -> Value) throws
+        -> Value
+    {
         do {
-            let text = String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
-            return try PublishAuthorization.parse(text)
+            return try read(String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self))
+        } catch let fault as PublishAuthorization.Fault {
+            throw CommandFailure(
+                what: "the relay does not run", why: "\(path) is no file of \(content) (\(fault))",
+                next: "write one line `app/stream = key` for each stream", status: .invalidConfiguration)
         } catch {
             throw CommandFailure(
-                what: "the relay does not run", why: "\(path) is no file of publish keys (\(error))",
-                next: "write one line `app/stream = key` for each stream", status: .invalidConfiguration)
+                what: "the relay does not run", why: "\(path) cannot be read, or is no file of \(content)",
+                next: "check the path, its permissions and its content", status: .invalidConfiguration)
         }
     }
 }

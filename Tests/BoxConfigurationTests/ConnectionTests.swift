@@ -70,6 +70,13 @@ struct ConnectionTests {
                 .isEmpty)
     }
 
+    @Test func `networks of a relay are checked one by one`() {
+        #expect(keys("[relay_server]\nallow = ['10.0.0.0/8', '2001:db8::/32', '192.0.2.7']").isEmpty)
+        for wrong in ["'10.0.0.0/33'", "'all'", "''", "8", "'10.0.0.0/8', '10.0.0.0/8'"] {
+            #expect(keys("[relay_server]\ndeny = [\(wrong)]") == ["relay_server.deny"], "\(wrong)")
+        }
+    }
+
     @Test func `two active cameras cannot have one stream`() {
         let text = Samples.small + "[camera.back]\nsource = 'test:'\nstream = 'front'\n"
         #expect(keys(text) == ["camera.front.stream"])

@@ -84,7 +84,8 @@ struct SchemaTests {
             ]),
             RelaySettings(url: "u", caFile: "c", secret: "s"), KeyAccessSettings(url: "u", caFile: "c", secret: "s"),
             HealthSettings(metricsListen: "m"),
-            RelayServerSettings(publishKeys: "p", tlsCertificate: "c", tlsKey: "k"),
+            RelayServerSettings(
+                publishKeys: "p", playKeys: "p", playLinkSecret: "s", tlsCertificate: "c", tlsKey: "k"),
             KeyAccessServerSettings(tlsCertificate: "c", tlsKey: "k"),
         ]
         for table in tables {

@@ -55,7 +55,10 @@ struct ServiceTests {
             stage.file("run/service/health.json")
                 == #"{"cameras":[{"id":"on","relay":"main"}],"kas":{"host":"kas.example.net","name":"kas","port":443,"tls":true},"metricsListen":"127.0.0.1:9464","reboot":false,"relays":[{"host":"fd00::1","name":"lan","port":1936,"tls":false},{"host":"live.example.net","name":"main","port":443,"tls":true}]}"#
         )
-        #expect(stage.file("run/service/relay.json") == #"{"graceSeconds":10,"host":"127.0.0.1","port":1935}"#)
+        #expect(
+            stage.file("run/service/relay.json")
+                == #"{"allow":[],"deny":[],"graceSeconds":10,"host":"127.0.0.1","isOpen":false,"port":1935,"#
+                + #""stateDirectory":"/var/lib/private/watchbox-relay"}"#)
         #expect(
             stage.file("run/service/kas.json")
                 == #"{"host":"127.0.0.1","port":9443,"stateDirectory":"/var/lib/private/watchbox-kas"}"#)

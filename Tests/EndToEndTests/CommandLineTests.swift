@@ -31,6 +31,9 @@ extension EndToEndTests {
             ["relay", "--tls-certificate", "/nonexistent.pem"],
             ["relay", "--publish-keys", "/nonexistent"],
             ["relay", "--listen", "nonsense"],
+            ["relay", "--listen", "0.0.0.0:0"],
+            ["relay", "--allow", "everybody"],
+            ["relay", "--play-link-secret", "/nonexistent"],
         ])
         func `a wrong setting is a sentence and an exit status, never a secret or a trace`(arguments: [String])
             async throws

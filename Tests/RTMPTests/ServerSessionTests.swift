@@ -419,7 +419,7 @@ struct ServerSessionTests {
         var player = Dialogue()
         player.play()
         let large = Chunks.absolute(time: 0, length: 1 << 20)
-        let limit = ChunkLimits.commandsOnly.messageLength
+        let limit = ChunkLimits.player.messageLength
         guard case .closed(.protocolViolation(.messageTooLong(_, limit, _)))? = player.hears(large).rest.last else {
             Issue.record("read")
             return
@@ -436,6 +436,65 @@ struct ServerSessionTests {
             Issue.record("read")
             return
         }
+    }
+
+    @Test(arguments: [MessageType.audio, .video, .dataAMF0, .dataAMF3])
+    func `media of one who does not publish end the connection`(type: MessageType) {
+        var player = Dialogue()
+        player.play()
+        var early = Dialogue()
+        early.shakeHands()
+        for var dialogue in [player, early] {
+            let media = dialogue.peer.media(type, 0, [1, 2, 3])
+            guard case .closed(.protocolViolation(.unexpectedMedia(type, _)))? = dialogue.hears(media).rest.last else {
+                Issue.record("read")
+                continue
+            }
+        }
+        // What is early, or was on its way when the stream ended, is no offence.
+        var eager = Dialogue()
+        eager.shakeHands()
+        _ = eager.connect()
+        #expect(eager.hears(eager.peer.media(type, 0, [1])).rest.isEmpty)
+        var former = Dialogue()
+        former.publish()
+        let goodbye = former.peer.command("deleteStream", 6, .number(1)) + former.peer.media(type, 0, body(100_000))
+        #expect(former.hears(goodbye).rest == [.publisherFinished])
+    }
+
+    @Test func `an unfinished message has its time, unless a publisher sends it`() {
+        let half = Array(Chunks.absolute(time: 0, length: 1000, type: 20, stream: 0) + body(100))
+        var player = Dialogue()
+        player.play()
+        var stranger = Dialogue { $0.requestDeadline = 60 * second }
+        stranger.shakeHands()
+        var publisher = Dialogue()
+        publisher.publish()
+        #expect(player.hears(half, at: second).rest.isEmpty)
+        #expect(stranger.hears(half, at: second).rest.isEmpty)
+        #expect(publisher.hears(half, at: second).rest.isEmpty)
+        // More of it, or of others beside it, buys no time.
+        #expect(player.hears(player.peer.control(.acknowledgement(1)), at: 10 * second).rest.isEmpty)
+        #expect(player.session.timePassed(at: 11 * second - 1).isEmpty)
+        #expect(player.session.timePassed(at: 11 * second) == [.playerFinished, .closed(.timedOut(.streaming))])
+        #expect(stranger.session.timePassed(at: 11 * second) == [.closed(.timedOut(.connect))])
+        #expect(publisher.session.timePassed(at: 11 * second).isEmpty)
+    }
+
+    @Test func `the bytes of a player are counted, those of a publisher are not`() {
+        var player = Dialogue()
+        player.play()
+        let flood = (0..<80_000).flatMap { _ in player.peer.control(.acknowledgement(1)) }
+        #expect(player.hears(flood).rest == [.playerFinished, .closed(.commandFlood)])
+        var patient = Dialogue()
+        patient.play()
+        for tick in UInt64(0)..<100 {
+            let few = (0..<200).flatMap { _ in patient.peer.control(.acknowledgement(1)) }
+            #expect(patient.hears(few, at: tick * second).rest.isEmpty)
+        }
+        var publisher = Dialogue()
+        publisher.publish()
+        #expect(publisher.hears(flood).rest.isEmpty)
     }
 
     @Test func `commands are counted`() {

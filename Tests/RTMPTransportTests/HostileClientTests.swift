@@ -1,3 +1,4 @@
+import AMF0
 import ChannelTestSupport
 import NIOCore
 import NIOPosix
@@ -103,7 +104,10 @@ import Testing
     }
 
     @Test func `a client that makes the server answer and reads nothing is closed`() async throws {
-        let server = try await TestServer.start { $0.session.mostCommands = .max }
+        let server = try await TestServer.start {
+            $0.session.mostCommands = .max
+            $0.session.mostCommandBytes = .max
+        }
         let peer = try await RawPeer.connect(port: server.port, reading: false)
         var writer = ChunkWriter()
         var bytes = Self.handshake
@@ -149,19 +153,52 @@ import Testing
         try await listener.close().get()
     }
 
-    @Test func `connections per address are limited, and room comes back`() async throws {
+    @Test func `connections per address are limited, and who has asked for nothing makes room`() async throws {
         let server = try await TestServer.start { $0.connectionsPerAddress = 2 }
         let first = try await RawPeer.connect(port: server.port)
         let second = try await RawPeer.connect(port: server.port)
-        let third = try await RawPeer.connect(port: server.port)
-        try await third.log.next { $0 == .closed }
-        await first.close()
-        try await server.log.next { if case .closed = $0 { true } else { false } }
         let events = PublisherLog()
         let publisher = RTMPPublisherConnection.connect(url: server.url(), delegate: events)
         try await events.started()
+        try await first.log.next { $0 == .closed }
+        let other = PublisherLog()
+        let next = RTMPPublisherConnection.connect(url: server.url("other"), delegate: other)
+        try await other.started()
+        try await second.log.next { $0 == .closed }
+        // Nobody is left who may be dropped.
+        let third = try await RawPeer.connect(port: server.port)
+        try await third.log.next { $0 == .closed }
         await publisher.stop()
-        await second.close()
+        await next.stop()
+        await server.close()
+    }
+
+    /// 60 players that each declare seven messages and never end them: the relay held a megabyte for each.
+    @Test func `a player that begins messages and never ends them is closed`() async throws {
+        let server = try await TestServer.start()
+        var writer = ChunkWriter()
+        var bytes = Self.handshake
+        writer.append(
+            RTMPCommand("connect", transactionID: 1, commandObject: .object(["app": .string("live")])), streamID: 0,
+            to: &bytes)
+        writer.append(RTMPCommand("createStream", transactionID: 2), streamID: 0, to: &bytes)
+        writer.append(RTMPCommand("play", transactionID: 3, arguments: [.string("same")]), streamID: 1, to: &bytes)
+        bytes += Self.message(1, [0, 2, 0, 0])
+        for stream in UInt8(10)..<17 {
+            bytes += [stream, 0, 0, 0, 4, 0, 0, 9, 0, 0, 0, 0] + [UInt8](repeating: 65, count: 131_072)
+        }
+        for _ in 0..<60 {
+            let peer = try await RawPeer.connect(port: server.port)
+            peer.send(bytes)
+            try await peer.log.next { $0 == .closed }
+            let event = try await server.log.next { if case .closed = $0 { true } else { false } }
+            guard case .closed(let error) = event,
+                case .session(.protocolViolation(.messageTooLong(262_144, 4096, _)))? = error?.cause
+            else {
+                Issue.record("\(event)")
+                continue
+            }
+        }
         await server.close()
     }
 

@@ -1,4 +1,5 @@
 import ChannelTestSupport
+import Foundation
 import RTMP
 import TestSupport
 import Testing
@@ -111,6 +112,52 @@ import Testing
         #expect(try system.context(at: SystemTrust.lifetime + 5) !== first)
         #expect(try RTMPClientTLS().makeContext() === RTMPClientTLS(publicKeyPin: [1]).makeContext())
         #expect(try Self.trusting.makeContext() !== Self.trusting.makeContext())
+    }
+
+    @Test func `a new certificate serves from the next connection on, and the others go on`() async throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "certificate-\(UUID())").path()
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let chain = directory + "/chain.pem"
+        let key = directory + "/key.pem"
+        func install(_ name: String, _ path: String) throws {
+            // Put in place by a rename, as tools for certificates do.
+            try FileManager.default.copyItem(atPath: Self.file(name), toPath: path + ".new")
+            guard rename(path + ".new", path) == 0 else { throw CocoaError(.fileWriteUnknown) }
+        }
+        try install("elsewhere.pem", chain)
+        try install("elsewhere-key.pem", key)
+        let server = try await TestServer.start(tls: RTMPServerTLS(certificateFile: chain, privateKeyFile: key)) {
+            $0.certificateCheck = .milliseconds(20)
+        }
+        let refused = PublisherLog()
+        _ = RTMPPublisherConnection.connect(url: server.url(scheme: .rtmps), tls: Self.trusting, delegate: refused)
+        guard case .tlsFailed = try await refused.closed().cause else {
+            Issue.record("\(refused.log.all)")
+            return
+        }
+        // The certificate alone does not fit the key: the old pair serves on.
+        try install("localhost.pem", chain)
+        try await server.log.next { if case .certificate(let error) = $0 { error != nil } else { false } }
+        let still = PublisherLog()
+        _ = RTMPPublisherConnection.connect(url: server.url(scheme: .rtmps), tls: Self.trusting, delegate: still)
+        guard case .tlsFailed = try await still.closed().cause else {
+            Issue.record("\(still.log.all)")
+            return
+        }
+        try install("localhost-key.pem", key)
+        try await server.log.next { $0 == .certificate(nil) }
+        let events = PublisherLog()
+        let publisher = RTMPPublisherConnection.connect(
+            url: server.url(scheme: .rtmps), tls: Self.trusting, delegate: events)
+        try await events.started()
+        // Another change drops nobody.
+        try install("elsewhere.pem", chain)
+        try await server.log.next { if case .certificate(let error) = $0 { error != nil } else { false } }
+        try await publisher.send(.video, 1, [0x17, 1])
+        try await server.log.next { if case .message = $0 { true } else { false } }
+        await publisher.stop()
+        await server.close()
     }
 
     @Test func `files that cannot be used are named as the reason, at both ends`() async throws {

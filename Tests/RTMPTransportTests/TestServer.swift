@@ -15,6 +15,7 @@ final class TestServer: RTMPServerDelegate, @unchecked Sendable {
         case message(RTMPMessage)
         case finished
         case closed(RTMPTransportError?)
+        case certificate(RTMPTransportError?)
     }
 
     enum Policy: Sendable { case accept, reject(String), silence }
@@ -101,6 +102,8 @@ final class TestServer: RTMPServerDelegate, @unchecked Sendable {
         players.removeAll { $0 === connection }
         log.add(.finished)
     }
+
+    func serverChangedCertificate(error: RTMPTransportError?) { log.add(.certificate(error)) }
 
     func connectionClosed(_ connection: RTMPServerConnection, error: RTMPTransportError?) {
         players.removeAll { $0 === connection }

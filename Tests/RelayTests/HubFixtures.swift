@@ -69,20 +69,32 @@ extension StreamHub where Encoded == Sent {
 
     mutating func video(_ body: [UInt8], _ time: UInt32 = 0, from id: ConnectionID = 1, at now: UInt64 = 0) {
         received(RTMPMessage(type: .video, timestamp: time, streamID: 1, payload: body), from: id, at: now)
+        handOut(at: now)
     }
 
     mutating func audio(_ body: [UInt8], _ time: UInt32 = 0, from id: ConnectionID = 1, at now: UInt64 = 0) {
         received(RTMPMessage(type: .audio, timestamp: time, streamID: 1, payload: body), from: id, at: now)
+        handOut(at: now)
     }
 
     mutating func data(_ body: [UInt8], _ time: UInt32 = 0, from id: ConnectionID = 1, at now: UInt64 = 0) {
         received(RTMPMessage(type: .dataAMF0, timestamp: time, streamID: 1, payload: body), from: id, at: now)
+        handOut(at: now)
     }
 
-    /// Everything that waits for `id`, as a connection with endless room takes it.
-    mutating func drain(_ id: ConnectionID) -> [Sent] {
+    /// As the driver does it after each read and when time has passed. An outlet of a test sees the last message of a batch.
+    mutating func handOut(at now: UInt64) {
+        for delivery in takeDue(at: now) {
+            let last = delivery.items[delivery.items.count - 1].message.encoded
+            for subscriber in delivery.offer(last) { enqueue(delivery.items, for: subscriber) }
+        }
+    }
+
+    /// Everything that waits for `id`, as a connection with endless room takes it; what waits for a picture as well.
+    mutating func drain(_ id: ConnectionID, at now: UInt64 = 0) -> [Sent] {
+        handOut(at: .max - 1)
         var taken: [Sent] = []
-        while let next = dequeue(for: id) { taken.append(next) }
+        while let next = dequeue(for: id, at: now) { taken.append(next) }
         return taken
     }
 }

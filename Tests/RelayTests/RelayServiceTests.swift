@@ -44,6 +44,67 @@ import Testing
         }
     }
 
+    /// 256 of them locked every publisher out for as long as they stayed.
+    @Test func `players of names that nobody publishes lock no publisher out`() async throws {
+        let keys = PublishAuthorization.keys(["live/door": "k"])
+        try await withRelay({ $0.authorization = keys }) { relay in
+            var players: [StuckPlayer] = []
+            for index in 0..<256 { players.append(try await StuckPlayer.connect(to: relay, name: "nobody\(index)")) }
+            try await relay.wait { $0.connections >= 8 && $0.subscribers == 8 }
+            let (publisher, _) = try await relay.publish("door?key=k")
+            #expect(await relay.service.statistics().publishers == 1)
+            await publisher.stop()
+            for player in players { await player.close() }
+        }
+    }
+
+    @Test func `a relay that is full says "later": a publisher tries again soon`() async throws {
+        try await withRelay({ $0.limits.streams = 1 }) { relay in
+            let (publisher, _) = try await relay.publish("one")
+            let log = PublisherLog()
+            _ = RTMPPublisherConnection.connect(url: relay.url("two"), delegate: log)
+            #expect(try await log.closed() == RTMPTransportError(.session(.rejected(code: "NetStream.Publish.Failed"))))
+            #expect(RTMPTransportError(.session(.rejected(code: "NetStream.Publish.Failed"))).retry == .transient)
+            await publisher.stop()
+        }
+    }
+
+    @Test func `players fill the relay but for the places of publishers, and idle ones make room`() async throws {
+        try await withRelay({ $0.connections = 4 }) { relay in
+            // Two places are for publishers.
+            let (first, _) = try await relay.play("nobody")
+            let (_, second) = try await relay.play("nobody")
+            let refused = PlayerLog()
+            _ = RTMPPlayerConnection.connect(url: relay.url("nobody"), delegate: refused)
+            let refusal = try await refused.closed()
+            #expect(refusal.retry == .transient)
+            let (one, _) = try await relay.publish("one")
+            let (two, _) = try await relay.publish("two")
+            // All places are taken: the youngest that waits goes.
+            let (three, _) = try await relay.publish("three")
+            #expect(try await second.closed().retry == .transient)
+            for publisher in [one, two, three] { await publisher.stop() }
+            await first.stop()
+        }
+    }
+
+    @Test func `a player shows its key or its link`() async throws {
+        let secret = try #require(PlayLinkSecret("0123456789abcdef"))
+        let players = try PlayAuthorization(keys: "live/cam = right", linkSecret: secret)
+        try await withRelay({ $0.players = players }) { relay in
+            for name in ["cam", "cam?key=wrong", "cam?" + secret.query(path: "live/cam", expires: 1_000_000_000)] {
+                let log = PlayerLog()
+                _ = RTMPPlayerConnection.connect(url: relay.url(name), delegate: log)
+                let error = try await log.closed()
+                #expect(error.retry == .authentication)
+            }
+            for name in ["cam?key=right", "cam?" + secret.query(path: "live/cam", expires: 9_000_000_000)] {
+                let (player, _) = try await relay.play(name)
+                await player.stop()
+            }
+        }
+    }
+
     @Test func `Enhanced RTMP HEVC passes, and its key frame begins the group`() async throws {
         try await withRelay { relay in
             let (publisher, _) = try await relay.publish()

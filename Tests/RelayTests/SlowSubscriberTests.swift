@@ -139,6 +139,62 @@ import Testing
         #expect(hub.timePassed(at: .seconds(11) + 1) == [.close(7, .tooSlow)])
     }
 
+    @Test func `one that trickles is closed when what it gets is 10 s old`() {
+        var hub = streaming()
+        var closedAt: UInt64?
+        // Ten sounds a second, of which it takes one.
+        for tenth in UInt64(1)...200 where closedAt == nil {
+            let now = UInt64.milliseconds(tenth * 100)
+            hub.audio(Body.audio(), UInt32(tenth * 100), at: now)
+            hub.handOut(at: now + .milliseconds(20))
+            if tenth % 10 == 0 { #expect(hub.dequeue(for: 7, at: now) != nil) }
+            if hub.timePassed(at: now) == [.close(7, .tooSlow)] { closedAt = now }
+        }
+        // After n seconds it has taken what came in the first n/10.
+        #expect(closedAt == .milliseconds(11_300))
+    }
+
+    @Test func `of one that is slow, what would arrive too late is not sent, what its connection holds included`()
+        throws
+    {
+        var hub = streaming()
+        hub.video(Body.inter(1), at: .seconds(1))
+        hub.video(Body.inter(2), at: .milliseconds(2501))
+        #expect(hub.dropped(7).frames == 2, "it is slow from here on")
+        let transit = { (held: Int, now: UInt64) in
+            hub.subscribers[7]?.transit.observe(written: 1_000_000, held: held, at: now)
+        }
+        // 10 000 bytes a second, of which 20 000 are still on their way: 2 s.
+        transit(25_000, .milliseconds(2600))
+        transit(20_000, .milliseconds(3100))
+        hub.video(Body.key(3), at: .milliseconds(3100))
+        hub.audio(Body.audio(3), at: .milliseconds(3100))
+        #expect(hub.drain(7, at: .milliseconds(3100)).map(\.payload) == [Body.audio(3)])
+        #expect(hub.dropped(7).frames == 3 && hub.dropped(7).gaps == 2)
+        // 1.5 s: a key frame that is new arrives in time, one that waited does not.
+        transit(15_000, .milliseconds(3600))
+        hub.video(Body.inter(4), at: .milliseconds(3600))
+        hub.video(Body.key(5), at: .milliseconds(3600))
+        #expect(hub.drain(7, at: .milliseconds(3600)).map(\.payload) == [Body.key(5)])
+        hub.video(Body.inter(6), at: .milliseconds(3640))
+        transit(15_000, .milliseconds(4100))
+        #expect(hub.drain(7, at: .milliseconds(4100)).isEmpty)
+        #expect(hub.dropped(7).frames == 5)
+        // With nothing on its way there is nothing to wait for.
+        transit(0, .milliseconds(6000))
+        hub.video(Body.key(7), at: .milliseconds(6000))
+        #expect(hub.drain(7, at: .milliseconds(6000)).map(\.payload) == [Body.key(7)])
+    }
+
+    @Test func `the budget of one that was never slow ends at 1.5 s, and until then nothing is lost`() {
+        var hub = streaming()
+        hub.video(Body.inter(1), at: .seconds(1))
+        hub.video(Body.inter(2), at: .milliseconds(2500))
+        #expect(hub.dropped(7).frames == 0)
+        hub.video(Body.inter(3), at: .milliseconds(2500) + 1)
+        #expect(hub.dropped(7).frames == 3)
+    }
+
     @Test func `a slow subscriber costs the others nothing`() {
         var hub = streaming()
         _ = hub.play(8)
@@ -175,7 +231,7 @@ import Testing
             sent += 1
             if Int.random(in: 0..<3, using: &random) == 0 { hub.audio(Body.audio(), UInt32(now / 1_000_000), at: now) }
             let room = Int.random(in: 0..<(frame / 200 % 2 == 0 ? 6 : 2), using: &random)
-            for _ in 0..<room { if let next = hub.dequeue(for: 7) { taken.append(next) } }
+            for _ in 0..<room { if let next = hub.dequeue(for: 7, at: now) { taken.append(next) } }
         }
         taken += hub.drain(7)
         let pictures = taken.filter { $0.type == .video }

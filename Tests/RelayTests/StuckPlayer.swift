@@ -10,7 +10,7 @@ final class StuckPlayer: Sendable {
 
     private init(channel: any Channel) { self.channel = channel }
 
-    static func connect(to relay: RunningRelay) async throws -> StuckPlayer {
+    static func connect(to relay: RunningRelay, name: String = "cam") async throws -> StuckPlayer {
         let channel = try await ClientBootstrap(group: Timers.loop)
             .channelOption(.autoRead, value: false)
             .channelOption(.socketOption(.so_rcvbuf), value: 4096)
@@ -21,7 +21,7 @@ final class StuckPlayer: Sendable {
             RTMPCommand("connect", transactionID: 1, commandObject: .object(["app": .string("live")])), streamID: 0,
             to: &bytes)
         writer.append(RTMPCommand("createStream", transactionID: 2), streamID: 0, to: &bytes)
-        writer.append(RTMPCommand("play", transactionID: 3, arguments: [.string("cam")]), streamID: 1, to: &bytes)
+        writer.append(RTMPCommand("play", transactionID: 3, arguments: [.string(name)]), streamID: 1, to: &bytes)
         try await channel.writeAndFlush(ByteBuffer(bytes: bytes)).get()
         return StuckPlayer(channel: channel)
     }

@@ -34,11 +34,14 @@ struct RuntimeTarget: Equatable {
                 file: canRun ? file : nil, obstacle: camera.active ? obstacle : nil,
                 runs: canRun && !stopped.contains(id))
         }
-        if settings.relayServer.enabled, let address = HostAddress(listen: settings.relayServer.listen) {
+        let relay = settings.relayServer
+        if relay.enabled, let address = HostAddress(listen: relay.listen) {
             services["relay"] = JSONDocument.bytes(
                 RelayServiceSettings(
-                    host: address.host, port: address.port, tlsCertificateFile: settings.relayServer.tlsCertificate,
-                    tlsKeyFile: settings.relayServer.tlsKey, publishKeysFile: settings.relayServer.publishKeys))
+                    host: address.host, port: address.port, tlsCertificateFile: relay.tlsCertificate,
+                    tlsKeyFile: relay.tlsKey, publishKeysFile: relay.publishKeys, isOpen: relay.isOpen,
+                    stateDirectory: RelayServiceSettings.stateDirectory, playKeysFile: relay.playKeys,
+                    playLinkSecretFile: relay.playLinkSecret, allow: relay.allow, deny: relay.deny))
         }
         if settings.kasServer.enabled, let address = HostAddress(listen: settings.kasServer.listen) {
             var tls: KeyAccessServiceSettings.TLSFiles?

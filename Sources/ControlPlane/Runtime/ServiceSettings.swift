@@ -1,24 +1,48 @@
 /// What `watchboxd relay --config` reads: `/run/watchbox/service/relay.json`. Holds no secret.
 public struct RelayServiceSettings: Codable, Equatable, Sendable {
+    /// Where systemd keeps the state of the relay's dynamic user.
+    public static let stateDirectory = "/var/lib/private/watchbox-relay"
+
     public var host: String
     public var port: Int
     /// PEM; both or none.
     public var tlsCertificateFile: String?
     public var tlsKeyFile: String?
-    /// One publish key per line; nil: anybody may publish.
+    /// One publish key per line; nil: see `isOpen`.
     public var publishKeysFile: String?
+    /// Anybody may publish when there is no file of keys. Nil: on loopback only; elsewhere the relay makes a key in
+    /// `stateDirectory`.
+    public var isOpen: Bool?
+    /// Where the relay keeps a key that it made; nil: it makes none.
+    public var stateDirectory: String?
+    /// One play key per line; nil: anybody may play, unless links are asked for.
+    public var playKeysFile: String?
+    /// The secret that play links are signed with.
+    public var playLinkSecretFile: String?
+    /// Networks in CIDR notation; nil or empty: all.
+    public var allow: [String]?
+    /// Comes before `allow`.
+    public var deny: [String]?
     /// How long a publisher may be away before its viewers are sent off.
     public var graceSeconds: Double
 
     public init(
         host: String, port: Int, tlsCertificateFile: String? = nil, tlsKeyFile: String? = nil,
-        publishKeysFile: String? = nil, graceSeconds: Double = 10
+        publishKeysFile: String? = nil, isOpen: Bool? = nil, stateDirectory: String? = nil,
+        playKeysFile: String? = nil, playLinkSecretFile: String? = nil, allow: [String]? = nil, deny: [String]? = nil,
+        graceSeconds: Double = 10
     ) {
         self.host = host
         self.port = port
         self.tlsCertificateFile = tlsCertificateFile
         self.tlsKeyFile = tlsKeyFile
         self.publishKeysFile = publishKeysFile
+        self.isOpen = isOpen
+        self.stateDirectory = stateDirectory
+        self.playKeysFile = playKeysFile
+        self.playLinkSecretFile = playLinkSecretFile
+        self.allow = allow
+        self.deny = deny
         self.graceSeconds = graceSeconds
     }
 }
