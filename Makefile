@@ -17,10 +17,10 @@ TEST_PACKAGES := ffmpeg nginx libnginx-mod-rtmp rtmpdump openssl curl procps pyt
 	gstreamer1.0-plugins-bad gstreamer1.0-plugins-ugly gstreamer1.0-libav
 VM_PACKAGES := qemu-system-x86 mmdebstrap debian-archive-keyring kmod cpio e2fsprogs xz-utils make gcc binutils util-linux iproute2 \
 	python3 ffmpeg
-BENCH_PACKAGES := ffmpeg openssl time libnginx-mod-rtmp nginx python3 mmdebstrap debian-archive-keyring iproute2 util-linux \
+BENCH_PACKAGES := ffmpeg gcc libssl-dev openssl time libnginx-mod-rtmp nginx python3 mmdebstrap debian-archive-keyring iproute2 util-linux \
 	python3-gi gir1.2-gst-rtsp-server-1.0 gstreamer1.0-rtsp gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-ugly
 
-.PHONY: help build release demo test test-systemd test-vm bench lint format install clean toolchain build-packages test-packages \
+.PHONY: help build release demo test test-systemd test-vm bench soak lint format install clean toolchain build-packages test-packages \
 	bench-packages vm-packages python-peers
 
 help:  ## list the targets
@@ -63,6 +63,9 @@ bench: release bench-packages vm-packages  ## speed against peers measured in th
 	Tests/Rigs/systemd/box-tests --programs .build/release idle || [ $$? -eq 77 ]
 	Tests/Rigs/vm/vm-bench --programs .build/release || [ $$? -eq 77 ]
 	cd Benchmarks && $(SWIFT) package benchmark --no-progress
+
+soak: release bench-packages  ## ten minutes of players that come and go: memory and descriptors stay as they are
+	Tests/Rigs/bench/run soak
 
 lint: toolchain  ## style and layer rules
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Benchmarks Benchmarks/Sources

@@ -13,6 +13,7 @@ let common: [SwiftSetting] = [
 
 let nio = "swift-nio"
 let nioCore = Target.Dependency.product(name: "NIOCore", package: nio)
+let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: nio)
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: nio)
 let nioLocks = Target.Dependency.product(name: "NIOConcurrencyHelpers", package: nio)
 let nioTLS = Target.Dependency.product(name: "NIOTLS", package: nio)
@@ -23,12 +24,6 @@ let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-ser
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let toml = Target.Dependency.product(name: "TOMLKit", package: "TOMLKit")
-let hummingbird: [Target.Dependency] = [
-    .product(name: "Hummingbird", package: "hummingbird"),
-    .product(name: "HummingbirdCore", package: "hummingbird"),
-    .product(name: "HummingbirdTLS", package: "hummingbird"),
-    .product(name: "HTTPTypes", package: "swift-http-types"),
-]
 
 /// Layer 0: a module map and a shim, nothing else.
 func systemLibrary(_ name: String, pkgConfig: String?, debian: String) -> Target {
@@ -115,12 +110,12 @@ let package = Package(
         protocolCore("RTSP", ["Wire"]),
         protocolCore("ONVIF"),
         protocolCore("ErrorCatalog"),
-        module("ConnectionAcceptance", [nioCore]),
         protocolCore("TOML"),
 
         // 2: drivers
         module("Cryptography", ["Wire", "NanoTDF", "COpenSSL"]),
         module("Compression", ["CZlib"]),
+        module("ConnectionAcceptance", [nioCore]),
         module("HTTPClient", ["CCurl", "Cryptography"]),
         module("KeyAccessClient", ["Wire", "NanoTDF", "KeyAccess", "Cryptography", "HTTPClient", logging]),
         module(
@@ -170,7 +165,7 @@ let package = Package(
             "CameraPipeline",
             [
                 "CameraModel", "DeviceSource", "ErrorCatalog", "Wire", "Media", "FLV", "RTMP", "NanoTDF",
-                "Cryptography", "RTMPTransport", "RTSPIngest", "KeyAccess", "KeyAccessClient", "VideoCodec",
+                "Cryptography", "RTMPTransport", "RTSPIngest", "KeyAccess", "KeyAccessClient", "Systemd", "VideoCodec",
                 "MediaFile", nioCore, nioPosix, lifecycle, logging,
             ]),
         module(
@@ -180,7 +175,8 @@ let package = Package(
             "ControlPlane",
             [
                 "BoxConfiguration", "CameraModel", "CameraStore", "ControlAPI", "ControlClient", "CredentialStore",
-                "Database", "Discovery", "ErrorCatalog", "ONVIF", "RTSPIngest", "Systemd", lifecycle, logging,
+                "Database", "Discovery", "ErrorCatalog", "KeyAccessClient", "ONVIF", "RTSPIngest", "Systemd", lifecycle,
+                logging,
             ]),
         module(
             "HealthMonitor",
@@ -198,8 +194,9 @@ let package = Package(
         module("Demonstration", ["Console", "FLV", "Media", "VideoCodec"]),
         module(
             "KeyAccessServer",
-            ["Wire", "NanoTDF", "KeyAccess", "Cryptography", "Compression"] + hummingbird + [
-                nioCore, nioPosix, nioSSL, lifecycle, logging,
+            [
+                "ConnectionAcceptance", "Wire", "NanoTDF", "KeyAccess", "Cryptography", "Compression", "HTTPClient",
+                nioCore, nioHTTP1, nioLocks, nioPosix, nioSSL, lifecycle, logging,
             ]),
         module(
             "Player",
@@ -228,7 +225,8 @@ let package = Package(
             "watchboxctl",
             [
                 "AudioCapture", "BoxConfiguration", "BoxView", "CameraModel", "ControlAPI", "ControlClient", "Doctor",
-                "ErrorCatalog", "Player", "RelayProbe", "KeyAccessClient", "KeyAccessServer", "RTMP", "RTMPTransport",
+                "ErrorCatalog", "Player", "RelayProbe", "KeyAccess", "KeyAccessClient", "KeyAccessServer", "RTMP",
+                "RTMPTransport",
                 "Systemd", "VideoCapture", "VideoCodec", "Console", arguments, logging,
             ]),
         // Not installed: `make demo` runs it. It starts the programs above as a person would.
@@ -250,6 +248,10 @@ let package = Package(
         .executableTarget(
             name: "DiscoveryCheck", dependencies: ["Discovery", "ONVIF", logging], path: "Tests/DiscoveryCheck",
             swiftSettings: common),
+        // A crowd of viewers for the KAS, run by Tests/Rigs/bench.
+        .executableTarget(
+            name: "KeyAccessLoad", dependencies: ["Cryptography", "KeyAccess", "KeyAccessClient", "NanoTDF", "Wire"],
+            path: "Tests/KeyAccessLoad", swiftSettings: common),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: common),
         .target(
             name: "ChannelTestSupport", dependencies: [nioCore, nioPosix, nioLocks], path: "Tests/ChannelTestSupport",
@@ -317,7 +319,7 @@ let package = Package(
             "ControlPlane",
             [
                 "ControlPlane", "BoxConfiguration", "CameraModel", "CameraStore", "ControlAPI", "CredentialStore",
-                "ErrorCatalog", "Systemd", logging,
+                "ErrorCatalog", "KeyAccess", "KeyAccessClient", "Systemd", "Wire", logging,
             ]),
         tests(
             "HealthMonitor",
@@ -336,15 +338,14 @@ let package = Package(
         tests(
             "KeyAccessServer",
             [
-                "KeyAccessServer", "KeyAccess", "Compression", "Cryptography", "NanoTDF", "Wire", "CZlib", nioCore,
-                nioPosix, nioSSL,
-                lifecycle, logging,
+                "KeyAccessServer", "KeyAccess", "Compression", "Cryptography", "HTTPClient", "NanoTDF", "Wire", "CZlib",
+                nioCore, nioPosix, nioSSL, lifecycle, logging,
             ], fixtures: true),
         tests(
             "Player",
             [
-                "ChannelTestSupport", "Player", "KeyAccessClient", "RTMPTransport", "RTMP", "Cryptography", "NanoTDF",
-                "FLV", "Media", nioCore, logging,
+                "ChannelTestSupport", "Player", "KeyAccess", "KeyAccessClient", "RTMPTransport", "RTMP", "Cryptography",
+                "NanoTDF", "FLV", "Media", nioCore, logging,
             ]),
         tests(
             "Relay",

@@ -139,14 +139,20 @@ public struct KeyAccessServerSettings: Equatable, Sendable {
     /// Both or none.
     public var tlsCertificate: String?
     public var tlsKey: String?
+    /// Hours; 0: until somebody says so.
+    public var keyEpochHours: Int
+    /// Days.
+    public var keyRetentionDays: Int
 
     public init(
         enabled: Bool = false, listen: String = "127.0.0.1:9443", tlsCertificate: String? = nil,
-        tlsKey: String? = nil
+        tlsKey: String? = nil, keyEpochHours: Int = 24, keyRetentionDays: Int = 7
     ) {
         self.enabled = enabled
         self.listen = listen
         self.tlsCertificate = tlsCertificate
         self.tlsKey = tlsKey
+        self.keyEpochHours = keyEpochHours
+        self.keyRetentionDays = keyRetentionDays
     }
 }

@@ -231,5 +231,12 @@ enum KeyTable {
                 "Address that it listens on; beyond this machine it needs TLS."),
             KeyDefinition("tls_certificate", .path, words: "no TLS", "Certificate chain (PEM)."),
             KeyDefinition("tls_key", .path, words: "no TLS", "Private key (PEM) of the certificate."),
+            KeyDefinition(
+                "key_epoch_hours", .integer(0...8760), default: .integer(24),
+                "How long streams are sealed for one key, before the next one takes over; 0: until `watchboxctl kas key rollover`."
+            ),
+            KeyDefinition(
+                "key_retention_days", .integer(1...3650), default: .integer(7),
+                "How long a replaced key opens what was sealed for it; then it is destroyed, and nobody can."),
         ])
 }

@@ -118,13 +118,17 @@ extension KeyAccessServerSettings: SettingsTable {
         let values = given.merging(SettingDefaults.keyAccessServer) { given, _ in given }
         self.init(
             enabled: values.flag("enabled", default: false), listen: values.text("listen") ?? "",
-            tlsCertificate: values.text("tls_certificate"), tlsKey: values.text("tls_key"))
+            tlsCertificate: values.text("tls_certificate"), tlsKey: values.text("tls_key"),
+            keyEpochHours: values.whole("key_epoch_hours", default: 24),
+            keyRetentionDays: values.whole("key_retention_days", default: 7))
     }
 
     var values: [String: ConfigurationValue] {
         var values = [String: ConfigurationValue](
             present: ["listen": listen, "tls_certificate": tlsCertificate, "tls_key": tlsKey])
         values["enabled"] = .boolean(enabled)
+        values["key_epoch_hours"] = .integer(Int64(keyEpochHours))
+        values["key_retention_days"] = .integer(Int64(keyRetentionDays))
         return values
     }
 }

@@ -98,7 +98,12 @@ public enum StatusView {
 
     private static func facts(_ status: BoxStatus) -> [(String, String)] {
         let relays = status.relays.map { relay in "\(relay.name) \(relay.url ?? "(its URL is a secret)")" }
-        let kas = status.keyAccess.url ?? "none is set"
+        let kas =
+            (status.keyAccess.url ?? "none is set")
+            + (status.keyAccess.code.map {
+                $0 == .tokenEnded ? ", its token has ended (\($0))" : ", its token ends within a week (\($0))"
+            }
+                ?? "")
         let encoders = status.cameras.compactMap { camera in
             camera.stream.statistics?.capture.flatMap(CaptureWords.encoder).map { "\(camera.id) \($0)" }
         }

@@ -39,6 +39,15 @@ public struct CameraStatistics: Codable, Equatable, Sendable {
         public init() {}
     }
 
+    /// By whom the time is that is sealed into the stream, for viewers to judge its age by.
+    public enum Clock: String, Codable, Sendable, CaseIterable {
+        /// By nobody: the system's clock is not set or not kept right, and the KAS has not said what time it is.
+        case unset
+        case system
+        /// The system's clock is unset or off by more than two seconds.
+        case keyAccess
+    }
+
     public struct Queue: Codable, Equatable, Sendable {
         public var units: Int = 0
         public var bytes: Int = 0
@@ -91,6 +100,7 @@ public struct CameraStatistics: Codable, Equatable, Sendable {
     public var lastAcknowledged: UInt64?
     /// CLOCK_MONOTONIC in nanoseconds when the last media message was handed to the transport.
     public var lastSent: UInt64?
+    public var clock: Clock?
 
     public init(camera: String, stream: String) {
         self.camera = camera

@@ -81,14 +81,21 @@ final class CameraMonitor: Sendable {
         }
     }
 
-    /// Warns once per outage.
-    func headerNotRegistered(waiting: Int, reason: String) {
+    /// Warns once per outage, and of each header that is refused.
+    func headerNotRegistered(waiting: Int, failure: RegistrationFailure) {
         let isNews = facts.withLock { facts in
             facts.headersUnregistered = UInt64(waiting)
             defer { facts.registrationFailed = true }
             return !facts.registrationFailed
         }
-        if isNews { warn("the KAS does not confirm our headers, viewers may be refused meanwhile: \(reason)") }
+        switch failure.kind {
+        case .refused: warn("the KAS refuses a header of ours, and gives nobody its key: \(failure.reason)")
+        case .unsupported where isNews:
+            warn("this KAS takes no registrations: it cannot tell viewers whose stream they see (\(failure.reason))")
+        case .away where isNews, .notAdmitted where isNews:
+            warn("the KAS does not confirm our headers, viewers may be refused meanwhile: \(failure.reason)")
+        default: break
+        }
     }
 
     func warn(_ text: String) {

@@ -24,6 +24,14 @@ final class CameraPump: @unchecked Sendable {
         /// The source has ended and everything was sent.
         case drained
         case cancelled
+
+        /// The relay is still there, and is told that the stream ends here.
+        var isOrderly: Bool {
+            switch self {
+            case .redirected, .drained, .cancelled: true
+            case .ready, .closed: false
+            }
+        }
     }
 
     let eventLoop: any EventLoop
@@ -32,6 +40,7 @@ final class CameraPump: @unchecked Sendable {
     private let monitor: CameraMonitor
     private let frameLog: FrameLog?
     private let needsCollection: Bool
+    private let clock: StreamClock
 
     private var sealer: StreamSealer
     private var publisher: SealedPublisher?
@@ -42,7 +51,7 @@ final class CameraPump: @unchecked Sendable {
     /// The wait is for a collection, not for a stream or a time.
     private var awaitsCollection = false
     /// The sealer took a collection: the supply is to make another.
-    private var collectionTaken: (@Sendable () -> Void)?
+    private var collectionTaken: (@Sendable (_ headerHash: [UInt8]) -> Void)?
     private var lastSent: UInt64?
     private var lastAcknowledged: UInt64?
     private var acknowledgedBytes: UInt64 = 0
@@ -51,13 +60,14 @@ final class CameraPump: @unchecked Sendable {
 
     init(
         eventLoop: any EventLoop, channel: FrameChannel, runner: SourceRunner, sealer: StreamSealer,
-        needsCollection: Bool, monitor: CameraMonitor, frameLog: FrameLog?
+        needsCollection: Bool, clock: StreamClock, monitor: CameraMonitor, frameLog: FrameLog?
     ) {
         self.eventLoop = eventLoop
         self.channel = channel
         self.runner = runner
         self.sealer = sealer
         self.needsCollection = needsCollection
+        self.clock = clock
         self.monitor = monitor
         self.frameLog = frameLog
     }
@@ -97,7 +107,7 @@ final class CameraPump: @unchecked Sendable {
         }
     }
 
-    func setCollectionTaken(_ action: @escaping @Sendable () -> Void) async {
+    func setCollectionTaken(_ action: @escaping @Sendable (_ headerHash: [UInt8]) -> Void) async {
         try? await eventLoop.submit { self.collectionTaken = action }.get()
     }
 
@@ -177,6 +187,10 @@ final class CameraPump: @unchecked Sendable {
         timer = nil
         if isStreaming {
             isStreaming = false
+            if outcome.isOrderly, let publisher, sealer.finish() {
+                publisher.write(sealer.entry)
+                publisher.flush()
+            }
             channel.close()
             sealer.end()
         }
@@ -215,7 +229,7 @@ final class CameraPump: @unchecked Sendable {
         }
         guard unit.isKeyFrame, unit.track.isVideo || unit.beginsCollection else { return }
         if unit.beginsCollection {
-            collectionTaken?()
+            if let collection = sealer.currentCollection { collectionTaken?(collection.sealer.headerHash) }
             if let name = unit.collection { monitor.tell(.collectionStarted(name)) }
         }
         let dropped = channel.snapshot.counters.videoDropped
@@ -251,6 +265,12 @@ final class CameraPump: @unchecked Sendable {
         statistics.collection = sealer.currentCollection?.name
         statistics.itemsInCollection = sealer.currentCollection?.sealer.itemCount ?? 0
         statistics.lastSent = lastSent
+        statistics.clock =
+            switch clock.time(at: NIODeadline.now().uptimeNanoseconds) {
+            case .unset: .unset
+            case .system: .system
+            case .keyAccess: .keyAccess
+            }
         if let metrics = publisher?.metrics {
             statistics.roundTripNanoseconds = metrics.pingRoundTrip ?? metrics.tcpRoundTrip
             if metrics.bytesAcknowledged > acknowledgedBytes {

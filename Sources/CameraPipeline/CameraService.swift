@@ -32,6 +32,8 @@ public final class CameraService: Service {
     private let clear: ClearPermit?
     private let backoff: ReconnectBackoff.Configuration
     private let logger: Logger
+    /// The time that is sealed into the stream; to be told what the KAS says.
+    let clock: StreamClock
 
     /// - Parameters:
     ///   - configuration: valid, see `CameraConfiguration.validate()`.
@@ -80,7 +82,11 @@ public final class CameraService: Service {
         logger[metadataKey: "camera"] = "\(configuration.id)"
         let channel = FrameChannel(FrameQueue(configuration))
         let options = StreamSealer.Options(configuration)
-        let sealer = clear.map { StreamSealer(clearForTests: $0, options: options) } ?? StreamSealer(options: options)
+        let clock = StreamClock()
+        self.clock = clock
+        let sealer =
+            clear.map { StreamSealer(clearForTests: $0, options: options) }
+            ?? StreamSealer(options: options, clock: { clock.time(at: $0) })
         address = RelayAddress(configuration)
         self.clear = clear
         self.backoff = backoff
@@ -92,7 +98,7 @@ public final class CameraService: Service {
         runner = SourceRunner(source, into: channel)
         pump = CameraPump(
             eventLoop: eventLoop, channel: channel, runner: runner, sealer: sealer, needsCollection: clear == nil,
-            monitor: monitor, frameLog: frameLog)
+            clock: clock, monitor: monitor, frameLog: frameLog)
         supplySettings = supply ?? CollectionSupply.Settings(configuration)
     }
 
@@ -209,7 +215,7 @@ public final class CameraService: Service {
         try await withThrowingTaskGroup(of: Void.self) { group in
             if let authority {
                 let supply = makeSupply(authority)
-                await pump.setCollectionTaken { supply.collectionTaken() }
+                await pump.setCollectionTaken { supply.collectionTaken($0) }
                 group.addTask { await supply.run() }
             }
             let result: Result<Void, any Error>
@@ -230,14 +236,16 @@ public final class CameraService: Service {
             settings: supplySettings, authority: authority, logger: logger,
             now: { NIODeadline.now().uptimeNanoseconds },
             stock: { [pump] madeBefore in await pump.stock(madeBefore: madeBefore) },
-            report: { [pump, monitor] report in
+            report: { [pump, monitor, clock] report in
                 switch report {
                 case .collection(let collection): await pump.offer(collection)
                 case .keyChanged: await pump.replaceCollections()
                 case .noKey(let reason): monitor.enter(.waitingForKey, reason: reason, code: .noKey)
-                case .registered(let waiting): monitor.headerRegistered(waiting: waiting)
-                case .notRegistered(let reason, let waiting):
-                    monitor.headerNotRegistered(waiting: waiting, reason: reason)
+                case .registered(let waiting, let time):
+                    if let time { clock.kasSaid(time: time, at: NIODeadline.now().uptimeNanoseconds) }
+                    monitor.headerRegistered(waiting: waiting)
+                case .notRegistered(let failure, let waiting):
+                    monitor.headerNotRegistered(waiting: waiting, failure: failure)
                 }
             })
     }

@@ -11,9 +11,33 @@ public protocol CollectionAuthority: Sendable {
     /// Headers are registered; false when the configuration has no right to.
     var registersHeaders: Bool { get }
 
-    /// Vouches for a header of ours (nanotdf-and-kas.md §4, S7). Ends by itself within some seconds.
-    /// - Parameters:
-    ///   - headerHash: SHA-256 of the header's bytes.
-    ///   - lifetime: after which the KAS may forget the header.
-    func register(headerHash: [UInt8], stream: String, lifetime: Duration) async throws
+    /// Vouches for a header of ours, and proves that it is (nanotdf-and-kas.md §4, S7). Ends by itself within some seconds.
+    /// - Parameter lifetime: after which the KAS may forget the header.
+    /// - Returns: the KAS's time, Unix milliseconds; nil when it does not tell.
+    func register(
+        _ claim: CollectionClaim, stream: String, lifetime: Duration
+    ) async throws(RegistrationFailure) -> Int64?
+}
+
+/// Why a header is not registered.
+public struct RegistrationFailure: Error, Equatable, Sendable {
+    public enum Kind: Equatable, Sendable {
+        /// The KAS is away or overloaded: it may come back any moment.
+        case away
+        /// The KAS takes nothing from us until somebody gives us another token.
+        case notAdmitted
+        /// The KAS will never take this header; others it may.
+        case refused
+        /// The KAS knows nothing of registration.
+        case unsupported
+    }
+
+    public var kind: Kind
+    /// For a person; holds no secret.
+    public var reason: String
+
+    public init(_ kind: Kind, reason: String) {
+        self.kind = kind
+        self.reason = reason
+    }
 }

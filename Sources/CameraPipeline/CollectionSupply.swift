@@ -22,8 +22,11 @@ final class CollectionSupply: Sendable {
         var refresh: Duration = .seconds(300)
         /// How long a collection is held back for its registration.
         var registrationPatience: Duration = .seconds(3)
-        /// Between attempts to register, and to get a first key.
+        /// Between attempts to get a first key, and to register what nobody waits for yet.
         var retry: ClosedRange<Duration> = .milliseconds(500)...(.seconds(15))
+        /// Between attempts to register the header in use, without which no viewer gets its key: a KAS that comes back
+        /// finds it within this time.
+        var urgentRetry: ClosedRange<Duration> = .milliseconds(100)...(.milliseconds(750))
         /// A header is vouched for this long: recordings and late viewers need it.
         var lifetime: Duration = .seconds(86_400)
         /// No collection begins to be used later than this after it was made.
@@ -44,15 +47,18 @@ final class CollectionSupply: Sendable {
         case keyChanged
         /// There is no key, and there never was one in this process.
         case noKey(reason: String)
-        /// - Parameter waiting: headers that are not registered yet.
-        case registered(waiting: Int)
-        case notRegistered(reason: String, waiting: Int)
+        /// - Parameters:
+        ///   - waiting: headers that are not registered yet.
+        ///   - time: the KAS's, Unix milliseconds; nil when it does not tell.
+        case registered(waiting: Int, time: Int64?)
+        case notRegistered(RegistrationFailure, waiting: Int)
     }
 
     private struct State {
-        /// Headers that the KAS has not confirmed.
-        var unregistered: [[UInt8]] = []
+        var unregistered = RegistrationQueue()
         var registrationIsDown = false
+        /// This KAS takes registrations.
+        var hasRegistered = false
     }
 
     private let settings: Settings
@@ -66,9 +72,6 @@ final class CollectionSupply: Sendable {
     private let want: AsyncStream<Void>.Continuation
     private let pending: AsyncStream<Void>
     private let pend: AsyncStream<Void>.Continuation
-    /// More than this many waiting headers are forgotten, oldest first: their collections are long over.
-    private static let unregisteredLimit = 256
-
     /// - Parameters:
     ///   - now: CLOCK_MONOTONIC, nanoseconds.
     ///   - stock: has the sealer forget what was made before an instant, and tells what it has ready then.
@@ -88,8 +91,9 @@ final class CollectionSupply: Sendable {
         (pending, pend) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// The sealer took one. From any thread, and cheap.
-    func collectionTaken() {
+    /// The sealer took one: the stream goes on under this header. From any thread, and cheap.
+    func collectionTaken(_ headerHash: [UInt8]) {
+        state.withLock { $0.unregistered.taken(headerHash) }
         want.yield()
     }
 
@@ -130,7 +134,9 @@ final class CollectionSupply: Sendable {
                 guard known != nil else {
                     failures += 1
                     await report(.noKey(reason: "\(error)"))
-                    guard (try? await Task.sleep(for: delay(after: failures))) != nil else { return }
+                    guard (try? await Task.sleep(for: Self.delay(after: failures, in: settings.retry))) != nil else {
+                        return
+                    }
                     want.yield()
                     continue
                 }
@@ -156,13 +162,14 @@ final class CollectionSupply: Sendable {
         let wait = max(.zero, settings.longestWait - settings.refresh)
         let stock = await stock(now - min(now, UInt64(clamping: wait.components.seconds) * 1_000_000_000))
         // Nobody will ever need these; the one in use must not give way to them.
-        if !stock.discarded.isEmpty { state.withLock { $0.unregistered.removeAll(where: stock.discarded.contains) } }
+        if !stock.discarded.isEmpty { state.withLock { $0.unregistered.discarded(stock.discarded) } }
         return stock.ready
     }
 
     private func makeCollection(for recipient: KASRecipient) throws(NanoTDFError) -> PreparedCollection {
         let policy = PlaintextPolicy(
-            dataAttributes: settings.policy.dataAttributes, dissemination: settings.policy.dissem)
+            stream: settings.stream, dataAttributes: settings.policy.dataAttributes,
+            dissemination: settings.policy.dissem)
         return PreparedCollection(
             try CollectionSealer(recipient: recipient, policy: policy.encoded(), crypto: OpenSSLCrypto()),
             madeAt: now())
@@ -174,10 +181,9 @@ final class CollectionSupply: Sendable {
     /// stream does not wait for it.
     private func register(_ collection: PreparedCollection) async {
         guard authority.registersHeaders else { return }
-        let hash = collection.sealer.headerHash
+        let claim = collection.sealer.claim
         let isDown = state.withLock { state in
-            state.unregistered.append(hash)
-            if state.unregistered.count > Self.unregisteredLimit { state.unregistered.removeFirst() }
+            state.unregistered.made(claim)
             return state.registrationIsDown
         }
         guard !isDown else {
@@ -186,53 +192,86 @@ final class CollectionSupply: Sendable {
         }
         let patience = settings.registrationPatience
         await withTaskGroup(of: Bool.self) { group in
-            group.addTask { await self.attempt(hash) }
+            group.addTask { await self.attempt(claim) }
             group.addTask {
                 try? await Task.sleep(for: patience)
                 return false
             }
-            let confirmed = await group.next() ?? false
-            if !confirmed { state.withLock { $0.registrationIsDown = true } }
+            let settled = await group.next() ?? false
+            if !settled { state.withLock { $0.registrationIsDown = true } }
             group.cancelAll()
         }
         if unregisteredCount > 0 { pend.yield() }
     }
 
-    /// Sleeps while there is nothing to do.
+    /// Sleeps while there is nothing to do. Goes on without a pause while the KAS answers.
     private func retryRegistrations() async {
         var failures = 0
         for await _ in pending {
-            while let hash = state.withLock({ $0.unregistered.first }) {
-                guard (try? await Task.sleep(for: delay(after: failures + 1))) != nil else { return }
-                if await attempt(hash) {
+            while unregisteredCount > 0 {
+                guard await pause(after: failures) else { return }
+                let instant = now()
+                guard let claim = state.withLock({ $0.unregistered.next(at: instant) }) else {
+                    // All were refused lately.
+                    guard (try? await Task.sleep(for: .seconds(1))) != nil else { return }
+                    continue
+                }
+                if await attempt(claim) {
                     failures = 0
                     state.withLock { $0.registrationIsDown = false }
                 } else {
+                    if Task.isCancelled { return }
                     failures += 1
                 }
             }
         }
     }
 
-    private func attempt(_ hash: [UInt8]) async -> Bool {
-        do {
-            try await authority.register(headerHash: hash, stream: settings.stream, lifetime: settings.lifetime)
-            let isNew = state.withLock { state in
-                let count = state.unregistered.count
-                state.unregistered.removeAll { $0 == hash }
-                return state.unregistered.count < count
-            }
-            if isNew { await report(.registered(waiting: unregisteredCount)) }
-            return true
-        } catch {
-            if !Task.isCancelled { await report(.notRegistered(reason: "\(error)", waiting: unregisteredCount)) }
-            return false
+    /// Between attempts. In short steps: the header that nobody waited for may have come into use meanwhile.
+    /// - Returns: false when the task was cancelled.
+    private func pause(after failures: Int) async -> Bool {
+        guard failures > 0 else { return !Task.isCancelled }
+        var slept = Duration.zero
+        while true {
+            let isUrgent = state.withLock { $0.unregistered.isUrgent }
+            let due = Self.delay(after: failures, in: isUrgent ? settings.urgentRetry : settings.retry)
+            guard slept < due else { return true }
+            let step = min(due - slept, settings.urgentRetry.upperBound)
+            guard (try? await Task.sleep(for: step)) != nil else { return false }
+            slept += step
         }
     }
 
-    /// Doubles with each failure, within `settings.retry`.
-    private func delay(after failures: Int) -> Duration {
-        min(settings.retry.upperBound, settings.retry.lowerBound * (1 << min(failures - 1, 10)))
+    /// - Returns: the KAS has decided, and the header waits no more.
+    private func attempt(_ claim: CollectionClaim) async -> Bool {
+        do throws(RegistrationFailure) {
+            let time = try await authority.register(claim, stream: settings.stream, lifetime: settings.lifetime)
+            let isNew = state.withLock { state in
+                state.hasRegistered = true
+                return state.unregistered.settled(claim.headerHash)
+            }
+            if isNew { await report(.registered(waiting: unregisteredCount, time: time)) }
+            return true
+        } catch {
+            if Task.isCancelled { return false }
+            let instant = now()
+            let isDecided = state.withLock { state in
+                switch error.kind {
+                case .refused: state.unregistered.refused(claim.headerHash, at: instant)
+                // A KAS that has registered before is a KAS of ours: something in between answers for it.
+                case .unsupported where !state.hasRegistered: state.unregistered.settled(claim.headerHash)
+                case .away, .notAdmitted, .unsupported: return false
+                }
+                return true
+            }
+            await report(.notRegistered(error, waiting: unregisteredCount))
+            return isDecided
+        }
+    }
+
+    /// Doubles with each failure, within the range.
+    private static func delay(after failures: Int, in range: ClosedRange<Duration>) -> Duration {
+        min(range.upperBound, range.lowerBound * (1 << min(failures - 1, 10)))
     }
 }
 

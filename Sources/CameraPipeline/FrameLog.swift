@@ -107,6 +107,7 @@ final class FrameLog: Sendable {
         let unit = record.unit
         var text = "{\"track\":\"\(unit.track.isVideo ? "video" : "audio")\",\"dts\":\(unit.decodeMilliseconds)"
         text += ",\"cts\":\(unit.compositionMilliseconds),\"key\":\(unit.isKeyFrame),\"bytes\":\(unit.byteCount)"
+        if unit.noteByteCount > 0 { text += ",\"note\":\(unit.noteByteCount)" }
         text += ",\"sha256\":\"\(Hexadecimal.encode(Digest.sha256(record.data)))\",\"instant\":\(record.sealed)"
         if let captured = record.captured { text += ",\"captured\":\(captured)" }
         if let collection = unit.collection { text += ",\"iv\":\(unit.iv),\"collection\":\"\(collection)\"" }

@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import KeyAccessClient
 internal import Logging
 internal import NanoTDF
@@ -21,10 +20,25 @@ struct KeyAccessAuthority: CollectionAuthority {
         try await abandonable { [keys] in try await keys.recipient() }
     }
 
-    func register(headerHash: [UInt8], stream: String, lifetime: Duration) async throws {
-        let notAfter = Int64(Date().timeIntervalSince1970) + lifetime.components.seconds
-        try await abandonable { [registrar] in
-            try await registrar.register(stream: stream, headerHash: headerHash, notAfter: notAfter)
+    func register(
+        _ claim: CollectionClaim, stream: String, lifetime: Duration
+    ) async throws(RegistrationFailure) -> Int64? {
+        do {
+            return try await abandonable { [registrar] in
+                try await registrar.register(claim, stream: stream, lifetime: lifetime.components.seconds)
+            }
+        } catch {
+            throw RegistrationFailure(Self.kind(of: error), reason: "\(error)")
+        }
+    }
+
+    private static func kind(of error: any Error) -> RegistrationFailure.Kind {
+        guard let error = error as? KeyAccessError else { return .away }
+        return switch error {
+        case .status(404, _), .status(405, _), .status(501, _): .unsupported
+        case .status(401, _), .tokenUnreadable, .configuration: .notAdmitted
+        case .status where error.retry == .late: .refused
+        default: .away
         }
     }
 

@@ -16,6 +16,8 @@ public import NanoTDF
 /// 4. One time line. The first unit's decode time is zero for audio and video; time stamps never decrease within a
 ///    medium.
 /// 5. Every unit is counted once: sealed, dropped, or refused.
+/// 6. What a viewer needs to tell what it sees is sealed along: notes (`NoteSchedule`), and an empty item as the end of an
+///    orderly stream (`finish`). The next collection is announced with the one that begins.
 ///
 /// Time is an argument, crypto is inside the collections. Event loops, clocks and the KAS are the driver's.
 public struct StreamSealer: Sendable {
@@ -109,6 +111,11 @@ public struct StreamSealer: Sendable {
     private var isStarved = false
     private var requestedAt: MediaTime?
     private var timeline = StreamTimeline()
+    private var notes = NoteSchedule()
+    /// Of the newest picture that was sent on this connection.
+    private var sentCodec: VideoCodec?
+    /// Nil: no notes.
+    private let clock: (@Sendable (UInt64) -> StreamNote.Time)?
 
     private struct CurrentCollection {
         let collection: PreparedCollection
@@ -116,14 +123,19 @@ public struct StreamSealer: Sendable {
         var isAnnounced = false
     }
 
-    public init(options: Options = Options()) {
+    /// - Parameter clock: what time it was at an instant of the clock that `seal` is given; without it no notes are sealed.
+    public init(
+        options: Options = Options(), clock: (@Sendable (UInt64) -> StreamNote.Time)? = nil
+    ) {
         self.options = options
+        self.clock = clock
         permit = nil
     }
 
     /// For tests against peers that cannot open NanoTDF: seals nothing.
     public init(clearForTests permit: ClearPermit, options: Options = Options()) {
         self.options = options
+        clock = nil
         self.permit = permit
     }
 
@@ -176,12 +188,41 @@ public struct StreamSealer: Sendable {
         awaitingKeyFrame = true
         requestedAt = nil
         timeline = StreamTimeline()
+        sentCodec = nil
+    }
+
+    /// The stream is over as it should be: the next message is the last. An item without content, authenticated like any
+    /// other, and readers pass over it.
+    /// - Returns: `entry` is to be written; false when there was no stream.
+    public mutating func finish() -> Bool {
+        entry.removeAll()
+        guard permit == nil, let current, current.isAnnounced,
+            let track = sentCodec.map(AccessUnit.Track.video) ?? audioTrack
+        else { return false }
+        let unit = AccessUnit(
+            track: track, isKeyFrame: !track.isVideo, presentationTime: .zero, decodeTime: .zero, data: [])
+        do throws(NanoTDFError) {
+            _ = try entry.append(
+                unit, compositionTime: 0, under: .collection(current.collection.sealer),
+                at: timeline.latest(isVideo: track.isVideo))
+        } catch {
+            return false
+        }
+        counters.overheadBytes += UInt64(entry.reduce(0) { $0 + $1.byteCount })
+        return true
     }
 
     /// The connection is gone, and its collection with it.
     public mutating func end() {
+        leaveCollection()
         current = nil
         entry.removeAll()
+    }
+
+    private var audioTrack: AccessUnit.Track? { audioFormat.map { .audio($0.codec) } }
+
+    private mutating func leaveCollection() {
+        if let current, current.isAnnounced { notes.left(current.collection.sealer) }
     }
 
     // MARK: - Media
@@ -214,11 +255,10 @@ public struct StreamSealer: Sendable {
             if videoHeaderDue, !unit.isKeyFrame { awaitingKeyFrame = true }
             if awaitingKeyFrame, !unit.isKeyFrame { return drop(unit, .awaitingKeyFrame) }
         }
-        guard unit.data.count <= options.messageLimit - Self.largestPrefix(unit) - Self.itemOverhead else {
-            return refuse(unit)
-        }
+        let room = options.messageLimit - Self.largestPrefix(unit) - Self.itemOverhead
+        guard unit.data.count <= room else { return refuse(unit) }
         if permit == nil, let reason = chooseCollection(for: unit, at: now) { return drop(unit, reason) }
-        return send(unit)
+        return send(unit, room: room, at: now)
     }
 
     /// Takes the next collection where one must or may begin.
@@ -226,6 +266,7 @@ public struct StreamSealer: Sendable {
     private mutating func chooseCollection(for unit: AccessUnit, at now: UInt64) -> DropReason? {
         guard let current else {
             guard take(at: now) else { return .noCollection }
+            notes.began(at: now)
             rotation = RotationState(policy: options.rotation, at: now)
             return nil
         }
@@ -249,13 +290,14 @@ public struct StreamSealer: Sendable {
 
     private mutating func take(at now: UInt64) -> Bool {
         guard !prepared.isEmpty else { return false }
+        leaveCollection()
         current = CurrentCollection(collection: prepared.removeFirst())
         counters.collections += 1
         return true
     }
 
     /// Builds the entry: what must be announced, then the unit.
-    private mutating func send(_ unit: AccessUnit) -> Outcome {
+    private mutating func send(_ unit: AccessUnit, room: Int, at now: UInt64) -> Outcome {
         let isVideo = unit.track.isVideo
         let time = timeline.place(unit)
         let begins = permit == nil ? current?.isAnnounced == false : timeline.isFirst
@@ -263,6 +305,13 @@ public struct StreamSealer: Sendable {
         let withVideoHeader = videoHeaderDue && videoFormat != nil && (isVideo || begins)
         let withAudioHeader = audioHeaderDue && audioFormat != nil && (!isVideo || begins)
         let repeats = options.repeatsHeader && isVideo && unit.isKeyFrame
+        let noted = clock.flatMap { clock in
+            notes.noted(unit, audioFormat: audioFormat, room: room, at: now) {
+                clock(min(unit.captureInstant ?? now, now))
+            }
+        }
+        var carrier = unit
+        if let noted { carrier.data = noted }
         let iv: UInt32
         do throws(NanoTDFError) {
             if begins || withVideoHeader || withAudioHeader { entry.append(metadata, at: time.timestamp) }
@@ -276,7 +325,7 @@ public struct StreamSealer: Sendable {
             if withVideoHeader, let videoFormat { entry.append(videoFormat, at: time.timestamp) }
             if withAudioHeader, let audioFormat { entry.append(audioFormat, at: time.timestamp) }
             iv = try entry.append(
-                unit, compositionTime: time.compositionTime, under: protection(), at: time.timestamp)
+                carrier, compositionTime: time.compositionTime, under: protection(), at: time.timestamp)
         } catch {
             // Nothing of the entry goes out: what it announced is announced again before the next key frame.
             entry.removeAll()
@@ -286,16 +335,19 @@ public struct StreamSealer: Sendable {
         current?.isAnnounced = true
         if withVideoHeader { videoHeaderDue = false }
         if withAudioHeader { audioHeaderDue = false }
-        if isVideo {
+        if case .video(let codec) = unit.track {
             awaitingKeyFrame = false
             requestedAt = nil
+            sentCodec = codec
         }
         timeline.commit(time, isVideo: isVideo)
+        notes.sealed(unit, withNote: noted != nil, at: now)
         count(unit)
         return .send(
             SealedUnit(
                 track: unit.track, isKeyFrame: unit.isKeyFrame, decodeMilliseconds: time.milliseconds,
-                compositionMilliseconds: time.compositionTime, byteCount: unit.data.count, iv: iv,
+                compositionMilliseconds: time.compositionTime, byteCount: unit.data.count,
+                noteByteCount: carrier.data.count - unit.data.count, iv: iv,
                 collection: current?.collection.name, beginsCollection: begins && permit == nil))
     }
 
@@ -311,6 +363,10 @@ public struct StreamSealer: Sendable {
         if audioFormat != nil { metadata.audioDataRate = options.audioDataRate }
         metadata.encoder = "WatchBox"
         metadata.ntdfHeader = current?.collection.sealer.headerBytes
+        if current != nil, let next = prepared.first {
+            metadata.nextNTDFHeader = next.sealer.headerBytes
+            metadata.rotationSeconds = options.rotation.everyKeyFrame ? 1 : Double(options.rotation.age) / 1e9
+        }
         return metadata
     }
 
@@ -375,21 +431,4 @@ public struct StreamSealer: Sendable {
         counters.keyFrameRequests += 1
         return true
     }
-}
-
-/// What was sealed, for logs and statistics.
-public struct SealedUnit: Equatable, Sendable {
-    public var track: AccessUnit.Track
-    public var isKeyFrame: Bool
-    /// Milliseconds on the stream's time line, before they wrap at 2^32.
-    public var decodeMilliseconds: Int64
-    public var compositionMilliseconds: Int32
-    /// Of the unit, in clear.
-    public var byteCount: Int
-    /// Of the item; 0 when nothing was sealed, in a test.
-    public var iv: UInt32
-    /// The first 8 hexadecimal digits of the header's SHA-256.
-    public var collection: String?
-    /// The entry announces the collection.
-    public var beginsCollection: Bool
 }

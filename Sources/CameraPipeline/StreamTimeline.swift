@@ -36,6 +36,9 @@ struct StreamTimeline: Equatable, Sendable {
             zero: zero)
     }
 
+    /// Where the newest unit of a medium stands, as the wire has it.
+    func latest(isVideo: Bool) -> UInt32 { UInt32(truncatingIfNeeded: isVideo ? lastVideo : lastAudio) }
+
     mutating func commit(_ place: Place, isVideo: Bool) {
         zero = place.zero
         if isVideo { lastVideo = place.milliseconds } else { lastAudio = place.milliseconds }

@@ -19,6 +19,8 @@ public final class CameraUnitService: Service {
         public var snapshot: @Sendable (_ widest: Int?) async throws(CodedError) -> [UInt8]
         /// Nil: it is not on the network.
         public var network: NetworkCamera?
+        /// What it shows the key access server from now on. Throws when it is no token, or this camera has none.
+        public var replaceToken: @Sendable (_ token: String) throws(CodedError) -> Void
 
         /// Without the last three: of a source that plays what is coded already.
         public init(
@@ -26,7 +28,8 @@ public final class CameraUnitService: Service {
             requestKeyFrame: @escaping @Sendable () -> Void, rotateKey: @escaping @Sendable () -> Void,
             change: @escaping @Sendable (VideoChange) async throws(CodedError) -> Void = Self.cannotChange,
             snapshot: @escaping @Sendable (_ widest: Int?) async throws(CodedError) -> [UInt8] = Self.hasNoPicture,
-            network: NetworkCamera? = nil
+            network: NetworkCamera? = nil,
+            replaceToken: @escaping @Sendable (_ token: String) throws(CodedError) -> Void = Self.hasNoToken
         ) {
             self.statistics = statistics
             self.requestKeyFrame = requestKeyFrame
@@ -34,6 +37,13 @@ public final class CameraUnitService: Service {
             self.change = change
             self.snapshot = snapshot
             self.network = network
+            self.replaceToken = replaceToken
+        }
+
+        @Sendable public static func hasNoToken(_ token: String) throws(CodedError) {
+            throw CodedError(
+                .badRequest, "this camera has no token that could be replaced",
+                next: "Start it anew: watchboxctl stream restart")
         }
 
         @Sendable public static func cannotChange(_ change: VideoChange) async throws(CodedError) {
@@ -103,6 +113,13 @@ public final class CameraUnitService: Service {
             },
             APIRoute(.post, "/api/v1/rotate-key", "Begin a new key at the next key frame.") { _ in
                 self.camera.rotateKey()
+                return .noContent
+            },
+            APIRoute(
+                .put, "/api/v1/kas-token", "The token that it shows the key access server from now on.",
+                request: "SecretRequest"
+            ) { request in
+                try self.camera.replaceToken(try request.decode(SecretRequest.self).secret)
                 return .noContent
             },
             APIRoute(

@@ -42,4 +42,12 @@ public enum ExitStatus: Int32, Sendable, Encodable {
     case conflict = 9
     case abortedByUser = 10
     case rebootRequired = 11
+    /// What was played was old: a recording, and nobody said that it may be one.
+    case staleStream = 12
+    /// What was played is another stream than was asked for.
+    case otherStream = 13
+    /// Frames came in another order than they were sealed in.
+    case disorderedStream = 14
+    /// The end of a stream, or of a collection in it, never came.
+    case truncatedStream = 15
 }

@@ -39,6 +39,7 @@ struct DocumentSample: Sendable {
                 RelayRequest(
                     url: "rtmps://live.example.net/live", certificateAuthorityFile: "/etc/watchbox/ca.pem",
                     profile: "keeps-metadata")), Self(keyAccess), Self(SecretRequest(secret: "…"), isShown: false),
+            Self(HandOverRequest(secrets: ["kas-token": "…"]), isShown: false),
             Self(
                 EventDocument(
                     id: 812, time: 1_790_000_000_000_000, topic: "camera", object: "front", code: .noFrames,
@@ -78,6 +79,7 @@ struct DocumentSample: Sendable {
         statistics.roundTripNanoseconds = 41_000_000
         statistics.lastAcknowledged = 987_000_000_000
         statistics.lastSent = 987_100_000_000
+        statistics.clock = .system
         statistics.capture = capture
         return statistics
     }
@@ -168,7 +170,7 @@ struct DocumentSample: Sendable {
     private static var keyAccess: KeyAccessDocument {
         KeyAccessDocument(
             url: "https://kas.example.net/kas", certificateAuthorityFile: "/etc/watchbox/ca.pem", hasToken: true,
-            origin: "watchbox.toml:4")
+            tokenEndsAt: 1_790_600_000, code: .tokenEndsSoon, camerasWithOwnToken: 1, origin: "watchbox.toml:4")
     }
 
     private static var logLine: LogLine {

@@ -45,7 +45,7 @@ public final class ControlService: Service {
     init(
         paths: ControlPaths, units: any UnitControl, credentials: CredentialStore, notifier: Notifier,
         journal: JournalAccess, watchdogInterval: Duration?, version: String, logger: Logger, clock: ControlClock,
-        effects: Effects, network: NetworkTools
+        effects: Effects, network: NetworkTools, keyAccess: KeyAccessTools = .system
     ) {
         self.notifier = notifier
         self.watchdogInterval = watchdogInterval
@@ -54,7 +54,7 @@ public final class ControlService: Service {
         announcements = network.announcements
         core = ControlCore(
             paths: paths, effects: effects, units: units, credentials: credentials, network: network,
-            version: version, logger: logger, clock: clock)
+            keyAccess: keyAccess, version: version, logger: logger, clock: clock)
         let booted = core.booted
         router = APIRouter(
             ControlRoutes(core: core, journal: journal, paths: paths).all.map { route in

@@ -143,6 +143,18 @@ public final class CredentialStore: Sendable {
         return names.sorted()
     }
 
+    /// What the device key sealed; nil for what systemd encrypted, which only it can open, and when there is none.
+    public func reveal(name: String, scope: String) throws(CredentialError) -> [UInt8]? {
+        let credential = try CredentialName(name, scope: scope)
+        return try locked { () throws(CredentialError) in
+            let encrypted = try state.existing(Self.encryptedName)?.existing(scope)?.names() ?? []
+            guard !encrypted.contains(credential.name),
+                let sealed = try state.existing(Self.sealedName)?.existing(credential.scope)
+            else { return nil }
+            return try open(credential.name, credential.scope, sealed)
+        }
+    }
+
     /// Prepares what the units of a scope load: call it before they start.
     ///
     /// Both directories exist afterwards, maybe empty: a unit whose directory is missing does not start. What the

@@ -1,3 +1,5 @@
+internal import Wire
+
 /// ECDSA signatures between DER (libcrypto) and r‖s of fixed size (JOSE, NanoTDF).
 enum ECDSASignature {
     static func der(fromRaw raw: [UInt8], coordinateByteCount size: Int) -> [UInt8]? {
@@ -61,5 +63,29 @@ enum ECPrivateKeyDER {
         der += [0xA0, UInt8(identifier.count)]
         der += identifier
         return der
+    }
+}
+
+/// SubjectPublicKeyInfo (RFC 5480) of an uncompressed point on P-256: everything but the point is always the same.
+enum SubjectPublicKeyInfo {
+    private static let prefix: [UInt8] = [
+        0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01, 0x06, 0x08, 0x2A, 0x86, 0x48,
+        0xCE,
+        0x3D, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
+    ]
+
+    /// The point, not checked; nil when these bytes are something else.
+    static func p256Point(der: [UInt8]) -> [UInt8]? {
+        guard der.count == prefix.count + 65, der.starts(with: prefix) else { return nil }
+        return Array(der[prefix.count...])
+    }
+
+    /// - Parameter point: 04 ‖ x ‖ y.
+    static func pem(p256Point point: [UInt8]) -> String {
+        let digits = Array(Base64.encode(prefix + point).utf8)
+        let lines = stride(from: 0, to: digits.count, by: 64).map {
+            String(decoding: digits[$0..<min($0 + 64, digits.count)], as: UTF8.self)
+        }
+        return "-----BEGIN PUBLIC KEY-----\n" + lines.joined(separator: "\n") + "\n-----END PUBLIC KEY-----\n"
     }
 }

@@ -108,7 +108,10 @@ public final class ECPublicKey: Sendable {
     }
 
     /// SubjectPublicKeyInfo, uncompressed.
-    public func spkiPEM() throws(CryptoError) -> String { try key.publicPEM() }
+    public func spkiPEM() throws(CryptoError) -> String {
+        // libcrypto's encoder costs more than a key agreement.
+        curve == .p256 ? SubjectPublicKeyInfo.pem(p256Point: point) : try key.publicPEM()
+    }
 
     /// Whether `signature` (r‖s) is an ECDSA-SHA256 signature of `message`; on P-256 that is JOSE's ES256.
     public func verifyES256(_ signature: [UInt8], message: [UInt8]) -> Bool {
@@ -199,7 +202,7 @@ public final class ECPrivateKey: Sendable {
     }
 
     /// A fresh key on the curve of `peer`. Taking over its group is much cheaper than setting one up by name.
-    static func generate(like peer: ECPublicKey) throws(CryptoError) -> ECPrivateKey {
+    public static func generate(like peer: ECPublicKey) throws(CryptoError) -> ECPrivateKey {
         let context = try Library.unwrap(EVP_PKEY_CTX_new_from_pkey(nil, peer.key.pointer, nil), "EVP_PKEY_CTX_new")
         return try ECPrivateKey(
             pair: try KeyObject(generatingWith: context) { _ in 1 }, curve: peer.curve)
@@ -207,6 +210,11 @@ public final class ECPrivateKey: Sendable {
 
     /// PKCS #8 or SEC 1 PEM, not encrypted.
     public convenience init(pem: String) throws(CryptoError) {
+        try self.init(try KeyObject(pem: pem, isPrivate: true))
+    }
+
+    /// The same from bytes, which the caller can wipe.
+    public convenience init(pem: [UInt8]) throws(CryptoError) {
         try self.init(try KeyObject(pem: pem, isPrivate: true))
     }
 
@@ -251,6 +259,9 @@ public final class ECPrivateKey: Sendable {
         return raw
     }
 
-    /// Unencrypted PKCS #8. For key files of mode 0600 only.
-    public func privateKeyPEM() throws(CryptoError) -> String { try key.privatePEM() }
+    /// Unencrypted PKCS #8. For key files of mode 0600 only; a key that serves is written from `privateKeyPEMBytes`.
+    public func privateKeyPEM() throws(CryptoError) -> String { String(decoding: try key.privatePEM(), as: UTF8.self) }
+
+    /// The same as bytes: wipe them after use.
+    public func privateKeyPEMBytes() throws(CryptoError) -> [UInt8] { try key.privatePEM() }
 }

@@ -13,9 +13,14 @@ final class KeyObject: @unchecked Sendable {
     deinit { EVP_PKEY_free(pointer) }
 
     /// Reads the first PEM block of its kind. Encrypted keys are unreadable: nobody is asked for a passphrase.
-    init(pem: String, isPrivate: Bool) throws(CryptoError) {
+    convenience init(pem: String, isPrivate: Bool) throws(CryptoError) {
         var text = Array(pem.utf8)
         defer { if isPrivate { OPENSSL_cleanse(&text, text.count) } }
+        try self.init(pem: text, isPrivate: isPrivate)
+    }
+
+    /// The same from bytes, which the caller can wipe.
+    init(pem text: [UInt8], isPrivate: Bool) throws(CryptoError) {
         guard text.count <= 65_536 else { throw .invalidKey(.unreadable) }
         let found = text.withBytes { (bytes, count) -> OpaquePointer? in
             guard let bio = BIO_new_mem_buf(bytes, CInt(count)) else { return nil }
@@ -78,9 +83,9 @@ final class KeyObject: @unchecked Sendable {
         try Self.text { bio in PEM_write_bio_PUBKEY(bio, pointer) }
     }
 
-    /// The private key as unencrypted PKCS #8 PEM.
-    func privatePEM() throws(CryptoError) -> String {
-        try Self.text { bio in PEM_write_bio_PKCS8PrivateKey(bio, pointer, nil, nil, 0, nil, nil) }
+    /// The private key as unencrypted PKCS #8 PEM. Wipe it after use.
+    func privatePEM() throws(CryptoError) -> [UInt8] {
+        try Self.written { bio in PEM_write_bio_PKCS8PrivateKey(bio, pointer, nil, nil, 0, nil, nil) }
     }
 
     /// A big number of the key, on the left padded to `count` bytes; minimal length without `count`.
@@ -125,6 +130,10 @@ final class KeyObject: @unchecked Sendable {
     }
 
     private static func text(_ write: (OpaquePointer) -> CInt) throws(CryptoError) -> String {
+        String(decoding: try written(write), as: UTF8.self)
+    }
+
+    private static func written(_ write: (OpaquePointer) -> CInt) throws(CryptoError) -> [UInt8] {
         // The secure kind wipes its memory when freed.
         let bio = try Library.unwrap(BIO_new(BIO_s_secmem()), "BIO_new")
         defer { BIO_free(bio) }
@@ -133,7 +142,7 @@ final class KeyObject: @unchecked Sendable {
         let count = watchbox_BIO_get_mem_data(bio, &start)
         guard let start, count > 0 else { throw Library.failure("BIO_get_mem_data") }
         return start.withMemoryRebound(to: UInt8.self, capacity: count) {
-            String(decoding: UnsafeBufferPointer(start: $0, count: count), as: UTF8.self)
+            Array(UnsafeBufferPointer(start: $0, count: count))
         }
     }
 }

@@ -28,7 +28,8 @@ public struct OpenSSLCrypto: NanoTDFCrypto, Sendable {
         var key = try ephemeral.deriveKey(with: peer, salt: salt)
         defer { OPENSSL_cleanse(&key, key.count) }
         let context = try SealingContext(key: key.span)
-        return EphemeralSealing(publicKey: ephemeral.publicKey.compressed(), context: context)
+        return EphemeralSealing(
+            publicKey: ephemeral.publicKey.compressed(), context: context, proof: try PossessionKey(dek: key))
     }
 
     public func makeOpening(_ key: CollectionKey) throws(NanoTDFCryptoError) -> any ItemOpeningContext {

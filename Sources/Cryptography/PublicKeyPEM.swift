@@ -18,6 +18,9 @@ public enum PublicKeyPEM: Sendable {
     public static func load(_ pem: String) throws(CryptoError) -> PublicKeyPEM {
         let der = try body(of: Array(pem.utf8))
         if der.count == 33 || der.count == 65 { return .ec(try ECPublicKey(sec1: der, curve: .p256)) }
+        if let point = SubjectPublicKeyInfo.p256Point(der: der) {
+            return .ec(try ECPublicKey(sec1: point, curve: .p256))
+        }
         let key = try der.withBytes { (bytes, count) throws(CryptoError) -> KeyObject in
             var next: UnsafePointer<UInt8>? = bytes
             guard let pointer = d2i_PUBKEY(nil, &next, count) else {

@@ -90,6 +90,11 @@ public final class RSAPrivateKey: Sendable {
         try self.init(try KeyObject(pem: pem, isPrivate: true))
     }
 
+    /// The same from bytes, which the caller can wipe.
+    public convenience init(pem: [UInt8]) throws(CryptoError) {
+        try self.init(try KeyObject(pem: pem, isPrivate: true))
+    }
+
     /// - Throws: `.authenticationFailed` for a ciphertext of another length than the modulus, and for every padding
     ///   that doesn't verify: one error for all, as RFC 8017 §7.1.2 demands.
     public func decryptOAEP(_ ciphertext: [UInt8], hash: OAEPHash = .sha1) throws(CryptoError) -> [UInt8] {
@@ -104,8 +109,11 @@ public final class RSAPrivateKey: Sendable {
     /// RSASSA-PKCS1-v1_5 with SHA-256.
     public func signRS256(_ message: [UInt8]) throws(CryptoError) -> [UInt8] { try key.sign(message) }
 
-    /// Unencrypted PKCS #8. For key files of mode 0600 only.
-    public func privateKeyPEM() throws(CryptoError) -> String { try key.privatePEM() }
+    /// Unencrypted PKCS #8. For key files of mode 0600 only; a key that serves is written from `privateKeyPEMBytes`.
+    public func privateKeyPEM() throws(CryptoError) -> String { String(decoding: try key.privatePEM(), as: UTF8.self) }
+
+    /// The same as bytes: wipe them after use.
+    public func privateKeyPEMBytes() throws(CryptoError) -> [UInt8] { try key.privatePEM() }
 }
 
 private enum OAEP {

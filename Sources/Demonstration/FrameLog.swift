@@ -8,6 +8,8 @@ package struct FrameRecord: Codable {
     package var key: Bool
     /// Size of the access unit in the clear.
     package var bytes: Int
+    /// What the camera sealed along with it; only in its log.
+    package var note: Int?
     /// SHA-256 of the access unit in the clear, hexadecimal.
     package var sha256: String
     /// When it was sealed (camera) or opened (viewer): CLOCK_MONOTONIC, nanoseconds.

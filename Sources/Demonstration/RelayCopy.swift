@@ -50,7 +50,7 @@ package struct RelayCopy {
     package func view(camera: [FrameRecord]) throws -> Report.RelayView {
         var view = Report.RelayView()
         view.frames = units.count
-        let sealed = Set(camera.map { "\($0.iv ?? 0)/\($0.bytes)" })
+        let sealed = Set(camera.map { "\($0.iv ?? 0)/\($0.bytes + ($0.note ?? 0))" })
         view.clearFrames = units.count { !Self.isItem($0.data, of: sealed) }
         let video = units.filter(\.track.isVideo)
         view.videoFrames = video.count
@@ -71,12 +71,12 @@ package struct RelayCopy {
     }
 
     /// IV, length of the rest, ciphertext and tag, for an access unit of the size that the camera sealed under that IV:
-    /// 22 bytes longer, every one of them accounted for.
+    /// 22 bytes longer, and by its note, every one of them accounted for. The end of a stream is an item without content.
     private static func isItem(_ data: [UInt8], of sealed: Set<String>) -> Bool {
         guard data.count >= 22 else { return false }
         let counter = data[0..<3].reduce(0) { $0 << 8 | Int($1) }
         let length = data[3..<6].reduce(0) { $0 << 8 | Int($1) }
-        return length == data.count - 6 && sealed.contains("\(counter)/\(data.count - 22)")
+        return length == data.count - 6 && (data.count == 22 || sealed.contains("\(counter)/\(data.count - 22)"))
     }
 
     /// One grey pixel for each byte, 16:9.

@@ -9,6 +9,8 @@ extension ErrorCode {
     public static let noKey = ErrorCode(4303)
     public static let headerUnregistered = ErrorCode(4304)
     public static let ivNearlyUsed = ErrorCode(4305)
+    public static let tokenEndsSoon = ErrorCode(4306)
+    public static let tokenEnded = ErrorCode(4307)
 }
 
 extension Catalog {
@@ -76,5 +78,19 @@ extension Catalog {
             selfHealing: "Rotates at the next key frame; stops the stream before a counter is used twice.",
             next: "Run: watchboxctl key rotate ID", severity: .warning,
             messageID: "e2e44e7f39416d14ee5cb1fa63906d81"),
+        CatalogEntry(
+            code: .tokenEndsSoon, title: "The box's token for the key access server ends within a week",
+            cause: "The key access server could not be asked to renew it, or it is one that cannot be renewed.",
+            selfHealing: "Asks for a new one every hour.",
+            next: "Run: watchboxctl kas show; give a new token: watchboxctl kas set --token-file FILE",
+            severity: .warning, messageID: "a79e22ec6efce34694406e2e675942ca"),
+        CatalogEntry(
+            code: .tokenEnded, title: "The box's token for the key access server has ended",
+            cause: "The box was off, or could not reach the server, for longer than the token is valid.",
+            selfHealing:
+                "Running streams go on under keys that no viewer gets; asks every day whether it may come back.",
+            next:
+                "At the KAS: watchboxctl kas grant --state DIR --readmit SUBJECT; or here: watchboxctl kas set --token-file FILE",
+            severity: .error, messageID: "3a43684de8921b777f7aed9482c70b86"),
     ]
 }

@@ -23,11 +23,16 @@ public struct StreamMetadata: Equatable, Sendable {
     public var encoder: String?
     /// Bytes of the NanoTDF header; base64 on the wire.
     public var ntdfHeader: [UInt8]?
+    /// The header of the collection that will probably come next, so that its key can be asked for ahead.
+    public var nextNTDFHeader: [UInt8]?
+    /// Seconds from one collection to the next, as planned.
+    public var rotationSeconds: Double?
 
     public init(
         width: Int? = nil, height: Int? = nil, frameRate: Double? = nil, videoCodec: VideoCodec? = nil,
         audioCodec: AudioCodec? = nil, videoDataRate: Double? = nil, audioDataRate: Double? = nil,
-        audioSampleRate: Int? = nil, audioChannels: Int? = nil, encoder: String? = nil, ntdfHeader: [UInt8]? = nil
+        audioSampleRate: Int? = nil, audioChannels: Int? = nil, encoder: String? = nil, ntdfHeader: [UInt8]? = nil,
+        nextNTDFHeader: [UInt8]? = nil, rotationSeconds: Double? = nil
     ) {
         self.width = width
         self.height = height
@@ -40,6 +45,8 @@ public struct StreamMetadata: Equatable, Sendable {
         self.audioChannels = audioChannels
         self.encoder = encoder
         self.ntdfHeader = ntdfHeader
+        self.nextNTDFHeader = nextNTDFHeader
+        self.rotationSeconds = rotationSeconds
     }
 
     /// What the formats say; rates of data, encoder and header are the caller's.
@@ -78,6 +85,8 @@ public struct StreamMetadata: Equatable, Sendable {
             if let audioChannels { object["stereo"] = .boolean(audioChannels > 1) }
         }
         if let encoder { object["encoder"] = .string(encoder) }
+        number("ntdf_rotation", rotationSeconds)
+        if let nextNTDFHeader { object["ntdf_next_header"] = .string(Base64.encode(nextNTDFHeader)) }
         if let ntdfHeader { object["ntdf_header"] = .string(Base64.encode(ntdfHeader)) }
         return object
     }
@@ -116,6 +125,9 @@ extension StreamMetadata {
             audioChannels: Self.integer(object["audiochannels"], below: 256)
                 ?? object["stereo"]?.booleanValue.map { $0 ? 2 : 1 },
             encoder: object["encoder"]?.stringValue)
+        rotationSeconds = Self.positive(object["ntdf_rotation"])
+        // Only a hint: one that cannot be read costs nothing else.
+        nextNTDFHeader = object["ntdf_next_header"]?.stringValue.flatMap { try? Base64.decode($0) }
         guard let text = object["ntdf_header"]?.stringValue, !text.isEmpty else { return }
         do {
             ntdfHeader = try Base64.decode(text)

@@ -17,6 +17,14 @@ public struct AccessClaims: Codable, Equatable, Sendable {
     public var attributes: [String]
     /// Thumbprint of the DPoP key that the token is bound to (`cnf.jkt`, RFC 9449 §6).
     public var boundKeyThumbprint: String?
+    /// Whether the KAS gives a new token for this one (`renewable`).
+    public var isRenewable = false
+    /// Whether it was made from another token for one stream, and no grant adds to it (`narrowed`).
+    public var isNarrowed = false
+    /// `jti` of the token that it was made from (`parent`), and of the first of that line (`family`): who revokes them
+    /// revokes this one.
+    public var parentID: String?
+    public var familyID: String?
 
     public init(
         issuer: String, subject: String, audience: [String], expiresAt: NumericDate, issuedAt: NumericDate,
@@ -49,6 +57,10 @@ public struct AccessClaims: Codable, Equatable, Sendable {
         case authorizedParty = "azp"
         case streams, attributes
         case confirmation = "cnf"
+        case isRenewable = "renewable"
+        case isNarrowed = "narrowed"
+        case parentID = "parent"
+        case familyID = "family"
     }
 
     private struct Confirmation: Codable {
@@ -72,6 +84,11 @@ public struct AccessClaims: Codable, Equatable, Sendable {
         streams = try Self.list(container, .streams)
         attributes = try Self.list(container, .attributes)
         boundKeyThumbprint = try container.decodeIfPresent(Confirmation.self, forKey: .confirmation)?.jkt
+        // Other issuers may mean something else by these names.
+        isRenewable = (try? container.decodeIfPresent(Bool.self, forKey: .isRenewable)) ?? false
+        isNarrowed = (try? container.decodeIfPresent(Bool.self, forKey: .isNarrowed)) ?? false
+        parentID = (try? container.decodeIfPresent(String.self, forKey: .parentID)) ?? nil
+        familyID = (try? container.decodeIfPresent(String.self, forKey: .familyID)) ?? nil
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -94,6 +111,10 @@ public struct AccessClaims: Codable, Equatable, Sendable {
         if let boundKeyThumbprint {
             try container.encode(Confirmation(jkt: boundKeyThumbprint), forKey: .confirmation)
         }
+        if isRenewable { try container.encode(true, forKey: .isRenewable) }
+        if isNarrowed { try container.encode(true, forKey: .isNarrowed) }
+        try container.encodeIfPresent(parentID, forKey: .parentID)
+        try container.encodeIfPresent(familyID, forKey: .familyID)
     }
 
     /// A claim that is one string or a list of them (RFC 7519 §4.1.3).
@@ -150,12 +171,12 @@ public struct AccessTokenRules: Sendable {
 }
 
 extension Int64 {
-    func saturatingAdd(_ other: Int64) -> Int64 {
+    public func saturatingAdd(_ other: Int64) -> Int64 {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? (other < 0 ? .min : .max) : sum
     }
 
-    func saturatingSubtract(_ other: Int64) -> Int64 {
+    public func saturatingSubtract(_ other: Int64) -> Int64 {
         let (difference, overflow) = subtractingReportingOverflow(other)
         return overflow ? (other < 0 ? .max : .min) : difference
     }

@@ -1,45 +1,54 @@
 /// Who asks, and what was granted to them by token and configuration together.
 public struct Subject: Equatable, Sendable {
-    public var name: String
+    public var identity: Identity
     public var clientID: String?
     public var scopes: Set<String>
     public var streams: [StreamPattern]
+    /// Taken away by the operator, whatever `streams` says.
+    public var deniedStreams: [StreamPattern] = []
     /// Lower case.
     public var attributes: Set<String>
 
     public init(
-        name: String, clientID: String? = nil, scopes: Set<String>, streams: [StreamPattern],
+        identity: Identity, clientID: String? = nil, scopes: Set<String>, streams: [StreamPattern],
         attributes: some Sequence<String>
     ) {
-        self.name = name
+        self.identity = identity
         self.clientID = clientID
         self.scopes = scopes
         self.streams = streams
         self.attributes = Set(attributes.map { $0.lowercased() })
     }
 
-    /// - Parameter claims: of a verified token whose `sub` was checked.
-    public init(claims: AccessClaims, rules: AccessRules) {
-        let name = claims.subject ?? ""
-        let granted = rules.rules.filter { StreamPattern($0.subject).matches(name) }
+    /// - Parameters:
+    ///   - claims: of a verified token whose `iss` and `sub` were checked.
+    ///   - defaultIssuer: whose subjects rules and policies name without their issuer.
+    public init(claims: AccessClaims, rules: AccessRules, defaultIssuer: String) {
+        let identity = Identity(
+            issuer: claims.issuer ?? "", subject: claims.subject ?? "", defaultIssuer: defaultIssuer)
+        let granted =
+            claims.isNarrowed ? [] : rules.rules.filter { StreamPattern($0.subject).matches(identity.text) }
         self.init(
-            name: name, clientID: claims.clientID, scopes: Set(claims.scopes),
+            identity: identity, clientID: claims.clientID, scopes: Set(claims.scopes),
             streams: (claims.streams + granted.flatMap(\.streams)).map(StreamPattern.init),
             attributes: claims.attributes + granted.flatMap(\.attributes))
     }
 
+    /// For audit lines and limits.
+    public var name: String { identity.text }
+
     public func mayUse(stream: String) -> Bool {
-        streams.contains { $0.matches(stream) }
+        streams.contains { $0.matches(stream) } && !deniedStreams.contains { $0.matches(stream) }
     }
 
     /// Whether the grant covers everything, and so also what no stream is known for.
-    public var mayUseEveryStream: Bool { streams.contains(.any) }
+    public var mayUseEveryStream: Bool { streams.contains(.any) && deniedStreams.isEmpty }
 }
 
 /// Grants that the operator's configuration adds to those in the tokens.
 public struct AccessRules: Codable, Equatable, Sendable {
     public struct Rule: Codable, Equatable, Sendable {
-        /// A name or a pattern in the form of `StreamPattern`, compared with `sub`.
+        /// A name or a pattern in the form of `StreamPattern`, compared with `Identity.text`.
         public var subject: String
         public var streams: [String]
         public var attributes: [String]
@@ -106,7 +115,7 @@ public enum AccessDecision: Equatable, Sendable {
         guard policy.body.dataAttributes.allSatisfy({ subject.attributes.contains($0.name.lowercased()) }) else {
             return .deny(.attributeNotGranted)
         }
-        guard policy.body.dissem.isEmpty || policy.body.dissem.contains(subject.name) else {
+        guard policy.body.dissem.isEmpty || policy.body.dissem.contains(where: subject.identity.matches) else {
             return .deny(.notInDissem)
         }
         return .permit

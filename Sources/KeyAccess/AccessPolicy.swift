@@ -51,10 +51,13 @@ public struct AccessPolicy: Codable, Equatable, Sendable {
     }
 
     public var uuid: String
+    /// The stream that the data belong to, as WatchBox's publishers name it; nil in other publishers' policies.
+    public var stream: String?
     public var body: Body
 
-    public init(uuid: String, body: Body) {
+    public init(uuid: String, stream: String? = nil, body: Body) {
         self.uuid = uuid
+        self.stream = stream
         self.body = body
     }
 }

@@ -8,8 +8,7 @@ public enum JSONShape {
     }
 
     /// Whether the text is JSON at all is left to the decoder; brackets in strings do not count.
-    public static func check(_ text: some Sequence<UInt8>, depth limit: Int = 32, elements: Int = 16_384) throws(Fault)
-    {
+    public static func check(_ text: [UInt8], depth limit: Int = 32, elements: Int = 16_384) throws(Fault) {
         var depth = 0
         var count = 0
         var inString = false

@@ -24,6 +24,9 @@ public struct PublicKeyRequest: Codable, Equatable, Sendable {
 ///
 /// The key is written under both spellings in use: the Arkavo app reads `public_key`, protojson clients `publicKey`.
 public struct PublicKeyResponse: Codable, Equatable, Sendable {
+    /// HTTP header by which a KAS says that headers made for its key may name it. arkavo-rs refuses such headers.
+    public static let identifierHeader = (name: "WatchBox-Key-Identifiers", value: "1")
+
     /// SPKI PEM.
     public var publicKey: String
     /// Absent in version 1 of the call.

@@ -38,21 +38,23 @@ public struct RateLimiter: Sendable {
             if buckets.count >= capacity {
                 var bucket = overflow ?? Bucket(tokens: burst, filledAt: now)
                 defer { overflow = bucket }
-                return take(&bucket, at: now)
+                return Self.take(&bucket, rate: rate, burst: burst, at: now)
             }
         }
-        return take(&buckets[key, default: Bucket(tokens: burst, filledAt: now)], at: now)
+        return Self.take(
+            &buckets[key, default: Bucket(tokens: burst, filledAt: now)], rate: rate, burst: burst, at: now)
     }
 
-    private func take(_ bucket: inout Bucket, at now: UInt64) -> Bool {
-        bucket.tokens = level(bucket, at: now)
+    /// Static: a method would hold this value, and with it the table, which would be copied to be changed.
+    private static func take(_ bucket: inout Bucket, rate: Double, burst: Double, at now: UInt64) -> Bool {
+        bucket.tokens = level(bucket, rate: rate, burst: burst, at: now)
         bucket.filledAt = max(now, bucket.filledAt)
         guard bucket.tokens >= 1 else { return false }
         bucket.tokens -= 1
         return true
     }
 
-    private func level(_ bucket: Bucket, at now: UInt64) -> Double {
+    private static func level(_ bucket: Bucket, rate: Double, burst: Double, at now: UInt64) -> Double {
         let elapsed = now > bucket.filledAt ? Double(now - bucket.filledAt) / 1e9 : 0
         return min(burst, bucket.tokens + elapsed * rate)
     }
@@ -61,6 +63,6 @@ public struct RateLimiter: Sendable {
     private mutating func sweep(at now: UInt64) {
         guard now >= nextSweep else { return }
         nextSweep = now.addingReportingOverflow(1_000_000_000).partialValue
-        buckets = buckets.filter { level($0.value, at: now) < burst }
+        buckets = buckets.filter { Self.level($0.value, rate: rate, burst: burst, at: now) < burst }
     }
 }

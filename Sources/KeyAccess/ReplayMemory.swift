@@ -1,6 +1,7 @@
 /// Remembers the request tokens that were answered, until each expires, so that none is answered twice.
 ///
-/// Bounded: when it is full of tokens that still live it refuses new ones rather than forget an old one.
+/// Bounded: when it is full of tokens that still live it refuses new ones rather than forget an old one. Nobody fills it
+/// alone: whoever holds as many as are free gets no more, so that there is always room for others.
 /// The one odd case: otdf-python signs RS256 (deterministic) without `jti`, so two requests in one second have the
 /// same bytes. Such a token is let through again while its `iat` is less than two seconds old.
 public struct ReplayMemory: Sendable {
@@ -29,13 +30,17 @@ public struct ReplayMemory: Sendable {
     public enum Outcome: Equatable, Sendable {
         case fresh
         case replayed
+        /// Who presents it has as many tokens here as it may have; the caller answers "rate limited".
+        case shareUsed
         /// Full; the caller answers "unavailable".
         case full
     }
 
     public let capacity: Int
     private var known: Set<Fingerprint> = []
-    private var byExpiry: [Int64: [Fingerprint]] = [:]
+    private var byExpiry: [Int64: [(token: Fingerprint, holder: Int)]] = [:]
+    /// Tokens of each holder, who is known by a seeded hash: two that share one share a share.
+    private var held: [Int: Int] = [:]
     private var earliestExpiry = Int64.max
 
     public init(capacity: Int = 262_144) {
@@ -45,20 +50,25 @@ public struct ReplayMemory: Sendable {
     public var count: Int { known.count }
 
     /// - Parameters:
+    ///   - holder: who presents it: the subject of an access token.
     ///   - expiry: Unix seconds, the last second in which the token would be accepted.
     ///   - mayRepeatSince: the token's `iat` when it is RS256 without `jti`, else nil.
     public mutating func presented(
-        _ token: Fingerprint, expiry: Int64, mayRepeatSince: Int64?, now: Int64
+        _ token: Fingerprint, by holder: String, expiry: Int64, mayRepeatSince: Int64?, now: Int64
     ) -> Outcome {
         forgetExpired(now: now)
         if known.contains(token) {
             guard let issued = mayRepeatSince else { return .replayed }
-            let age = now.saturatingSubtract(issued)
-            return age < 2 ? .fresh : .replayed
+            // A token from the future would repeat until its time has come.
+            return (0..<2).contains(now.saturatingSubtract(issued)) ? .fresh : .replayed
         }
-        guard known.count < capacity else { return .full }
+        let free = capacity - known.count
+        guard free > 0 else { return .full }
+        let holder = holder.hashValue
+        guard held[holder, default: 0] < free else { return .shareUsed }
         known.insert(token)
-        byExpiry[expiry, default: []].append(token)
+        held[holder, default: 0] += 1
+        byExpiry[expiry, default: []].append((token, holder))
         earliestExpiry = min(earliestExpiry, expiry)
         return .fresh
     }
@@ -66,7 +76,11 @@ public struct ReplayMemory: Sendable {
     private mutating func forgetExpired(now: Int64) {
         guard earliestExpiry < now else { return }
         for expiry in byExpiry.keys.filter({ $0 < now }) {
-            for token in byExpiry.removeValue(forKey: expiry) ?? [] { known.remove(token) }
+            for (token, holder) in byExpiry.removeValue(forKey: expiry) ?? [] {
+                known.remove(token)
+                let left = held[holder, default: 1] - 1
+                held[holder] = left > 0 ? left : nil
+            }
         }
         earliestExpiry = byExpiry.keys.min() ?? .max
     }

@@ -4,6 +4,9 @@ public struct RequestTokenRules: Sendable {
     public var skew: Int64 = 60
     /// Longest `exp` − `iat` in seconds. otdf-python asks for 7200, OpenTDFKit for 60.
     public var maximumLifetime: Int64 = 7200
+    /// Longest time from `iat` to the answer in seconds, so that a token that lives for two hours is not remembered for
+    /// two hours: clients make one for each request.
+    public var maximumAge: Int64 = 300
 
     public init() {}
 
@@ -26,6 +29,8 @@ public struct RequestTokenRules: Sendable {
         guard now <= expiry else { throw .expired }
         guard issued <= now.saturatingAdd(skew) else { throw .fromTheFuture }
         guard expiry.saturatingSubtract(issued) <= maximumLifetime else { throw .tooLongLived }
-        return expiry
+        let end = min(expiry, issued.saturatingAdd(maximumAge))
+        guard now <= end else { throw .expired }
+        return end
     }
 }

@@ -6,19 +6,22 @@ public struct RewrapResponse: Codable, Equatable, Sendable {
     public var schemaVersion: String?
     /// Base64; only in the answer to a v1 body, equal to the first result's key.
     public var entityWrappedKey: String?
+    /// Only for a client that asked for it, and only when one key was asked for and given.
+    public var watchbox: CollectionFacts?
 
     public init(
         responses: [PolicyRewrapResult], sessionPublicKey: String, schemaVersion: String? = "1.0.0",
-        entityWrappedKey: String? = nil
+        entityWrappedKey: String? = nil, watchbox: CollectionFacts? = nil
     ) {
         self.responses = responses
         self.sessionPublicKey = sessionPublicKey
         self.schemaVersion = schemaVersion
         self.entityWrappedKey = entityWrappedKey
+        self.watchbox = watchbox
     }
 
     private enum CodingKeys: String, CodingKey {
-        case responses, sessionPublicKey, schemaVersion, entityWrappedKey
+        case responses, sessionPublicKey, schemaVersion, entityWrappedKey, watchbox
     }
 
     /// Absent fields are protojson's spelling of empty ones.
@@ -28,6 +31,8 @@ public struct RewrapResponse: Codable, Equatable, Sendable {
         sessionPublicKey = try container.decodeIfPresent(String.self, forKey: .sessionPublicKey) ?? ""
         schemaVersion = try container.decodeIfPresent(String.self, forKey: .schemaVersion)
         entityWrappedKey = try container.decodeIfPresent(String.self, forKey: .entityWrappedKey)
+        // Another service may use the name for something else, which says nothing about the key.
+        watchbox = try? container.decodeIfPresent(CollectionFacts.self, forKey: .watchbox)
     }
 }
 

@@ -66,5 +66,7 @@ public enum Route {
     public static let connectRewrap = "/kas.AccessService/Rewrap"
     public static let configuration = "/.well-known/opentdf-configuration"
     public static let collections = CollectionRegistration.path
+    public static let renewToken = "/watchbox/v1/tokens/renew"
+    public static let narrowToken = "/watchbox/v1/tokens/narrow"
     public static let health = "/healthz"
 }

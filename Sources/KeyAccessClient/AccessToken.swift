@@ -1,4 +1,5 @@
 internal import Glibc
+internal import KeyAccess
 internal import Synchronization
 
 /// Where the bearer token comes from.
@@ -8,6 +9,32 @@ public enum AccessTokenSource: Equatable, Sendable {
     /// Read when it is first needed, and again whenever the file changed: tokens expire.
     case file(String)
     case value(String)
+    /// From a file until somebody brings a newer one: a unit's credentials stay as they were when it was started.
+    case held(HeldAccessToken)
+}
+
+/// A token that is replaced while the process runs.
+public final class HeldAccessToken: Equatable, Sendable {
+    let file: AccessTokenReader
+    private let newer = Mutex<String?>(nil)
+
+    /// - Parameter file: read until `replace` is called.
+    public init(file: String) {
+        self.file = AccessTokenReader(.file(file))
+    }
+
+    /// - Throws: `.tokenUnreadable` when it is no token; then the one of before stays.
+    public func replace(with token: String) throws(KeyAccessError) {
+        let checked = try AccessTokenReader.checked(token, path: nil)
+        newer.withLock { $0 = checked }
+    }
+
+    func token() throws(KeyAccessError) -> String? {
+        if let newer = newer.withLock({ $0 }) { return newer }
+        return try file.token()
+    }
+
+    public static func == (left: HeldAccessToken, right: HeldAccessToken) -> Bool { left === right }
 }
 
 extension AccessTokenSource: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
@@ -16,6 +43,7 @@ extension AccessTokenSource: CustomStringConvertible, CustomDebugStringConvertib
         case .none: "no token"
         case .file(let path): "token from \(path)"
         case .value: "token given"
+        case .held: "token given, replaced while the process runs"
         }
     }
 
@@ -48,6 +76,7 @@ final class AccessTokenReader: Sendable {
         case .none: return nil
         case .value(let value): return try Self.checked(value, path: nil)
         case .file(let path): return try read(path)
+        case .held(let held): return try held.token()
         }
     }
 
@@ -79,7 +108,7 @@ final class AccessTokenReader: Sendable {
     }
 
     /// Without white space around it; one word of visible ASCII (RFC 6750 §2.1).
-    private static func checked(_ text: String, path: String?) throws(KeyAccessError) -> String {
+    static func checked(_ text: String, path: String?) throws(KeyAccessError) -> String {
         var token = Substring(text)
         while token.first?.isWhitespace == true { token.removeFirst() }
         while token.last?.isWhitespace == true { token.removeLast() }
@@ -88,5 +117,16 @@ final class AccessTokenReader: Sendable {
             throw .tokenUnreadable(path: path, .invalidCharacter)
         }
         return String(token)
+    }
+}
+
+extension AccessTokenReader {
+    /// `iss` and `sub` of a token that is a JWT, unverified: what its holder has to put into a registration's proof. Empty
+    /// texts of any other token.
+    static func claimed(_ token: String?) -> (issuer: String, subject: String) {
+        guard let token, let jwt = try? JSONWebToken(compact: token, limit: limit),
+            let claims = try? KASConnection.decode(AccessClaims.self, jwt.claims)
+        else { return ("", "") }
+        return (claims.issuer ?? "", claims.subject ?? "")
     }
 }

@@ -4,6 +4,12 @@ internal import Glibc
 enum WallClock {
     /// Unix seconds.
     @Sendable static func seconds() -> Int64 { read(CLOCK_REALTIME).seconds }
+
+    /// Unix milliseconds.
+    @Sendable static func milliseconds() -> Int64 {
+        let (seconds, nanoseconds) = read(CLOCK_REALTIME)
+        return seconds &* 1000 &+ nanoseconds / 1_000_000
+    }
 }
 
 /// CLOCK_BOOTTIME: goes on while the machine sleeps, never jumps.

@@ -12,8 +12,7 @@ public struct KASConfiguration: Equatable, Sendable {
     public var certificateAuthorityFile: String?
     /// Tried first when a key comes; the other ones of `SessionSalt` after it.
     public var sessionSalt: SessionSalt
-    /// Whether headers name the KAS key. WatchBox's and OpenTDF's KAS read it, arkavo-rs refuses such headers.
-    public var includesKeyIdentifier: Bool
+    public var keyIdentifier: KeyIdentifierUse
     /// Keeps the last good public key, so that a process can start while the KAS is away.
     public var publicKeyCacheFile: String?
     public var connectTimeout: Duration
@@ -22,14 +21,15 @@ public struct KASConfiguration: Equatable, Sendable {
 
     public init(
         url: String, token: AccessTokenSource = .none, certificateAuthorityFile: String? = nil,
-        sessionSalt: SessionSalt = .l1l, includesKeyIdentifier: Bool = false, publicKeyCacheFile: String? = nil,
+        sessionSalt: SessionSalt = .l1l, keyIdentifier: KeyIdentifierUse = .automatic,
+        publicKeyCacheFile: String? = nil,
         connectTimeout: Duration = .seconds(5), timeout: Duration = .seconds(10)
     ) {
         self.url = url
         self.token = token
         self.certificateAuthorityFile = certificateAuthorityFile
         self.sessionSalt = sessionSalt
-        self.includesKeyIdentifier = includesKeyIdentifier
+        self.keyIdentifier = keyIdentifier
         self.publicKeyCacheFile = publicKeyCacheFile
         self.connectTimeout = connectTimeout
         self.timeout = timeout
@@ -75,9 +75,20 @@ public enum SessionSalt: String, Codable, CaseIterable, Sendable {
     }
 }
 
+/// Whether headers name the KAS key that they are made for (nanotdf-and-kas.md §1.1, field 5). With the name a KAS need not
+/// guess after a rollover.
+public enum KeyIdentifierUse: String, Codable, CaseIterable, Sendable {
+    /// Where the KAS says that it reads it, as WatchBox's does.
+    case automatic = "auto"
+    /// For OpenTDF's KAS, which reads it and does not say so.
+    case always
+    /// For arkavo-rs, which refuses such headers.
+    case never
+}
+
 extension KASConfiguration: Codable {
     private enum CodingKeys: String, CodingKey {
-        case url, token, tokenFile, certificateAuthorityFile, sessionSalt, includesKeyIdentifier, publicKeyCacheFile
+        case url, token, tokenFile, certificateAuthorityFile, sessionSalt, keyIdentifier, publicKeyCacheFile
         case connectTimeoutSeconds, timeoutSeconds
     }
 
@@ -91,8 +102,7 @@ extension KASConfiguration: Codable {
         }
         certificateAuthorityFile = try container.decodeIfPresent(String.self, forKey: .certificateAuthorityFile)
         sessionSalt = try container.decodeIfPresent(SessionSalt.self, forKey: .sessionSalt) ?? sessionSalt
-        includesKeyIdentifier =
-            try container.decodeIfPresent(Bool.self, forKey: .includesKeyIdentifier) ?? includesKeyIdentifier
+        keyIdentifier = try container.decodeIfPresent(KeyIdentifierUse.self, forKey: .keyIdentifier) ?? keyIdentifier
         publicKeyCacheFile = try container.decodeIfPresent(String.self, forKey: .publicKeyCacheFile)
         connectTimeout = try Self.duration(container, .connectTimeoutSeconds) ?? connectTimeout
         timeout = try Self.duration(container, .timeoutSeconds) ?? timeout
@@ -105,10 +115,12 @@ extension KASConfiguration: Codable {
         case .none: break
         case .file(let path): try container.encode(path, forKey: .tokenFile)
         case .value(let value): try container.encode(value, forKey: .token)
+        // Belongs to a process and is in none of its files.
+        case .held: break
         }
         try container.encodeIfPresent(certificateAuthorityFile, forKey: .certificateAuthorityFile)
         try container.encode(sessionSalt, forKey: .sessionSalt)
-        try container.encode(includesKeyIdentifier, forKey: .includesKeyIdentifier)
+        try container.encode(keyIdentifier, forKey: .keyIdentifier)
         try container.encodeIfPresent(publicKeyCacheFile, forKey: .publicKeyCacheFile)
         try container.encode(connectTimeout.inSeconds, forKey: .connectTimeoutSeconds)
         try container.encode(timeout.inSeconds, forKey: .timeoutSeconds)

@@ -24,6 +24,11 @@ struct KASConnection: Sendable {
         token = AccessTokenReader(configuration.token)
     }
 
+    /// Issuer and subject of the configured token; empty when it has none.
+    func claimed() throws(KeyAccessError) -> (issuer: String, subject: String) {
+        AccessTokenReader.claimed(try token.token())
+    }
+
     /// - Parameter accepted: statuses that are an answer; every other one is an error.
     func send(
         _ method: HTTPRequest.Method, _ url: String, headers: [HTTPHeader] = [], body: [UInt8] = [],
@@ -44,9 +49,14 @@ struct KASConnection: Sendable {
             throw KeyAccessError(error)
         }
         guard accepted.contains(response.status) else {
-            throw .status(response.status, message: Self.message(response.body))
+            throw Self.fault(of: response)
         }
         return response
+    }
+
+    /// What an answer means that is none of those that were hoped for.
+    static func fault(of response: HTTPResponse) -> KeyAccessError {
+        .status(response.status, message: message(response.body))
     }
 
     /// The KAS's own words on an error; empty when its body is anything else.

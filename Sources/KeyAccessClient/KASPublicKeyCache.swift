@@ -102,6 +102,7 @@ public actor KASPublicKeyCache {
         if response.status == 304 {
             guard etag != nil, var key = fallback else { throw .garbage(.unexpectedNotModified) }
             key.fetchedAt = wallClock()
+            key.readsIdentifiers = Self.readsIdentifiers(response)
             return key
         }
         let answer = try KASConnection.decode(PublicKeyResponse.self, response.body)
@@ -110,14 +111,25 @@ public actor KASPublicKeyCache {
             tag.utf8.count <= 256 && tag.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } ? tag : nil
         }
         return KnownPublicKey(
-            url: base, publicKey: answer.publicKey, kid: answer.kid, etag: tag, fetchedAt: wallClock())
+            url: base, publicKey: answer.publicKey, kid: answer.kid, etag: tag, fetchedAt: wallClock(),
+            readsIdentifiers: Self.readsIdentifiers(response))
+    }
+
+    private static func readsIdentifiers(_ response: HTTPResponse) -> Bool {
+        response.header(PublicKeyResponse.identifierHeader.name) == PublicKeyResponse.identifierHeader.value
     }
 
     private func recipient(_ key: KnownPublicKey) throws(KeyAccessError) -> KASRecipient {
         guard case .ec(let point)? = try? PublicKeyPEM.load(key.publicKey) else { throw .invalidKey(.publicKey) }
         let configuration = connection.configuration
+        let isNamed =
+            switch configuration.keyIdentifier {
+            case .automatic: key.readsIdentifiers == true
+            case .always: true
+            case .never: false
+            }
         // 32 bytes are the most that a header can carry; such a KAS tries its keys.
-        let kid = configuration.includesKeyIdentifier ? key.kid.map { Array($0.utf8) } ?? [] : []
+        let kid = isNamed ? key.kid.map { Array($0.utf8) } ?? [] : []
         do throws(NanoTDFError) {
             let locator = try ResourceLocator(url: configuration.base, keyIdentifier: kid.count <= 32 ? kid : [])
             return KASRecipient(locator: locator, publicKey: point.compressed())

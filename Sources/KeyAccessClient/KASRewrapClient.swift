@@ -2,7 +2,7 @@ internal import Cryptography
 internal import FoundationEssentials
 public import HTTPClient
 internal import KeyAccess
-public import NanoTDF
+internal import NanoTDF
 internal import Wire
 
 /// Asks the configured KAS for the keys of collections (nanotdf-and-kas.md §2.3, §2.5).
@@ -27,15 +27,18 @@ public struct KASRewrapClient: Sendable {
         self.now = now
     }
 
-    /// The key of the collection that this header announces. The header's own locator is not looked at.
-    public func rewrap(header: [UInt8]) async throws(KeyAccessError) -> CollectionKey {
+    /// The key of the collection that this header announces, and what the KAS knows of it. The header's own locator is not
+    /// looked at.
+    public func rewrap(header: [UInt8]) async throws(KeyAccessError) -> CollectionGrant {
         let clientKey = try Self.crypto { () throws(CryptoError) in try ECPrivateKey.generate(.p256) }
         let body = try KASConnection.encode(
             RewrapRequest(signedRequestToken: try requestToken(for: header, clientKey: clientKey)))
         let response = try await connection.send(
-            .post, connection.configuration.base + "/v2/rewrap", body: body, authorised: true)
+            .post, connection.configuration.base + "/v2/rewrap",
+            headers: [HTTPHeader(CollectionFacts.requestHeader.name, CollectionFacts.requestHeader.value)], body: body,
+            authorised: true)
         let answer = try KASConnection.decode(RewrapResponse.self, response.body)
-        return try key(from: answer, clientKey: clientKey)
+        return CollectionGrant(key: try key(from: answer, clientKey: clientKey), facts: answer.watchbox)
     }
 
     // MARK: request

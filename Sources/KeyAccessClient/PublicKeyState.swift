@@ -8,6 +8,8 @@ struct KnownPublicKey: Codable, Equatable, Sendable {
     var etag: String?
     /// Unix seconds.
     var fetchedAt: Int64
+    /// The KAS said that headers may name its key. Absent in files of earlier versions.
+    var readsIdentifiers: Bool?
 }
 
 /// Which public key is used, and when the KAS is asked again (nanotdf-and-kas.md §1.7): pure, time is an argument.

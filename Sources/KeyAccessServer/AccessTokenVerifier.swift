@@ -9,31 +9,51 @@ internal import Synchronization
 final class AccessTokenVerifier: Sendable {
     /// Longest access token, in bytes.
     static let maximumLength = 8192
-    private static let maximumKeys = 64
 
     private struct KeySetFile {
         var issuer: KeyAccessServerConfiguration.TrustedIssuer
+        var path: String
         var keys: [VerificationKey]
         var stamp: UInt64
     }
 
     private let configuration: KeyAccessServerConfiguration
     private let store: KeyStore
+    private let register: AccessRegister
     private let files: Mutex<[KeySetFile]>
+    /// By issuer.
+    private let remotes: [String: (issuer: KeyAccessServerConfiguration.TrustedIssuer, set: RemoteKeySet)]
 
-    /// Reads the configured JWKS files; one that can't be read stops the start.
-    init(configuration: KeyAccessServerConfiguration, store: KeyStore) throws {
+    /// Reads the configured JWKS files; one that can't be read stops the start. Those under a URL come later.
+    init(
+        configuration: KeyAccessServerConfiguration, store: KeyStore, register: AccessRegister,
+        fetch: @escaping RemoteKeySet.Fetch
+    ) throws {
         self.configuration = configuration
         self.store = store
+        self.register = register
         files = Mutex(
-            try configuration.issuers.map { issuer in
-                guard issuer.issuer != KeyAccessServerConfiguration.localIssuer else {
-                    throw KeyAccessServerError.invalid(
-                        setting: "issuers", what: "\(issuer.issuer) is this service's own name")
-                }
-                let stamp = PlainFile.stamp(issuer.jwksFile)
-                return KeySetFile(issuer: issuer, keys: try Self.load(issuer.jwksFile), stamp: stamp)
+            try configuration.issuers.compactMap { issuer in
+                guard let path = issuer.jwksFile else { return nil }
+                let stamp = PlainFile.stamp(path)
+                return KeySetFile(issuer: issuer, path: path, keys: try Self.load(path), stamp: stamp)
             })
+        remotes = Dictionary(
+            configuration.issuers.compactMap { issuer in
+                issuer.jwksURL.map { (issuer.issuer, (issuer, RemoteKeySet(url: $0, fetch: fetch))) }
+            }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Asks issuers for their keys where it is time to; takes as long as they do.
+    ///
+    /// - Parameter now: nanoseconds of a monotonic clock.
+    /// - Returns: what went wrong, a sentence each.
+    func refreshRemotes(now: UInt64) async -> [String] {
+        var problems: [String] = []
+        for remote in remotes.values {
+            if let problem = await remote.set.refreshIfDue(now: now) { problems.append(problem) }
+        }
+        return problems
     }
 
     /// Reads again the files that have changed. A file that can't be read keeps its old keys.
@@ -43,7 +63,7 @@ final class AccessTokenVerifier: Sendable {
         files.withLock { files in
             var failed: [String] = []
             for index in files.indices {
-                let path = files[index].issuer.jwksFile
+                let path = files[index].path
                 let stamp = PlainFile.stamp(path)
                 guard stamp != files[index].stamp else { continue }
                 if let keys = try? Self.load(path) {
@@ -57,8 +77,12 @@ final class AccessTokenVerifier: Sendable {
         }
     }
 
-    /// - Parameter now: Unix seconds.
-    func verify(_ text: some StringProtocol, now: Int64) throws(ServiceFault) -> AccessClaims {
+    /// - Parameters:
+    ///   - now: Unix seconds.
+    ///   - grace: how long ago it may have ended, in seconds: for a token that is to be renewed.
+    func verify(
+        _ text: some StringProtocol, now: Int64, grace: Int64 = 0
+    ) throws(ServiceFault) -> AccessClaims {
         let refused = ServiceFault.authenticationFailed("This access token is not one that the service accepts.")
         let token: JSONWebToken
         let header: TokenHeader
@@ -71,21 +95,33 @@ final class AccessTokenVerifier: Sendable {
             throw .authenticationFailed("The access token is not a JWT that can be read.")
         }
         guard header.critical == nil, let issuer = claims.issuer else { throw refused }
-        let (keys, audience) = keys(of: issuer)
-        let isGenuine = keys.contains { key in
+        let (keys, audience) = try keys(of: issuer)
+        let proven = keys.first { key in
             (header.keyID == nil || key.kid == nil || header.keyID == key.kid)
                 && key.verifies(token, algorithm: header.algorithm)
         }
-        guard isGenuine else { throw refused }
+        guard let proven else {
+            if let keyID = header.keyID, !keys.contains(where: { $0.kid == keyID }) { remotes[issuer]?.set.lacksKey() }
+            throw refused
+        }
+        let isLocal = issuer == KeyAccessServerConfiguration.localIssuer
+        guard !register.revocations.refuses(claims, kid: isLocal ? proven.kid : nil) else {
+            throw .authenticationFailed("The access token is revoked.")
+        }
         do {
-            try AccessTokenRules(audience: audience).check(claims, now: now)
+            let latest = claims.expiresAt?.seconds ?? now
+            // Judged by its last moment, when that is not too long ago.
+            let instant = grace > 0 && latest < now && now - grace <= latest ? latest : now
+            try AccessTokenRules(audience: audience).check(claims, now: instant)
         } catch {
             throw .authenticationFailed(error.rawValue)
         }
         return claims
     }
 
-    private func keys(of issuer: String) -> (keys: [VerificationKey], audience: String) {
+    private func keys(
+        of issuer: String
+    ) throws(ServiceFault) -> (keys: [VerificationKey], audience: String) {
         if issuer == KeyAccessServerConfiguration.localIssuer {
             return (
                 store.ring.issuer.map { VerificationKey(kid: $0.kid, .es256($0.key.publicKey)) }, configuration.audience
@@ -96,6 +132,11 @@ final class AccessTokenVerifier: Sendable {
         {
             return ([VerificationKey(kid: nil, .hs256(Array(secret.text.utf8)))], configuration.audience)
         }
+        if let remote = remotes[issuer] {
+            // Not the caller's fault, so he is told to come again.
+            guard let keys = remote.set.keys else { throw .unavailable }
+            return (keys, remote.issuer.audience ?? configuration.audience)
+        }
         return files.withLock { files in
             guard let file = files.first(where: { $0.issuer.issuer == issuer }) else { return ([], "") }
             return (file.keys, file.issuer.audience ?? configuration.audience)
@@ -103,20 +144,6 @@ final class AccessTokenVerifier: Sendable {
     }
 
     private static func load(_ path: String) throws -> [VerificationKey] {
-        let set: JSONWebKeySet
-        do {
-            set = try JSONCoding.decode(JSONWebKeySet.self, from: try PlainFile.read(path, limit: 262_144))
-        } catch let error as StateDirectoryError {
-            throw error
-        } catch {
-            throw KeyAccessServerError.file(path: path, what: "it is not a JWKS file")
-        }
-        // Keys for encryption and of kinds that we don't know are for somebody else.
-        let keys = set.keys.filter { $0.use == nil || $0.use == "sig" }.compactMap { try? VerificationKey($0) }
-        guard !keys.isEmpty, keys.count <= maximumKeys else {
-            throw KeyAccessServerError.file(
-                path: path, what: "it holds \(keys.count) keys for ES256, RS256 or EdDSA; 1…\(maximumKeys) are needed")
-        }
-        return keys
+        try VerificationKey.set(try PlainFile.read(path, limit: RemoteKeySet.maximumBytes), from: path)
     }
 }

@@ -1,11 +1,12 @@
 internal import Glibc
 internal import Logging
 internal import Synchronization
+internal import Wire
 
 /// One line of the audit log: who asked for which key, and what was decided. Holds no key material and no token.
 struct AuditEntry: Encodable, Equatable {
     enum Event: String, Encodable {
-        case rewrap, register, refused
+        case rewrap, register, refused, renew, narrow
     }
 
     /// Unix seconds.
@@ -22,46 +23,106 @@ struct AuditEntry: Encodable, Equatable {
     /// `permit` or `deny`.
     var decision: String
     var reason: String?
+    /// Refusals of the same subject and network for the same reason since the line before that got no line of their own.
+    var leftOut: Int?
 }
 
 /// Writes audit entries as JSON lines, to a file or through the logger.
+///
+/// Every key that is given has its line. Of refusals there may be any number, so they are thinned out.
 final class AuditLog: Sendable {
+    private struct File {
+        var descriptor: Int32 = -1
+        var inode: UInt64 = 0
+        /// The last line was cut off, for want of space.
+        var isTorn = false
+        /// The last line could not be written, and the log says so already.
+        var isFailing = false
+    }
+
     private let path: String?
     private let logger: Logger
-    private let file: Mutex<(descriptor: Int32, inode: UInt64)>
+    private let file: Mutex<File>
+    private let refusals = Mutex(RefusalThrottle())
 
     /// Opens the file, so that a wrong path stops the start and not the first request.
     init(path: String?, logger: Logger) throws(StateDirectoryError) {
         self.path = path
         self.logger = logger
-        file = Mutex((-1, 0))
+        file = Mutex(File())
         guard let path else { return }
         let opened = try Self.open(path)
-        file.withLock { $0 = opened }
+        file.withLock { ($0.descriptor, $0.inode) = opened }
     }
 
     deinit {
         file.withLock { if $0.descriptor >= 0 { close($0.descriptor) } }
     }
 
-    func write(_ entry: AuditEntry) {
-        guard let line = try? JSONCoding.encode(entry) else { return }
+    /// - Returns: false when the line of a permission could not be written: what it permits must not be given then.
+    @discardableResult
+    func write(_ entry: AuditEntry) -> Bool {
+        var entry = entry
+        // What a client chose: a line has a bound.
+        entry.policy = entry.policy.map { Self.cut($0, 128) }
+        entry.stream = entry.stream.map { Self.cut($0, 256) }
+        entry.client = entry.client.map { Self.cut($0, 256) }
+        guard entry.decision == "deny" else { return append(entry) }
+        guard let leftOut = refusals.withLock({ $0.count(Self.key(entry), entry, now: entry.time) }) else {
+            return true
+        }
+        entry.leftOut = leftOut > 0 ? leftOut : nil
+        return append(entry)
+    }
+
+    /// - Parameter limit: bytes.
+    private static func cut(_ text: String, _ limit: Int) -> String {
+        text.utf8.count <= limit ? text : String(decoding: text.utf8.prefix(limit), as: UTF8.self)
+    }
+
+    /// Tells what was left out and not told since; to be called every few seconds.
+    func settle(now: Int64) {
+        for entry in refusals.withLock({ $0.settle(now: now) }) { append(entry) }
+    }
+
+    private static func key(_ entry: AuditEntry) -> String {
+        "\(NetworkAddress.share(ofClient: entry.address)) \(entry.reason ?? "") \(entry.subject ?? "")"
+    }
+
+    @discardableResult
+    private func append(_ entry: AuditEntry) -> Bool {
+        guard let line = try? JSONCoding.encode(entry) else { return false }
         guard let path else {
             logger.info("audit \(String(decoding: line, as: UTF8.self))")
-            return
+            return true
         }
-        let isWritten = file.withLock { file in
-            // logrotate moves the file away; its name then leads to another inode or to none.
-            var status = stat()
-            if stat(path, &status) != 0 || UInt64(status.st_ino) != file.inode {
-                guard let opened = try? Self.open(path) else { return false }
-                close(file.descriptor)
-                file = opened
-            }
-            let bytes = line + [UInt8(ascii: "\n")]
-            return bytes.withUnsafeBytes { Glibc.write(file.descriptor, $0.baseAddress, $0.count) } == bytes.count
+        let (isWritten, problem) = file.withLock { file -> (Bool, Int32?) in
+            let isWritten = Self.append(line, to: &file, path: path)
+            defer { file.isFailing = !isWritten }
+            return (isWritten, isWritten || file.isFailing ? nil : errno)
         }
-        if !isWritten { logger.error("The audit log \(path) can't be written: \(String(cString: strerror(errno)))") }
+        if let problem {
+            logger.error(
+                "The audit log \(path) can't be written, so no key is given: \(String(cString: strerror(problem)))")
+        }
+        return isWritten
+    }
+
+    /// False with `errno`.
+    private static func append(_ line: [UInt8], to file: inout File, path: String) -> Bool {
+        // logrotate moves the file away; its name then leads to another inode or to none.
+        var status = stat()
+        if stat(path, &status) != 0 || UInt64(status.st_ino) != file.inode {
+            guard let opened = try? Self.open(path) else { return false }
+            close(file.descriptor)
+            file = File(descriptor: opened.0, inode: opened.1)
+        }
+        let bytes = (file.isTorn ? [UInt8(ascii: "\n")] : []) + line + [UInt8(ascii: "\n")]
+        let count = bytes.withUnsafeBytes { Glibc.write(file.descriptor, $0.baseAddress, $0.count) }
+        guard count >= 0 else { return false }
+        file.isTorn = count < bytes.count
+        if file.isTorn { errno = ENOSPC }
+        return !file.isTorn
     }
 
     private static func open(_ path: String) throws(StateDirectoryError) -> (Int32, UInt64) {

@@ -21,10 +21,10 @@ final class DPoPVerifier: Sendable {
     ///   - proof: the `DPoP` header; nil when the request has none.
     ///   - accessToken: as it came.
     ///   - thumbprint: `cnf.jkt` of the access token.
-    ///   - urls: how the client may have written this request's URL, without query.
+    ///   - url: of this request, as the client reaches the service, without query.
     /// - Returns: the client's key, with which its request token must be signed too.
     func verify(
-        proof: String?, accessToken: some StringProtocol, thumbprint: String, method: String, urls: [String], now: Int64
+        proof: String?, accessToken: some StringProtocol, thumbprint: String, method: String, url: String, now: Int64
     ) throws(ServiceFault) -> VerificationKey {
         guard let proof else {
             throw .authenticationFailed("The access token is bound to a key; a DPoP proof is needed.")
@@ -46,18 +46,35 @@ final class DPoPVerifier: Sendable {
             throw refused
         }
         let hash = Base64.encode(Digest.sha256(Array(accessToken.utf8)), alphabet: .url)
-        guard claims.htm == method, let url = claims.htu, urls.contains(url), claims.ath == hash,
+        guard claims.htm == method, let claimed = claims.htu, Self.comparable(claimed) == Self.comparable(url),
+            claims.ath == hash,
             let issued = claims.iat?.seconds, issued > now - Self.skew, issued < now + Self.skew,
             let identifier = claims.jti, !identifier.isEmpty
         else { throw refused }
         let fingerprint = ReplayMemory.Fingerprint(digest: Digest.sha256(Array((thumbprint + "\0" + identifier).utf8)))
         let outcome = seen.withLock {
-            $0.presented(fingerprint, expiry: issued + Self.skew, mayRepeatSince: nil, now: now)
+            $0.presented(
+                fingerprint, by: thumbprint, expiry: issued + Self.skew, mayRepeatSince: nil, now: now)
         }
         switch outcome {
         case .fresh: return key
         case .replayed: throw refused
+        case .shareUsed: throw .rateLimited
         case .full: throw .unavailable
         }
+    }
+
+    /// Without query and fragment, which RFC 9449 §4.3 ignores; scheme and host in lower case, without the port that goes
+    /// without saying.
+    private static func comparable(_ url: String) -> String {
+        let bare = url.prefix { $0 != "?" && $0 != "#" }
+        guard let start = bare.firstRange(of: "://") else { return String(bare) }
+        let path = bare[start.upperBound...].drop { $0 != "/" }
+        var origin = bare[..<path.startIndex].lowercased()
+        for (scheme, port) in [("https://", ":443"), ("http://", ":80")]
+        where origin.hasPrefix(scheme) && origin.hasSuffix(port) {
+            origin.removeLast(port.count)
+        }
+        return origin + path
     }
 }

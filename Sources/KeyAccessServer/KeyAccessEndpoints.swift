@@ -1,6 +1,8 @@
+internal import HTTPClient
 internal import KeyAccess
 internal import Logging
 internal import Synchronization
+internal import Wire
 
 /// The service's behaviour without its sockets: a request in, an answer out.
 final class KeyAccessEndpoints: Sendable {
@@ -12,16 +14,20 @@ final class KeyAccessEndpoints: Sendable {
     private let clock: KeyAccessClock
     private let collections: CollectionStore
     private let audit: AuditLog
+    private let register: AccessRegister
     private let verifier: AccessTokenVerifier
+    private let tokens: TokenEndpoints
     private let proofs = DPoPVerifier()
     private let processor: RewrapProcessor
     private let publicKeys: PublicKeyEndpoint
+    private let registrations: RegistrationEndpoint
     private let logger: Logger
     private let addresses: Mutex<RateLimiter>
     private let subjects: Mutex<RateLimiter>
 
     init(
-        configuration: KeyAccessServerConfiguration, store: KeyStore, clock: KeyAccessClock, logger: Logger
+        configuration: KeyAccessServerConfiguration, store: KeyStore, clock: KeyAccessClock, logger: Logger,
+        fetch: RemoteKeySet.Fetch? = nil
     ) throws {
         try configuration.check()
         self.configuration = configuration
@@ -30,10 +36,16 @@ final class KeyAccessEndpoints: Sendable {
         self.logger = logger
         collections = try CollectionStore(directory: store.directory, now: clock.unixSeconds())
         audit = try AuditLog(path: configuration.auditFile, logger: logger)
-        verifier = try AccessTokenVerifier(configuration: configuration, store: store)
+        register = try AccessRegister(store: store)
+        verifier = try AccessTokenVerifier(
+            configuration: configuration, store: store, register: register,
+            fetch: fetch ?? { [client = HTTPClient()] in try await client.send($0) })
+        tokens = TokenEndpoints(
+            configuration: configuration, store: store, verifier: verifier, register: register, audit: audit)
         processor = RewrapProcessor(
-            configuration: configuration, store: store, collections: collections, audit: audit)
+            configuration: configuration, store: store, clock: clock, collections: collections, audit: audit)
         publicKeys = PublicKeyEndpoint(store: store)
+        registrations = RegistrationEndpoint(store: store, clock: clock, collections: collections, audit: audit)
         let (address, subject) = (configuration.addressRateLimit, configuration.subjectRateLimit)
         addresses = Mutex(RateLimiter(rate: address.perSecond, burst: address.burst))
         subjects = Mutex(RateLimiter(rate: subject.perSecond, burst: subject.burst))
@@ -52,7 +64,8 @@ final class KeyAccessEndpoints: Sendable {
     func admit(_ request: ServiceRequest) -> Result<Admission, ServiceFault> {
         do throws(ServiceFault) {
             let now = clock.monotonicNanoseconds()
-            guard addresses.withLock({ $0.allows(request.address, at: now) }) else { throw .rateLimited }
+            let network = NetworkAddress.share(ofClient: request.address)
+            guard addresses.withLock({ $0.allows(network, at: now) }) else { throw .rateLimited }
             guard let scope = try scope(of: request) else {
                 return .success(Admission(caller: nil, bodyLimit: Self.openBodyLimit))
             }
@@ -66,12 +79,17 @@ final class KeyAccessEndpoints: Sendable {
 
     /// - Parameter request: with its body, as it was admitted.
     func answer(_ request: ServiceRequest, _ admission: Admission) -> ServiceAnswer {
+        var answer: ServiceAnswer
         do throws(ServiceFault) {
-            return try route(request, admission.caller)
+            answer = try route(request, admission.caller)
         } catch {
             note(error, request)
-            return ServiceAnswer(error)
+            answer = ServiceAnswer(error)
         }
+        if request.path == Route.collections {
+            answer.headers[CollectionRegistration.timeHeader] = String(clock.unixMilliseconds())
+        }
+        return answer
     }
 
     /// Both steps, for a request that is complete.
@@ -94,15 +112,26 @@ final class KeyAccessEndpoints: Sendable {
     /// Reads keys again that were changed from outside and forgets what has expired; to be called every few seconds.
     func maintain() {
         let now = clock.unixSeconds()
+        audit.settle(now: now)
         do {
-            try store.refresh(now: now)
+            for change in try store.refresh(now: now) { logger.notice("\(change)") }
             try collections.compactIfNeeded(now: now)
         } catch {
             logger.error("The state directory can't be used: \(error)")
         }
+        do {
+            try register.refresh(now: now)
+        } catch {
+            logger.error("Grants and revocations can't be read; those read before stay in use: \(error)")
+        }
         for path in verifier.refresh() {
             logger.error("The JWKS file \(path) can't be read; the keys read before stay in use.")
         }
+    }
+
+    /// Asks issuers for their keys where it is time to. Apart from `maintain`: an issuer may take its time.
+    func refreshIssuers() async {
+        for problem in await verifier.refreshRemotes(now: clock.monotonicNanoseconds()) { logger.error("\(problem)") }
     }
 
     /// The scope that a route needs, nil for none; throws where there is no route.
@@ -112,11 +141,13 @@ final class KeyAccessEndpoints: Sendable {
         case (.post, Route.collections): return Scope.publish
         case (.get, let path) where path.hasPrefix(Route.collections + "/"): return Scope.rewrap
         case (.get, Route.publicKey), (.get, Route.legacyPublicKey), (_, Route.connectPublicKey),
-            (_, Route.connectLegacyPublicKey), (.get, Route.configuration), (.get, Route.health):
+            (_, Route.connectLegacyPublicKey), (.get, Route.configuration), (.get, Route.health),
+            // These look at the token themselves: any scope will do, and an expired one may be renewed.
+            (.post, Route.renewToken), (.post, Route.narrowToken):
             return nil
         case (.get, Route.rewrap), (.get, Route.legacyRewrap), (.get, Route.connectRewrap),
             (.get, Route.collections), (.post, Route.publicKey), (.post, Route.legacyPublicKey),
-            (.post, Route.configuration), (.post, Route.health):
+            (.post, Route.configuration), (.post, Route.health), (.get, Route.renewToken), (.get, Route.narrowToken):
             throw .methodNotAllowed
         default: throw .notFound("There is nothing at this path.")
         }
@@ -131,11 +162,15 @@ final class KeyAccessEndpoints: Sendable {
         case (Route.connectPublicKey, _), (Route.connectLegacyPublicKey, _): return try connectPublicKey(request)
         case (Route.configuration, _): return try discovery(request)
         case (Route.health, _): return try .json(["status": "ok"])
+        case (Route.renewToken, _):
+            return try tokens.renew(request, now: clock.unixSeconds(), monotonic: clock.monotonicNanoseconds())
+        case (Route.narrowToken, _):
+            return try tokens.narrow(request, now: clock.unixSeconds(), monotonic: clock.monotonicNanoseconds())
         case (Route.rewrap, let caller?), (Route.legacyRewrap, let caller?), (Route.connectRewrap, let caller?):
             return try rewrap(request, caller)
         case (Route.collections, let caller?): return try register(request, caller)
         case (let path, let caller?) where path.hasPrefix(Route.collections + "/"):
-            return try registration(String(path.dropFirst(Route.collections.utf8.count + 1)), caller)
+            return try registrations.receipt(String(path.dropFirst(Route.collections.utf8.count + 1)), caller)
         case (_, _): throw .internalError
         }
     }
@@ -144,7 +179,9 @@ final class KeyAccessEndpoints: Sendable {
 
     private func publicKey(_ request: ServiceRequest) throws(ServiceFault) -> ServiceAnswer {
         let response = try publicKeys.answer(Self.publicKeyQuery(request), fallback: .p256)
-        return try PublicKeyEndpoint.cached(response, ifNoneMatch: request.ifNoneMatch)
+        var answer = try PublicKeyEndpoint.cached(response, ifNoneMatch: request.ifNoneMatch)
+        answer.headers[PublicKeyResponse.identifierHeader.name] = PublicKeyResponse.identifierHeader.value
+        return answer
     }
 
     private func connectPublicKey(_ request: ServiceRequest) throws(ServiceFault) -> ServiceAnswer {
@@ -192,6 +229,16 @@ final class KeyAccessEndpoints: Sendable {
             + (request.authority ?? "\(configuration.host):\(configuration.port)")
     }
 
+    /// What a DPoP proof must be made for. Never what the request says of itself, where somebody else could be between: a
+    /// proof that was made for his service would hold here.
+    private func proofOrigin(_ request: ServiceRequest) throws(ServiceFault) -> String {
+        guard configuration.publicURL != nil || (configuration.tls == nil && configuration.isLoopback) else {
+            throw .authenticationFailed(
+                "This service takes no token that is bound to a key: its operator has not set its publicURL.")
+        }
+        return origin(request)
+    }
+
     // MARK: rewrap
 
     private func rewrap(_ request: ServiceRequest, _ caller: Caller) throws(ServiceFault) -> ServiceAnswer {
@@ -216,57 +263,8 @@ final class KeyAccessEndpoints: Sendable {
 
     private func register(_ request: ServiceRequest, _ caller: Caller) throws(ServiceFault) -> ServiceAnswer {
         let (encoding, content) = try MessageContent.content(of: request)
-        let now = clock.unixSeconds()
-        guard encoding == .json,
-            let registration = try? JSONCoding.decode(CollectionRegistration.self, from: content, depth: 4)
-        else {
-            throw .invalidRequest("The body is not a registration: stream, headerSha256 and notAfter are needed.")
-        }
-        var entry = AuditEntry(
-            time: now, event: .register, address: caller.address, subject: caller.subject.name,
-            client: caller.subject.clientID, headerSha256: registration.headerSha256, stream: registration.stream,
-            decision: "deny")
-        func refuse(_ reason: String, _ fault: ServiceFault) -> ServiceFault {
-            entry.reason = reason
-            entry.stream = String(registration.stream.prefix(256))
-            entry.headerSha256 = String(registration.headerSha256.prefix(64))
-            audit.write(entry)
-            return fault
-        }
-        guard caller.subject.mayUse(stream: registration.stream) else {
-            throw refuse("stream not granted", .policyDenied("The access token does not cover this stream."))
-        }
-        let taken: CollectionRegistry.Entry
-        do {
-            taken = try collections.register(registration, publisher: caller.subject.name, now: now)
-        } catch let fault as CollectionRegistry.Fault {
-            switch fault {
-            case .invalidHash:
-                throw refuse("invalid hash", .invalidRequest("headerSha256 must be 64 lower-case hexadecimal digits."))
-            case .invalidStream: throw refuse("invalid stream", .invalidRequest("stream is not a stream name."))
-            case .expired: throw refuse("notAfter has passed", .invalidRequest("notAfter has passed."))
-            case .takenByAnother:
-                throw refuse("header taken", .policyDenied("This header is registered by somebody else."))
-            case .full: throw refuse("registry full", .unavailable)
-            }
-        } catch {
-            throw refuse("journal failed", .internalError)
-        }
-        entry.decision = "permit"
-        audit.write(entry)
-        return try .json(
-            CollectionRegistration(stream: taken.stream, headerSha256: taken.headerSha256, notAfter: taken.notAfter))
-    }
-
-    /// For a viewer that wants to know whether a header is its stream's own (requirement S9).
-    private func registration(_ hash: String, _ caller: Caller) throws(ServiceFault) -> ServiceAnswer {
-        guard let entry = collections.entry(forHeader: hash, now: clock.unixSeconds()),
-            caller.subject.mayUse(stream: entry.stream)
-        else {
-            throw .notFound("This header is not registered for a stream of yours.")
-        }
-        return try .json(
-            CollectionRegistration(stream: entry.stream, headerSha256: entry.headerSha256, notAfter: entry.notAfter))
+        guard encoding == .json else { throw .unsupportedContent("A registration is JSON.") }
+        return try registrations.register(content, caller)
     }
 
     // MARK: authentication
@@ -280,13 +278,16 @@ final class KeyAccessEndpoints: Sendable {
         let now = clock.unixSeconds()
         let claims = try verifier.verify(parts[1], now: now)
         var caller = Caller(
-            subject: Subject(claims: claims, rules: configuration.access), address: request.address, proofKey: nil)
+            subject: register.grants.applied(
+                to: Subject(
+                    claims: claims, rules: configuration.access, defaultIssuer: configuration.subjectIssuer),
+                claims: claims, now: now),
+            issuer: claims.issuer ?? "", subjectClaim: claims.subject ?? "", address: request.address, proofKey: nil,
+            wantsFacts: request.wantsFacts)
         if let thumbprint = claims.boundKeyThumbprint {
-            let scheme = configuration.tls == nil ? "http://" : "https://"
-            let urls = [origin(request) + request.path, scheme + (request.authority ?? "") + request.path]
             caller.proofKey = try proofs.verify(
                 proof: request.dpop, accessToken: parts[1], thumbprint: thumbprint, method: request.method.rawValue,
-                urls: urls, now: now)
+                url: try proofOrigin(request) + request.path, now: now)
         }
         let monotonic = clock.monotonicNanoseconds()
         guard subjects.withLock({ $0.allows(caller.subject.name, at: monotonic) }) else { throw .rateLimited }

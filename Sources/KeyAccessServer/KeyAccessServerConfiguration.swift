@@ -11,15 +11,22 @@ public struct KeyAccessServerConfiguration: Codable, Equatable, Sendable {
     public struct TrustedIssuer: Codable, Equatable, Sendable {
         /// The exact `iss`.
         public var issuer: String
-        /// A JWKS file (ES256, RS256, EdDSA); read again when it changes.
-        public var jwksFile: String
+        /// A JWKS file (ES256, RS256, EdDSA); read again when it changes. Either this or `jwksURL`.
+        public var jwksFile: String?
+        /// Where the issuer publishes its JWKS: https, or http on this machine. Asked for again as often as its
+        /// `max-age` says, within a minute and a day.
+        public var jwksURL: String?
         /// Nil: the service's audience.
         public var audience: String?
         public var tokenEndpoint: String?
 
-        public init(issuer: String, jwksFile: String, audience: String? = nil, tokenEndpoint: String? = nil) {
+        public init(
+            issuer: String, jwksFile: String? = nil, jwksURL: String? = nil, audience: String? = nil,
+            tokenEndpoint: String? = nil
+        ) {
             self.issuer = issuer
             self.jwksFile = jwksFile
+            self.jwksURL = jwksURL
             self.audience = audience
             self.tokenEndpoint = tokenEndpoint
         }
@@ -87,7 +94,8 @@ public struct KeyAccessServerConfiguration: Codable, Equatable, Sendable {
     public var port = 8443
     /// Nil: plain HTTP, and then on loopback only.
     public var tls: TLSFiles?
-    /// Scheme, host and port as clients write them, for the discovery document and DPoP. Nil: taken from the request.
+    /// Scheme, host and port as clients write them, for the discovery document and DPoP. Nil: taken from the request, for
+    /// DPoP only on loopback without TLS: elsewhere a token that is bound to a key is refused.
     public var publicURL: String?
     public var audience = KeyAccessServerConfiguration.defaultAudience
     public var issuers: [TrustedIssuer] = []
@@ -104,14 +112,27 @@ public struct KeyAccessServerConfiguration: Codable, Equatable, Sendable {
     public var sessionSalts: [String: SessionSalt] = [:]
     /// Longest request token, in seconds. otdf-python asks for 7200.
     public var maximumRequestLifetime: Int64 = 7200
-    public var subjectRateLimit = RateLimit(perSecond: 20, burst: 100)
-    /// Generous: all viewers behind one router share an address.
-    public var addressRateLimit = RateLimit(perSecond: 500, burst: 1000)
-    public var maximumConnections = 1024
+    /// How long after its `iat` a request token is answered at most, in seconds, however long it lives: until then it is
+    /// remembered.
+    public var maximumRequestAge: Int64 = 300
+    /// A subject is a token, and a thousand viewers of one stream may share it. What the limit keeps is that one token
+    /// costs the others no more than a part of the processor.
+    public var subjectRateLimit = RateLimit(perSecond: 500, burst: 2000)
+    /// Of one IPv4 address or IPv6 /64. Generous: all viewers behind one router share it.
+    public var addressRateLimit = RateLimit(perSecond: 1000, burst: 2000)
+    /// At the same time. Each takes a descriptor: the unit's LimitNOFILE is above.
+    public var maximumConnections = 8192
+    /// Of one IPv4 address or IPv6 /64. A connection that is answered gives its place to the next.
+    public var maximumConnectionsPerAddress = 64
     /// JSON lines; nil: through the logger.
     public var auditFile: String?
-    /// How long a replaced key keeps working, in seconds (S16).
-    public var keyOverlapSeconds: Int64 = 30 * 86_400
+    /// How long the KAS seals for one P-256 key before a new one takes its place, in seconds; 0: until somebody says so.
+    public var keyEpochSeconds: Int64 = 86_400
+    /// How long a replaced key keeps working, in seconds (S16). Then it is destroyed, and with it the way to every stream
+    /// that was sealed for it. A week is the longest that a registration lasts.
+    public var keyOverlapSeconds: Int64 = 7 * 86_400
+    /// Whose subjects policies and rules name without their issuer; nil: this KAS's own tokens.
+    public var defaultIssuer: String?
     /// Accept HS256 tokens under `developmentSecret`. Never with TLS or beyond loopback.
     public var isDevelopment = false
     /// At least 32 bytes; only in development mode. Tokens under it name the issuer `developmentIssuer`.
@@ -143,9 +164,13 @@ public struct KeyAccessServerConfiguration: Codable, Equatable, Sendable {
         try read(.maximumRequestLifetime, &maximumRequestLifetime)
         try read(.subjectRateLimit, &subjectRateLimit)
         try read(.addressRateLimit, &addressRateLimit)
+        try read(.maximumRequestAge, &maximumRequestAge)
         try read(.maximumConnections, &maximumConnections)
+        try read(.maximumConnectionsPerAddress, &maximumConnectionsPerAddress)
         auditFile = try container.decodeIfPresent(String.self, forKey: .auditFile)
+        try read(.keyEpochSeconds, &keyEpochSeconds)
         try read(.keyOverlapSeconds, &keyOverlapSeconds)
+        defaultIssuer = try container.decodeIfPresent(String.self, forKey: .defaultIssuer)
         try read(.isDevelopment, &isDevelopment)
         developmentSecret = try container.decodeIfPresent(DevelopmentSecret.self, forKey: .developmentSecret)
         try read(.developmentIssuer, &developmentIssuer)
@@ -202,17 +227,60 @@ extension KeyAccessServerConfiguration {
         } else if developmentSecret != nil {
             throw .secretOutsideDevelopment
         }
+        for issuer in issuers {
+            guard issuer.issuer != Self.localIssuer else {
+                throw .invalid(setting: "issuers", what: "\(issuer.issuer) is this service's own name")
+            }
+            guard (issuer.jwksFile == nil) != (issuer.jwksURL == nil) else {
+                throw .invalid(setting: "issuers", what: "\(issuer.issuer) needs either jwksFile or jwksURL")
+            }
+            if let url = issuer.jwksURL, !Self.isTrustworthy(url) {
+                throw .invalid(
+                    setting: "issuers",
+                    what: "jwksURL of \(issuer.issuer) must begin with https://: whoever can change the keys on their "
+                        + "way can make any token")
+            }
+        }
+        guard Set(issuers.map(\.issuer)).count == issuers.count else {
+            throw .invalid(setting: "issuers", what: "an issuer is named twice")
+        }
         for (name, limit) in [("subjectRateLimit", subjectRateLimit), ("addressRateLimit", addressRateLimit)] {
             guard limit.perSecond > 0, limit.burst >= 1, limit.perSecond.isFinite, limit.burst.isFinite else {
                 throw .invalid(setting: name, what: "the rate must be above 0 and the burst at least 1")
             }
         }
-        guard maximumConnections > 0 else { throw .invalid(setting: "maximumConnections", what: "must be above 0") }
-        guard maximumRequestLifetime > 0 else {
-            throw .invalid(setting: "maximumRequestLifetime", what: "must be above 0")
+        for (name, value) in [
+            ("maximumConnections", Int64(maximumConnections)),
+            ("maximumConnectionsPerAddress", Int64(maximumConnectionsPerAddress)),
+            ("maximumRequestLifetime", maximumRequestLifetime), ("maximumRequestAge", maximumRequestAge),
+        ] where value <= 0 {
+            throw .invalid(setting: name, what: "must be above 0")
         }
         guard keyOverlapSeconds >= 0 else { throw .invalid(setting: "keyOverlapSeconds", what: "must not be negative") }
+        guard keyEpochSeconds == 0 || keyEpochSeconds >= 600 else {
+            throw .invalid(setting: "keyEpochSeconds", what: "must be 0, or at least 600: cameras look every 300 s")
+        }
     }
+
+    /// Whose subjects need no issuer before their name.
+    var subjectIssuer: String { defaultIssuer ?? Self.localIssuer }
+
+    /// https, or http to this machine.
+    private static func isTrustworthy(_ url: String) -> Bool {
+        if url.hasPrefix("https://") { return true }
+        guard url.hasPrefix("http://") else { return false }
+        let host = url.dropFirst("http://".count).prefix { $0 != "/" && $0 != ":" }
+        return host == "127.0.0.1" || host == "localhost"
+    }
+
+    var connectionLimits: ConnectionTable.Limits {
+        ConnectionTable.Limits(
+            connections: maximumConnections, connectionsPerNetwork: maximumConnectionsPerAddress)
+    }
+
+    /// The length of an epoch, for `KeyStore`. Headers of publishers that cannot register name no key: with several in
+    /// service nothing would tell which one they are for, so there are no epochs then.
+    public var scheduledEpochSeconds: Int64 { requiresRegisteredHeaders ? keyEpochSeconds : 0 }
 
     /// The salt for NanoTDF keys.
     func sessionSalt(client: String?) -> SessionSalt {

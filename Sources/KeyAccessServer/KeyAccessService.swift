@@ -1,9 +1,8 @@
-internal import Hummingbird
-internal import HummingbirdCore
-internal import HummingbirdTLS
+internal import ConnectionAcceptance
 internal import KeyAccess
 public import Logging
 internal import NIOCore
+internal import NIOHTTP1
 internal import NIOPosix
 internal import NIOSSL
 public import ServiceLifecycle
@@ -14,10 +13,14 @@ public final class KeyAccessService: Service {
     private let endpoints: KeyAccessEndpoints
     private let logger: Logger
     private let onRunning: @Sendable (Int) -> Void
+    private let connectionTimes: HTTPConnection.Times
+    private let isMemoryLocked: Bool
 
     /// After a shutdown request, open requests get this long.
     private static let shutdownGrace = Duration.milliseconds(700)
     private static let maintenancePeriod = Duration.seconds(2)
+    private static let issuerPeriod = Duration.seconds(1)
+    private static let connectionPeriod = Duration.milliseconds(500)
 
     /// Checks the configuration and reads keys, registrations and JWKS files; binds nothing yet.
     ///
@@ -31,44 +34,59 @@ public final class KeyAccessService: Service {
         self.configuration = configuration
         self.logger = logger
         self.onRunning = onRunning
+        isMemoryLocked = keyStore.isMemoryLocked
+        connectionTimes = HTTPConnection.Times()
         endpoints = try KeyAccessEndpoints(
             configuration: configuration, store: keyStore, clock: clock, logger: logger)
     }
 
     public func run() async throws {
         if !CoreDumps.forbid() { logger.warning("Core dumps can't be switched off; one would hold the private keys.") }
-        var serverLogger = logger
-        // At debug level the HTTP library logs errors with their values, and those may quote a request.
-        if serverLogger.logLevel < .info { serverLogger.logLevel = .info }
-        let application = Application(
-            responder: KeyAccessResponder(endpoints: endpoints), server: try server(),
-            configuration: ApplicationConfiguration(
-                address: .hostname(configuration.bindHost, port: configuration.port), serverName: "WatchBox",
-                availableConnectionsDelegate: MaximumAvailableConnections(configuration.maximumConnections)),
-            onServerRunning: { [onRunning] channel in onRunning(channel.localAddress?.port ?? 0) },
-            logger: serverLogger)
+        if !isMemoryLocked {
+            logger.warning("Memory can't be locked: private keys may reach a swap device. Raise LimitMEMLOCK to 2M.")
+        }
         if !configuration.requiresRegisteredHeaders {
             logger.warning("Headers need no registration: whoever can reach this service can swap a stream's policy.")
         }
+        if configuration.publicURL == nil, configuration.tls != nil || !configuration.isLoopback {
+            logger.notice("publicURL is not set: tokens that are bound to a key (DPoP) are refused.")
+        }
         if configuration.isDevelopment { logger.warning("Development mode: HS256 tokens are accepted.") }
+        let table = ConnectionTable(limits: configuration.connectionLimits)
+        let listener = try await bind(table)
+        onRunning(listener.localAddress?.port ?? 0)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await application.run() }
+            group.addTask { try await listener.closeFuture.get() }
             group.addTask { [endpoints] in
                 while !Task.isCancelled {
                     try await Task.sleep(for: Self.maintenancePeriod)
                     endpoints.maintain()
                 }
             }
-            group.addTask {
-                try await gracefulShutdown()
-                try await Task.sleep(for: Self.shutdownGrace)
+            group.addTask { [endpoints] in
+                while !Task.isCancelled {
+                    await endpoints.refreshIssuers()
+                    try await Task.sleep(for: Self.issuerPeriod)
+                }
             }
-            defer { group.cancelAll() }
-            // The server's end, its failure, or the end of the grace after a shutdown request.
+            group.addTask {
+                while !Task.isCancelled {
+                    try await Task.sleep(for: Self.connectionPeriod)
+                    table.closeOverdue()
+                }
+            }
+            group.addTask { try await gracefulShutdown() }
+            defer {
+                group.cancelAll()
+                listener.close(promise: nil)
+            }
+            // The listener's end, or a shutdown request.
             do {
                 try await group.next()
             } catch is CancellationError {}
         }
+        if table.quiesce() > 0 { try? await Task.sleep(for: Self.shutdownGrace) }
+        table.closeAll()
     }
 
     /// One line about the service, said only after a loop that serves requests and the key store have answered: for a
@@ -77,18 +95,45 @@ public final class KeyAccessService: Service {
         try? await MultiThreadedEventLoopGroup.singleton.any().submit {}.get()
         let answer = endpoints.answer(
             ServiceRequest(method: .get, path: Route.publicKey, address: "watchdog"))
-        return answer.status == 200 ? "gives keys" : "has no public key to give (\(answer.status))"
+        let keys = isMemoryLocked ? "gives keys" : "gives keys; its private keys are not locked in memory"
+        return answer.status == 200 ? keys : "has no public key to give (\(answer.status))"
     }
 
-    private func server() throws -> HTTPServerBuilder {
-        var decoder = HTTP1Channel.Configuration.DecoderConfiguration()
-        decoder.maxHeaderFieldSize = 16 * 1024
-        decoder.maxHeaderListSize = 32 * 1024
-        decoder.maxHeaderFieldCount = 100
-        let http = HTTPServerBuilder.http1(
-            configuration: .init(idleTimeout: .seconds(30), httpDecoderConfiguration: decoder))
-        guard let tls = configuration.tls else { return http }
-        return try .tls(http, tlsConfiguration: try Self.tlsConfiguration(tls))
+    private func bind(_ table: ConnectionTable) async throws -> any Channel {
+        let tls = try configuration.tls.map { try NIOSSLContext(configuration: Self.tlsConfiguration($0)) }
+        return try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            // A burst of viewers waits here for a moment instead of for the second attempt of its SYNs, a second later.
+            .serverChannelOption(.backlog, value: 4096)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .serverChannelOption(.maxMessagesPerRead, value: 64)
+            .serverChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(AcceptPause())
+                }
+            }
+            .childChannelOption(.allowRemoteHalfClosure, value: true)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelOption(.maxMessagesPerRead, value: 1)
+            .childChannelInitializer { [endpoints, times = connectionTimes] channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let connection = HTTPConnection(
+                        endpoints: endpoints, table: table, address: channel.remoteAddress?.ipAddress ?? "unknown",
+                        times: times)
+                    try connection.enter(channel)
+                    let pipeline = channel.pipeline.syncOperations
+                    if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
+                    var limits = NIOHTTPDecoderLimitConfiguration()
+                    limits.maxHeaderFieldSize = 16 * 1024
+                    limits.maxHeaderListSize = 32 * 1024
+                    limits.maxHeaderFieldCount = 100
+                    // An answer is written before the next request is looked at: no assistance with pipelining is needed.
+                    try pipeline.configureHTTPServerPipeline(
+                        withPipeliningAssistance: false, withErrorHandling: false, withOutboundHeaderValidation: false,
+                        withEncoderConfiguration: .init(), withDecoderLimitConfiguration: limits)
+                    try pipeline.addHandler(connection)
+                }
+            }
+            .bind(host: configuration.bindHost, port: configuration.port).get()
     }
 
     private static func tlsConfiguration(_ files: KeyAccessServerConfiguration.TLSFiles) throws -> TLSConfiguration {

@@ -17,6 +17,15 @@ public struct KeyDescription: Codable, Equatable, Sendable {
     public var createdAt: Int64
     /// Unix seconds at which a newer key took its place; nil for the current one.
     public var retiredAt: Int64?
+    /// Unix seconds at which the private key was destroyed; what was sealed for it opens no more.
+    public var destroyedAt: Int64?
+
+    /// For people.
+    public enum State: String, Codable, Sendable {
+        case current, retired, destroyed
+    }
+
+    public var state: State { destroyedAt != nil ? .destroyed : retiredAt != nil ? .retired : .current }
 }
 
 /// A private key with its name.
@@ -25,8 +34,8 @@ struct NamedKey<Key: Sendable>: Sendable {
     var key: Key
 }
 
-/// The keys as they are in memory, the current one of each purpose first, then those within their overlap. Described is
-/// what the directory holds, until `KeyStore.refresh` has deleted what is over.
+/// The keys as they are in memory, the current one of each purpose first, then those within their overlap. Described are
+/// all that the directory remembers, those too that were destroyed.
 struct KeyRing: Sendable {
     var p256: [NamedKey<ECPrivateKey>] = []
     var rsa: [NamedKey<RSAPrivateKey>] = []

@@ -8,10 +8,11 @@ internal import Synchronization
 ///
 /// The first start makes a P-256 and an RSA-2048 key and one that signs local access tokens. A rollover puts a new key
 /// first and keeps the old one for an overlap, because publishers cache the public key for up to a day and viewers
-/// need the headers that were made with it (requirement S16).
+/// need the headers that were made with it (requirement S16). P-256 keys roll over by schedule: each serves for one epoch,
+/// and is destroyed after its overlap. Whoever takes the KAS then opens no stream of an older epoch.
 ///
-/// Only `refresh`, which the service calls, deletes keys: the tools that open the same directory do not know what
-/// overlap the service is configured with.
+/// Only `refresh`, which the service calls, rolls over by schedule and destroys what is over: the tools that open the same
+/// directory do not know what the service is configured with. `retire` destroys one key on demand.
 public final class KeyStore: Sendable {
     private struct Index: Codable {
         var version = 1
@@ -21,6 +22,8 @@ public final class KeyStore: Sendable {
     private struct State {
         var ring: KeyRing
         var stamp: UInt64
+        /// What an earlier process may have left of destroyed keys was looked for.
+        var isSwept = false
     }
 
     private static let indexName = "keys.json"
@@ -28,6 +31,10 @@ public final class KeyStore: Sendable {
     let directory: StateDirectory
     /// How long a replaced key keeps working, in seconds, and how long at least it is kept.
     public let overlapSeconds: Int64
+    /// How long a P-256 key is the current one, in seconds; 0: until `rollOver`.
+    public let epochSeconds: Int64
+    /// Whether the keys in memory stay off swap devices; false when the system's limit for locked memory is too low.
+    public let isMemoryLocked: Bool
     private let state: Mutex<State>
 
     /// Opens the directory and reads the keys; makes what is missing.
@@ -36,17 +43,23 @@ public final class KeyStore: Sendable {
     ///   - directory: made with mode 0700 if it isn't there; refused when others have access to it.
     ///   - now: Unix seconds.
     /// - Throws: `StateDirectoryError`, whose description tells the operator what to do.
-    public init(directory path: String, overlapSeconds: Int64 = 30 * 86_400, now: Int64) throws {
+    public init(
+        directory path: String, overlapSeconds: Int64 = 30 * 86_400, epochSeconds: Int64 = 0, now: Int64
+    ) throws {
+        isMemoryLocked = KeyMemory.isLocked
         let directory = try StateDirectory(path: path)
         self.directory = directory
         self.overlapSeconds = overlapSeconds
+        self.epochSeconds = epochSeconds
         state = Mutex(
             try directory.locked {
                 var index = try Self.readIndex(directory)
                 for purpose in [KeyDescription.Purpose.p256, .rsa2048, .issuer]
                 where !index.keys.contains(where: { $0.purpose == purpose && $0.retiredAt == nil }) {
                     let kid = Self.nextKid(purpose, index)
-                    try directory.write(Self.fileName(kid), Self.generate(purpose))
+                    var pem = try Self.generate(purpose)
+                    defer { Wiping.wipe(&pem) }
+                    try directory.write(Self.fileName(kid), pem)
                     index.keys.append(KeyDescription(kid: kid, purpose: purpose, createdAt: now, retiredAt: nil))
                     try Self.writeIndex(index, directory)
                 }
@@ -95,20 +108,65 @@ public final class KeyStore: Sendable {
         return try add(purpose, pem: Array(pem.utf8), kid: kid, now: now)
     }
 
-    /// Reads the keys again if another process has changed them, and deletes those that have outlived their overlap.
-    /// For the service alone: see above.
-    func refresh(now: Int64) throws {
-        let stamp = directory.stamp(Self.indexName)
-        let isStale = state.withLock { state in
-            state.stamp != stamp
-                || state.ring.descriptions.contains { Self.isOver($0, overlapSeconds: overlapSeconds, now: now) }
-        }
-        guard isStale else { return }
+    /// Destroys a key that another one has replaced, before its overlap is over: what was sealed for it opens no more.
+    public func retire(kid: String, now: Int64) throws {
         let loaded = try directory.locked {
-            try Self.prune(directory, overlapSeconds: overlapSeconds, now: now)
+            let index = try Self.readIndex(directory)
+            guard let key = index.keys.first(where: { $0.kid == kid && $0.destroyedAt == nil }) else {
+                throw KeyAccessServerError.invalid(setting: "kid", what: "there is no key \(kid)")
+            }
+            guard key.retiredAt != nil else {
+                throw KeyAccessServerError.invalid(
+                    setting: "kid",
+                    what: "\(kid) is the current key; roll it over first, so that another takes its place")
+            }
+            try Self.destroy(directory, index, now: now) { $0.kid == kid }
             return try Self.load(directory, overlapSeconds: overlapSeconds, now: now)
         }
         state.withLock { $0 = loaded }
+    }
+
+    /// Reads the keys again if another process has changed them, rolls over what has served its epoch, and destroys those
+    /// that have outlived their overlap. For the service alone: see above.
+    ///
+    /// - Returns: what was done, for the log.
+    @discardableResult
+    func refresh(now: Int64) throws -> [String] {
+        let stamp = directory.stamp(Self.indexName)
+        let (isStale, epochIsOver) = state.withLock { state in
+            (
+                state.stamp != stamp || !state.isSwept
+                    || state.ring.descriptions.contains { Self.isOver($0, overlapSeconds: overlapSeconds, now: now) },
+                state.ring.descriptions.contains { isEndOfEpoch($0, now: now) }
+            )
+        }
+        guard isStale || epochIsOver else { return [] }
+        var changes: [String] = []
+        // Another process may have rolled over meanwhile; so it is looked at again within the lock.
+        if isStale {
+            let (loaded, destroyed) = try directory.locked { () -> (State, [String]) in
+                let over = try Self.destroy(directory, try Self.readIndex(directory), now: now) {
+                    Self.isOver($0, overlapSeconds: overlapSeconds, now: now)
+                }
+                var state = try Self.load(directory, overlapSeconds: overlapSeconds, now: now)
+                state.isSwept = true
+                return (state, over)
+            }
+            state.withLock { $0 = loaded }
+            changes += destroyed.map { "The key \($0) was destroyed: its overlap is over." }
+        }
+        if state.withLock({ $0.ring.descriptions.contains { isEndOfEpoch($0, now: now) } }) {
+            let new = try rollOver(.p256, now: now)
+            changes.append("The key \(new.kid) is the current one of \(new.purpose.rawValue): the epoch is over.")
+        }
+        return changes
+    }
+
+    private func isEndOfEpoch(_ key: KeyDescription, now: Int64) -> Bool {
+        epochSeconds > 0 && key.purpose == .p256 && key.retiredAt == nil
+            && (now.saturatingSubtract(key.createdAt) >= epochSeconds
+                // Made while the clock was wrong: it would serve for ever.
+                || key.createdAt > now.saturatingAdd(3600))
     }
 
     private func add(
@@ -137,20 +195,62 @@ public final class KeyStore: Sendable {
     }
 
     private static func isOver(_ key: KeyDescription, overlapSeconds: Int64, now: Int64) -> Bool {
-        guard let retiredAt = key.retiredAt else { return false }
-        return now - retiredAt > overlapSeconds
+        guard let retiredAt = key.retiredAt, key.destroyedAt == nil else { return false }
+        let least: Int64 =
+            switch key.purpose {
+            case .p256: 0
+            // Boxes renew their tokens long after, and show the old one for it.
+            case .issuer: TokenIssuer.longestLifetime + AccessClaims.renewalGrace
+            // Files outlive every schedule: `retire` alone destroys their key.
+            case .rsa2048: .max
+            }
+        return now.saturatingSubtract(retiredAt) > max(overlapSeconds, least)
     }
 
-    private static func prune(_ directory: StateDirectory, overlapSeconds: Int64, now: Int64) throws {
-        var index = try readIndex(directory)
-        let over = index.keys.filter { isOver($0, overlapSeconds: overlapSeconds, now: now) }
-        guard !over.isEmpty else { return }
-        index.keys.removeAll { over.contains($0) }
+    /// Overwrites and removes the files of keys, and remembers that they were. The index comes first: with a file that is
+    /// missing the service would not start. What a crash leaves is swept up by the next call.
+    ///
+    /// - Returns: their kids.
+    @discardableResult
+    private static func destroy(
+        _ directory: StateDirectory, _ index: Index, now: Int64, _ isChosen: (KeyDescription) -> Bool
+    ) throws -> [String] {
+        var index = index
+        var kids: [String] = []
+        for position in index.keys.indices where isChosen(index.keys[position]) {
+            index.keys[position].destroyedAt = now
+            kids.append(index.keys[position].kid)
+        }
+        // Only what the index on the disk says is destroyed: it may be the index that can't be written.
+        func sweep(_ keys: [KeyDescription]) {
+            for key in keys where key.destroyedAt != nil && directory.stamp(fileName(key.kid)) != 0 {
+                directory.shred(fileName(key.kid))
+            }
+        }
+        let all = index.keys
+        guard !kids.isEmpty else {
+            sweep(all)
+            return []
+        }
+        let destroyed = index.keys.filter { $0.destroyedAt != nil }.count
+        if destroyed > rememberedKeys {
+            var surplus = destroyed - rememberedKeys
+            index.keys.removeAll { key in
+                guard key.destroyedAt != nil, key.destroyedAt != now, surplus > 0 else { return false }
+                surplus -= 1
+                return true
+            }
+        }
         try writeIndex(index, directory)
-        for key in over { directory.remove(fileName(key.kid)) }
+        sweep(all)
+        return kids
     }
 
-    /// Changes nothing on disk. All keys are described, those within their overlap are ready for use.
+    /// Destroyed keys that the index still lists: more than a year of daily epochs.
+    private static let rememberedKeys = 400
+
+    /// Changes nothing on disk. All keys are described, those within their overlap are ready for use. A key whose file has
+    /// gone although nobody destroyed it is a damage that stops the service, not a smaller ring.
     private static func load(_ directory: StateDirectory, overlapSeconds: Int64, now: Int64) throws -> State {
         let index = try readIndex(directory)
         var ring = KeyRing()
@@ -158,18 +258,18 @@ public final class KeyStore: Sendable {
         ring.descriptions = index.keys.enumerated().sorted {
             ($0.element.retiredAt ?? .max, $0.offset) > ($1.element.retiredAt ?? .max, $1.offset)
         }.map(\.element)
-        for key in ring.descriptions where !isOver(key, overlapSeconds: overlapSeconds, now: now) {
+        for key in ring.descriptions
+        where key.destroyedAt == nil && !isOver(key, overlapSeconds: overlapSeconds, now: now) {
             let path = "\(directory.path)/\(fileName(key.kid))"
             guard var bytes = try directory.read(fileName(key.kid), limit: 65_536) else {
                 throw StateDirectoryError.damaged(path: path, what: "the file is missing")
             }
             defer { Wiping.wipe(&bytes) }
-            let pem = String(decoding: bytes, as: UTF8.self)
             do {
                 switch key.purpose {
-                case .p256: ring.p256.append(NamedKey(kid: key.kid, key: try ECPrivateKey(pem: pem)))
-                case .rsa2048: ring.rsa.append(NamedKey(kid: key.kid, key: try RSAPrivateKey(pem: pem)))
-                case .issuer: ring.issuer.append(NamedKey(kid: key.kid, key: try ECPrivateKey(pem: pem)))
+                case .p256: ring.p256.append(NamedKey(kid: key.kid, key: try ECPrivateKey(pem: bytes)))
+                case .rsa2048: ring.rsa.append(NamedKey(kid: key.kid, key: try RSAPrivateKey(pem: bytes)))
+                case .issuer: ring.issuer.append(NamedKey(kid: key.kid, key: try ECPrivateKey(pem: bytes)))
                 }
             } catch {
                 throw StateDirectoryError.damaged(path: path, what: "it holds no key of its kind")
@@ -198,8 +298,8 @@ public final class KeyStore: Sendable {
 
     private static func generate(_ purpose: KeyDescription.Purpose) throws -> [UInt8] {
         switch purpose {
-        case .p256, .issuer: Array(try ECPrivateKey.generate(.p256).privateKeyPEM().utf8)
-        case .rsa2048: Array(try RSAPrivateKey.generate(bits: 2048).privateKeyPEM().utf8)
+        case .p256, .issuer: try ECPrivateKey.generate(.p256).privateKeyPEMBytes()
+        case .rsa2048: try RSAPrivateKey.generate(bits: 2048).privateKeyPEMBytes()
         }
     }
 

@@ -28,34 +28,30 @@ struct NanoTDFUnwrapper {
         guard let peer = try? ECPublicKey(sec1: header.ephemeralPublicKey, curve: .p256) else {
             return try refusal(.invalidPoint, headerSha256: hash)
         }
-        let candidates = keys(for: header)
+        let entry = registration(hash)
+        // The registration's proof told which key it is.
+        let candidates = entry.map { entry in ring.p256.filter { $0.kid == entry.kid } } ?? ring.candidates(for: header)
         guard !candidates.isEmpty else { return try refusal(.unknownKid, headerSha256: hash) }
         var first: UnwrappedKey?
         for candidate in candidates {
-            var (unwrapped, isProven) = try open(header, hash, with: candidate, peer)
-            if isProven || candidates.count == 1 {
+            var (unwrapped, isProven) = try open(header, hash, entry, with: candidate, peer)
+            if isProven || entry != nil || ring.isCertain(candidate, for: header) {
                 first?.wipe()
                 return unwrapped
             }
+            // The agreement always gives a key; which one is right nothing tells.
+            unwrapped.fault = .keyNotProven
             if first == nil { first = unwrapped } else { unwrapped.wipe() }
         }
         return first!
     }
 
-    /// The keys that the header may have been made with, the likeliest first.
-    private func keys(for header: NanoTDFHeader) -> [NamedKey<ECPrivateKey>] {
-        let identifier = header.locator.keyIdentifier
-        if !identifier.isEmpty { return ring.p256.filter { Array($0.kid.utf8) == identifier } }
-        if let key = header.kasPublicKey { return ring.p256.filter { $0.key.publicKey.compressed() == key.point } }
-        return ring.p256
-    }
-
     /// - Returns: the outcome, and whether something in the header is authenticated by this key. Only then is it
     ///   certain, for a header without a kid, that this is the key it was made with.
     private func open(
-        _ header: NanoTDFHeader, _ hash: String, with key: NamedKey<ECPrivateKey>, _ peer: ECPublicKey
+        _ header: NanoTDFHeader, _ hash: String, _ entry: CollectionRegistry.Entry?,
+        with key: NamedKey<ECPrivateKey>, _ peer: ECPublicKey
     ) throws(CryptoError) -> (UnwrappedKey, isProven: Bool) {
-        let entry = registration(hash)
         var unwrapped = UnwrappedKey(
             key: try key.key.deriveKey(with: peer, salt: KeyDerivationSalt.l1l), kid: key.kid,
             origin: entry.map { .registered(stream: $0.stream) } ?? .unregistered, headerSha256: hash)
@@ -73,11 +69,8 @@ struct NanoTDFUnwrapper {
             unwrapped.policy = try? JSONCoding.decode(AccessPolicy.self, from: body)
             if unwrapped.policy == nil { unwrapped.fault = .policyUnreadable }
         case .encrypted(let body):
-            let opened = try? AESGCM.open(
-                key: unwrapped.key, nonce: [UInt8](repeating: 0, count: 12), ciphertextAndTag: body,
-                tagLength: header.tagByteCount)
-            isProven = isProven || opened != nil
-            unwrapped.policy = opened.flatMap { try? JSONCoding.decode(AccessPolicy.self, from: $0) }
+            unwrapped.policy = Self.decrypted(body, of: header, unwrapped.key)
+            isProven = isProven || unwrapped.policy != nil
             if unwrapped.policy == nil { unwrapped.fault = .policyUnreadable }
         case .remote, .encryptedWithKeyAccess:
             unwrapped.fault = .policyUnsupported
@@ -86,6 +79,14 @@ struct NanoTDFUnwrapper {
             unwrapped.fault = .bindingWrong
         }
         return (unwrapped, isProven)
+    }
+
+    /// An encrypted policy; nil when this is not its key, or what comes out is no policy.
+    static func decrypted(_ body: [UInt8], of header: NanoTDFHeader, _ dek: [UInt8]) -> AccessPolicy? {
+        let opened = try? AESGCM.open(
+            key: dek, nonce: [UInt8](repeating: 0, count: 12), ciphertextAndTag: body,
+            tagLength: header.tagByteCount)
+        return opened.flatMap { try? JSONCoding.decode(AccessPolicy.self, from: $0) }
     }
 
     /// A refusal that has cost as much as a derivation.
@@ -99,6 +100,20 @@ struct NanoTDFUnwrapper {
 }
 
 extension KeyRing {
+    /// The keys that the header may have been made with, the likeliest first.
+    func candidates(for header: NanoTDFHeader) -> [NamedKey<ECPrivateKey>] {
+        let identifier = header.locator.keyIdentifier
+        if !identifier.isEmpty { return p256.filter { Array($0.kid.utf8) == identifier } }
+        if let key = header.kasPublicKey { return p256.filter { $0.key.publicKey.compressed() == key.point } }
+        return p256
+    }
+
+    /// Whether a header can be for no other key of this KAS: it names this one, or there never was another.
+    func isCertain(_ key: NamedKey<ECPrivateKey>, for header: NanoTDFHeader) -> Bool {
+        !header.locator.keyIdentifier.isEmpty || header.kasPublicKey != nil
+            || descriptions.filter { $0.purpose == .p256 }.map(\.kid) == [key.kid]
+    }
+
     /// A key that opens nothing, at the price of a real one.
     func decoyKey() throws(CryptoError) -> [UInt8] {
         guard let own = p256.first else { return try SecureRandom.bytes(32) }

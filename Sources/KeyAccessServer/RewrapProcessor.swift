@@ -7,9 +7,14 @@ internal import Wire
 /// Who makes a request, after the bearer token was checked.
 struct Caller: Sendable {
     var subject: Subject
+    /// `iss` and `sub` as the token has them: a registration's proof covers both.
+    var issuer: String
+    var subjectClaim: String
     var address: String
     /// The key of the DPoP proof, when the access token is bound to one: it must have signed the request token.
     var proofKey: VerificationKey?
+    /// The client asks for `CollectionFacts` beside a key.
+    var wantsFacts = false
 }
 
 /// Answers rewrap requests, in the order that the reference gives (§2.4, from step 3 on).
@@ -24,15 +29,18 @@ final class RewrapProcessor: Sendable {
 
     private let configuration: KeyAccessServerConfiguration
     private let store: KeyStore
+    private let clock: KeyAccessClock
     private let collections: CollectionStore
     private let audit: AuditLog
     private let seen = Mutex(ReplayMemory())
 
     init(
-        configuration: KeyAccessServerConfiguration, store: KeyStore, collections: CollectionStore, audit: AuditLog
+        configuration: KeyAccessServerConfiguration, store: KeyStore, clock: KeyAccessClock,
+        collections: CollectionStore, audit: AuditLog
     ) {
         self.configuration = configuration
         self.store = store
+        self.clock = clock
         self.collections = collections
         self.audit = audit
     }
@@ -62,11 +70,29 @@ final class RewrapProcessor: Sendable {
                 }
                 response.responses.append(PolicyRewrapResult(policyId: request.policy.id, results: results))
             }
+        } catch let fault as ServiceFault {
+            throw fault
         } catch {
             throw .internalError
         }
+        if caller.wantsFacts { response.watchbox = facts(for: response, requests, now: now) }
         if body.isLegacyForm { response.entityWrappedKey = response.responses.first?.results.first?.kasWrappedKey }
         return response
+    }
+
+    /// What is known of the one collection whose key was asked for and given.
+    private func facts(
+        for response: RewrapResponse, _ requests: [RewrapPolicyRequest], now: Int64
+    ) -> CollectionFacts? {
+        guard response.responses.count == 1, response.responses[0].results.count == 1,
+            response.responses[0].results[0].isPermitted,
+            let text = requests[0].keyAccessObjects[0].keyAccessObject.header, let header = try? Base64.decode(text),
+            let (entry, newer) = collections.entryAndNewer(
+                forHeader: Hexadecimal.encode(Digest.sha256(header)), now: now)
+        else { return nil }
+        return CollectionFacts(
+            stream: entry.stream, registeredAt: entry.registeredAt, newerRegistrations: newer,
+            time: clock.unixMilliseconds())
     }
 
     /// Steps 3 and 4a: the request token's times, signature and novelty.
@@ -90,6 +116,7 @@ final class RewrapProcessor: Sendable {
         do {
             var rules = RequestTokenRules()
             rules.maximumLifetime = configuration.maximumRequestLifetime
+            rules.maximumAge = configuration.maximumRequestAge
             expiry = try rules.check(claims, now: now)
         } catch {
             throw .authenticationFailed(error.rawValue)
@@ -102,12 +129,13 @@ final class RewrapProcessor: Sendable {
         let mayRepeat = header.algorithm == "RS256" && claims.tokenID == nil
         let outcome = seen.withLock {
             $0.presented(
-                ReplayMemory.Fingerprint(digest: Digest.sha256(identity)), expiry: expiry,
+                ReplayMemory.Fingerprint(digest: Digest.sha256(identity)), by: caller.subject.name, expiry: expiry,
                 mayRepeatSince: mayRepeat ? claims.issuedAt?.seconds : nil, now: now)
         }
         switch outcome {
         case .fresh: break
         case .replayed: throw .authenticationFailed("The request token was used before.")
+        case .shareUsed: throw .rateLimited
         case .full: throw .unavailable
         }
         do {
@@ -128,7 +156,7 @@ final class RewrapProcessor: Sendable {
     private func result(
         _ identified: IdentifiedKeyAccessObject, in request: RewrapPolicyRequest, _ ring: KeyRing,
         _ session: SessionWrap, _ caller: Caller, now: Int64
-    ) throws(CryptoError) -> KeyAccessRewrapResult {
+    ) throws -> KeyAccessRewrapResult {
         let object = identified.keyAccessObject
         let isNanoTDF = request.algorithm?.hasPrefix("ec") == true && object.header?.isEmpty == false
         var unwrapped: UnwrappedKey
@@ -156,8 +184,10 @@ final class RewrapProcessor: Sendable {
             kid: unwrapped.kid, policy: unwrapped.policy?.uuid, headerSha256: unwrapped.headerSha256,
             decision: reason == nil ? "permit" : "deny", reason: reason)
         if case .registered(let stream) = unwrapped.origin { entry.stream = stream }
-        audit.write(entry)
+        let isNoted = audit.write(entry)
         guard reason == nil else { return .fail(id: identified.keyAccessObjectId, error: Self.refusal) }
+        // A key that nobody can say was given is not given.
+        guard isNoted else { throw ServiceFault.unavailable }
         return .permit(id: identified.keyAccessObjectId, wrappedKey: Base64.encode(wrapped))
     }
 

@@ -17,6 +17,8 @@ struct ServiceRequest: Sendable {
     var contentType: String?
     var contentEncoding: String?
     var ifNoneMatch: String?
+    /// The client asks for `CollectionFacts`.
+    var wantsFacts = false
     /// `Host` of the request.
     var authority: String?
     /// The client's IP address, as text.
@@ -37,6 +39,8 @@ struct ServiceAnswer: Sendable, Equatable {
     var entityTag: String?
     /// Seconds that a cache may keep it; nil: not at all.
     var maxAge: Int?
+    /// Further headers, of our own names.
+    var headers: [String: String] = [:]
 
     init(
         status: Int = 200, contentType: ContentType = .json, body: [UInt8], entityTag: String? = nil,

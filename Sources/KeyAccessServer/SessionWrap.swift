@@ -18,7 +18,7 @@ struct SessionWrap: Sendable {
         do {
             switch try PublicKeyPEM.load(pem) {
             case .ec(let client):
-                let session = try ECPrivateKey.generate(.p256)
+                let session = try ECPrivateKey.generate(like: client)
                 kind = .agreed(client: client, session: session)
                 sessionPublicKey = try session.publicKey.spkiPEM()
             case .rsa(let client):

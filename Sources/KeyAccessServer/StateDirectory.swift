@@ -1,4 +1,5 @@
 internal import Glibc
+internal import NIOConcurrencyHelpers
 
 /// Why the directory of keys can't be used. The description says what to do next.
 public enum StateDirectoryError: Error, Equatable, Sendable {
@@ -47,6 +48,7 @@ final class StateDirectory: Sendable {
     /// Open for the lifetime of this object; used with the `…at` calls only.
     private let descriptor: Int32
     private let owner: (user: uid_t, group: gid_t)
+    private let threads = NIOLock()
 
     /// Opens the directory, and makes it first if it isn't there.
     init(path: String) throws(StateDirectoryError) {
@@ -69,7 +71,38 @@ final class StateDirectory: Sendable {
         }
     }
 
+    /// The same, but makes none.
+    convenience init(existing path: String) throws(StateDirectoryError) {
+        guard access(path, F_OK) == 0 else { throw .system(call: "open", path: path, code: errno) }
+        try self.init(path: path)
+    }
+
     deinit { close(descriptor) }
+
+    /// Of the plain files in it, without those whose name begins with a dot, sorted.
+    func names() throws(StateDirectoryError) -> [String] {
+        // A descriptor of its own: the listing moves its position, and closes it.
+        let again = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard again >= 0 else { throw .system(call: "open", path: path, code: errno) }
+        guard let listing = fdopendir(again) else {
+            let code = errno
+            close(again)
+            throw .system(call: "fdopendir", path: path, code: code)
+        }
+        defer { closedir(listing) }
+        var names: [String] = []
+        while let entry = readdir(listing) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            var status = stat()
+            guard !name.hasPrefix("."), fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0,
+                status.st_mode & S_IFMT == S_IFREG
+            else { continue }
+            names.append(name)
+        }
+        return names.sorted()
+    }
 
     /// Bytes of a file; nil when there is none.
     func read(_ name: String, limit: Int = 1 << 20) throws(StateDirectoryError) -> [UInt8]? {
@@ -80,19 +113,56 @@ final class StateDirectory: Sendable {
                 ? .wrongKind(path: full(name)) : .system(call: "open", path: full(name), code: errno)
         }
         defer { close(file) }
-        try Self.check(file, path: full(name), kind: S_IFREG, wanted: 0o600)
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 65_536)
+        let size = Int(try Self.check(file, path: full(name), kind: S_IFREG, wanted: 0o600).st_size)
+        // In one piece: it may be a private key, and what an array leaves behind when it grows is not wiped.
+        var bytes = [UInt8](repeating: 0, count: max(0, min(size, limit)) + 1)
+        var filled = 0
         while true {
+            guard filled < bytes.count else { throw .tooLarge(path: full(name), limit: limit) }
+            let count = bytes[filled...].withUnsafeMutableBytes { Glibc.read(file, $0.baseAddress, $0.count) }
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw .system(call: "read", path: full(name), code: errno)
+            }
+            if count == 0 { break }
+            filled += count
+        }
+        bytes.removeLast(bytes.count - filled)
+        return bytes
+    }
+
+    /// The lines of a file, however long it is, in memory for a few of them. Longer ones than `longest` and the empty ones
+    /// are left out; a last one without its end is told like the others.
+    func readLines(_ name: String, longest: Int, _ body: (ArraySlice<UInt8>) -> Void) throws(StateDirectoryError) {
+        let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+        guard file >= 0 else {
+            if errno == ENOENT { return }
+            throw errno == ELOOP
+                ? .wrongKind(path: full(name)) : .system(call: "open", path: full(name), code: errno)
+        }
+        defer { close(file) }
+        try Self.check(file, path: full(name), kind: S_IFREG, wanted: 0o600)
+        func tell(_ line: ArraySlice<UInt8>) { if !line.isEmpty, line.count <= longest { body(line) } }
+        var rest: [UInt8] = []
+        while true {
+            var chunk = [UInt8](repeating: 0, count: 262_144)
             let count = Glibc.read(file, &chunk, chunk.count)
             if count < 0 {
                 if errno == EINTR { continue }
                 throw .system(call: "read", path: full(name), code: errno)
             }
-            if count == 0 { return bytes }
-            bytes += chunk[..<count]
-            guard bytes.count <= limit else { throw .tooLarge(path: full(name), limit: limit) }
+            if count == 0 { break }
+            var lines = chunk[..<count].split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            let last = lines.removeLast()
+            if let first = lines.first {
+                tell((rest + first)[...])
+                for line in lines.dropFirst() { tell(line) }
+                rest = Array(last)
+            } else if rest.count <= longest {
+                rest += last
+            }
         }
+        tell(rest[...])
     }
 
     /// Replaces a file as a whole: after a crash there is the old one or the new one.
@@ -118,16 +188,44 @@ final class StateDirectory: Sendable {
 
     /// Appends to a file; makes it first if it isn't there.
     func append(_ name: String, _ bytes: [UInt8]) throws(StateDirectoryError) {
-        let file = openat(descriptor, name, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        let file = openat(
+            descriptor, name, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o600)
         guard file >= 0 else { throw .system(call: "open", path: full(name), code: errno) }
         defer { close(file) }
+        // Looked at before it is given away: a tool of root's writes where the service's user could put something.
+        let status = try Self.check(file, path: full(name), kind: S_IFREG, wanted: 0o600)
+        guard status.st_nlink == 1 else { throw .wrongKind(path: full(name)) }
         try giveToOwner(file, path: full(name))
-        try Self.check(file, path: full(name), kind: S_IFREG, wanted: 0o600)
-        try Self.writeAll(file, bytes, path: full(name))
+        // A line that a crash cut off must not take the next one with it.
+        var last: UInt8 = 0x0A
+        if status.st_size > 0 { pread(file, &last, 1, status.st_size - 1) }
+        do {
+            try Self.writeAll(file, (last == 0x0A ? [] : [0x0A]) + bytes, path: full(name))
+        } catch {
+            ftruncate(file, status.st_size)
+            throw error
+        }
     }
 
     func remove(_ name: String) {
         unlinkat(descriptor, name, 0)
+    }
+
+    /// Overwrites a file with zeros before it is removed. A file system that copies on write, or a flash that spreads its
+    /// writes, may keep the old blocks for a while all the same.
+    func shred(_ name: String) {
+        let file = openat(descriptor, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)
+        if file >= 0 {
+            var status = stat()
+            if fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
+                let zeros = [UInt8](repeating: 0, count: min(65_536, max(0, Int(status.st_size))))
+                try? Self.writeAll(file, zeros, path: full(name))
+                fsync(file)
+            }
+            close(file)
+        }
+        unlinkat(descriptor, name, 0)
+        fsync(descriptor)
     }
 
     /// Changes whenever the file was replaced; 0 when there is none.
@@ -141,6 +239,9 @@ final class StateDirectory: Sendable {
 
     /// Runs `body` while no other process that does the same is in the directory.
     func locked<R>(_ body: () throws -> R) throws -> R {
+        // `flock` is the descriptor's, and so no lock between threads of this process.
+        threads.lock()
+        defer { threads.unlock() }
         while flock(descriptor, LOCK_EX) != 0 {
             guard errno == EINTR else { throw StateDirectoryError.system(call: "flock", path: path, code: errno) }
         }

@@ -17,10 +17,12 @@ public struct TokenIssuer: Sendable {
         /// Seconds, 1 … 366 days.
         public var lifetime: Int64
         public var clientID: String?
+        /// Whether its holder can have it renewed, without anybody's doing.
+        public var isRenewable: Bool
 
         public init(
             subject: String, scopes: [String], streams: [String], attributes: [String] = [], lifetime: Int64,
-            clientID: String? = nil
+            clientID: String? = nil, isRenewable: Bool = false
         ) {
             self.subject = subject
             self.scopes = scopes
@@ -28,6 +30,7 @@ public struct TokenIssuer: Sendable {
             self.attributes = attributes
             self.lifetime = lifetime
             self.clientID = clientID
+            self.isRenewable = isRenewable
         }
     }
 
@@ -50,14 +53,27 @@ public struct TokenIssuer: Sendable {
         guard (1...Self.longestLifetime).contains(grant.lifetime) else {
             throw KeyAccessServerError.invalid(setting: "lifetime", what: "1 second … 366 days is allowed")
         }
-        guard let key = store.ring.issuer.first else {
-            throw KeyAccessServerError.invalid(setting: "issuer key", what: "there is none")
-        }
-        let claims = AccessClaims(
-            issuer: KeyAccessServerConfiguration.localIssuer, subject: grant.subject, audience: [audience],
-            expiresAt: NumericDate(seconds: now + grant.lifetime), issuedAt: NumericDate(seconds: now),
+        let register = try AccessRegister(store: store)
+        let issuer = KeyAccessServerConfiguration.localIssuer
+        // A token made in the second in which the subject's others were revoked is none of those.
+        let revoked = register.revocations.issuedUntil(issuer: issuer, subject: grant.subject) ?? .min
+        let issuedAt = revoked >= now && revoked <= now + 30 ? revoked + 1 : now
+        var claims = AccessClaims(
+            issuer: issuer, subject: grant.subject, audience: [audience],
+            expiresAt: NumericDate(seconds: now + grant.lifetime), issuedAt: NumericDate(seconds: issuedAt),
             scopes: grant.scopes, clientID: grant.clientID, streams: grant.streams, attributes: grant.attributes,
             tokenID: Hexadecimal.encode(try SecureRandom.bytes(16)))
+        claims.isRenewable = grant.isRenewable
+        let ring = store.ring
+        let token = try Self.sign(claims, ring)
+        _ = try register.note(claims, kid: ring.issuer.first?.kid, now: now)
+        return token
+    }
+
+    static func sign(_ claims: AccessClaims, _ ring: KeyRing) throws -> String {
+        guard let key = ring.issuer.first else {
+            throw KeyAccessServerError.invalid(setting: "issuer key", what: "there is none")
+        }
         let input = JSONWebToken.signingInput(
             header: try JSONCoding.encode(TokenHeader(algorithm: SignatureAlgorithm.es256.rawValue, keyID: key.kid)),
             claims: try JSONCoding.encode(claims))

@@ -14,6 +14,7 @@ struct UnwrappedKey {
         case malformedHeader = "malformed header"
         case unsupportedCurve = "curve is not P-256"
         case unknownKid = "unknown kid"
+        case keyNotProven = "nothing proves which key the header is for"
         case invalidPoint = "ephemeral key is not on the curve"
         case unwrapFailed = "unwrap failed"
         case policyUnreadable = "policy can't be read"

@@ -49,4 +49,24 @@ struct VerificationKey: Sendable {
             constantTimeEqual(Digest.hmacSHA256(key: secret, token.signingInput), token.signature)
         }
     }
+
+    /// Most keys that a set may hold.
+    static let maximumOfSet = 64
+
+    /// The keys of a JWKS (RFC 7517 §5) that sign tokens.
+    ///
+    /// - Parameter place: where the text comes from, for the error.
+    static func set(_ text: [UInt8], from place: String) throws(KeyAccessServerError) -> [VerificationKey] {
+        guard let set = try? JSONCoding.decode(JSONWebKeySet.self, from: text) else {
+            throw .file(path: place, what: "it is not a JWKS file")
+        }
+        // Keys for encryption and of kinds that we don't know are for somebody else.
+        let keys = set.keys.filter { $0.use == nil || $0.use == "sig" }.compactMap { try? VerificationKey($0) }
+        guard !keys.isEmpty, keys.count <= maximumOfSet else {
+            throw .file(
+                path: place,
+                what: "it holds \(keys.count) keys for ES256, RS256 or EdDSA; 1…\(maximumOfSet) are needed")
+        }
+        return keys
+    }
 }

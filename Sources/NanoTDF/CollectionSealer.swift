@@ -25,8 +25,10 @@ public final class CollectionSealer: Sendable {
     public let header: NanoTDFHeader
     /// `header` on the wire; queue it before the first item.
     public let headerBytes: [UInt8]
-    /// SHA-256 of `headerBytes`: what a KAS registers and an opener tells collections apart by.
+    /// SHA-256 of `headerBytes`: what an opener and a KAS tell collections apart by.
     public let headerHash: [UInt8]
+    /// For the KAS: that this header was made here.
+    public let claim: CollectionClaim
 
     private struct State {
         /// Counter of the last item; 0 before the first.
@@ -62,6 +64,7 @@ public final class CollectionSealer: Sendable {
             curve: recipient.curve, ephemeralPublicKey: sealing.publicKey)
         headerBytes = try header.encoded()
         headerHash = crypto.sha256(headerBytes[...])
+        claim = CollectionClaim(headerBytes: headerBytes, headerHash: headerHash, proof: sealing.proof)
         state = Mutex(State(last: lastCounter, context: sealing.context))
     }
 

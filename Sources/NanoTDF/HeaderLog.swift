@@ -1,18 +1,18 @@
 /// The headers that a live reader was told of: which are new, which wait for their key, which are over.
 struct HeaderLog {
-    /// Headers that may wait for a key at a time; the oldest gives way.
+    /// Headers that may wait for a key at a time. Of too many the youngest that was refused gives way, else the youngest:
+    /// a relay that makes headers up does not push the genuine one out with them.
     static let waitingLimit = 8
-    /// Hashes of past collections that are remembered, so that a relay can't bring one back with all its items.
-    static let retiredLimit = 64
 
     struct Waiting {
         let hash: [UInt8]
         let sequence: UInt64
         let tagByteCount: Int
+        var isRefused = false
     }
 
     private(set) var waiting: [Waiting] = []
-    private var retired: [[UInt8]] = []
+    private var retired = RetiredHeaders()
     private var admissions: [UInt64] = []
     private var nextSequence: UInt64 = 0
     private let perSecond: Int
@@ -39,7 +39,9 @@ struct HeaderLog {
     }
 
     mutating func announced(_ hash: [UInt8], tagByteCount: Int) {
-        if waiting.count == Self.waitingLimit { waiting.removeFirst() }
+        if waiting.count == Self.waitingLimit {
+            waiting.remove(at: waiting.lastIndex { $0.isRefused } ?? waiting.index(before: waiting.endIndex))
+        }
         waiting.append(Waiting(hash: hash, sequence: nextSequence, tagByteCount: tagByteCount))
         nextSequence += 1
     }
@@ -50,8 +52,12 @@ struct HeaderLog {
         return waiting.remove(at: index)
     }
 
+    mutating func refused(_ hash: [UInt8]) {
+        guard let index = waiting.firstIndex(where: { $0.hash == hash }) else { return }
+        waiting[index].isRefused = true
+    }
+
     mutating func retire(_ hashes: [[UInt8]]) {
-        retired += hashes
-        if retired.count > Self.retiredLimit { retired.removeFirst(retired.count - Self.retiredLimit) }
+        for hash in hashes { retired.insert(hash) }
     }
 }

@@ -10,6 +10,7 @@ struct HoldQueue<Context: Sendable>: Sendable {
 
     struct Entry: Sendable {
         var content: Content
+        let medium: ItemMedium
         let context: Context
         let arrivedAt: UInt64
         let byteCount: Int

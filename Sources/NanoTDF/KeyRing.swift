@@ -53,6 +53,11 @@ struct KeyRing: ~Copyable {
         return [collections.removeLast().hash]
     }
 
+    /// The relay plays again from what it keeps.
+    mutating func resumed() {
+        for index in collections.indices { collections[index].window.resumed() }
+    }
+
     /// Wipes old keys whose overlap is over.
     /// - Returns: their hashes.
     mutating func wipeExpired(at now: UInt64) -> [[UInt8]] {
@@ -67,7 +72,7 @@ struct KeyRing: ~Copyable {
     ///   - only: limits the attempt to one collection.
     ///   - budget: opens that the item may still cost.
     mutating func attempt(
-        _ item: ItemEnvelope, only hash: [UInt8]? = nil, budget: inout Int, at now: UInt64,
+        _ item: ItemEnvelope, _ medium: ItemMedium, only hash: [UInt8]? = nil, budget: inout Int, at now: UInt64,
         wiped: inout [[UInt8]]
     ) -> Attempt {
         for index in candidates() where hash == nil || collections[index].hash == hash {
@@ -81,7 +86,7 @@ struct KeyRing: ~Copyable {
                     ciphertext: parts.ciphertext, tag: parts.tag, nonce: rule.nonce(item.counter))
                 guard let plaintext = result ?? nil else { continue }
                 if collection.rule == nil { lock(index, rule, at: now) }
-                let arrival = collections[index].window.arrived(item.counter)
+                let arrival = collections[index].window.arrived(item.counter, medium)
                 if collection.rule == nil { wiped += dropOlderThanPrevious() }
                 return .opened(
                     plaintext: plaintext, hash: collection.hash, sequence: collection.sequence, arrival: arrival)

@@ -31,15 +31,17 @@ public protocol NanoTDFCrypto: Sendable {
     func constantTimeEqual(_ left: ArraySlice<UInt8>, _ right: ArraySlice<UInt8>) -> Bool
 }
 
-/// A sealing context and the public half of the ephemeral key that it came from.
+/// A sealing context, the public half of the ephemeral key that it came from, and the proof of having made both.
 public struct EphemeralSealing {
     /// Compressed SEC1 point.
     public let publicKey: [UInt8]
     public let context: any ItemSealingContext
+    public let proof: any PossessionProof
 
-    public init(publicKey: [UInt8], context: any ItemSealingContext) {
+    public init(publicKey: [UInt8], context: any ItemSealingContext, proof: any PossessionProof) {
         self.publicKey = publicKey
         self.context = context
+        self.proof = proof
     }
 }
 

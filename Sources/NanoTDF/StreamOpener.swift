@@ -4,6 +4,7 @@ public struct OpenedItem<Context: Sendable>: Sendable {
     public let counter: UInt32
     /// SHA-256 of the header of its collection.
     public let collection: [UInt8]
+    public let medium: ItemMedium
     /// What the caller gave along with the item.
     public let context: Context
 }
@@ -17,7 +18,9 @@ extension OpenedItem: Equatable where Context: Equatable {}
 /// 2. keeps up to three keys, finds the nonce rule of each by trial on the first item that authenticates, and wipes the
 ///    old key two seconds after the first item under the new one;
 /// 3. holds items that come before their key, within limits, and hands them out in order of arrival;
-/// 4. refuses what does not authenticate, repeats, counter 0 and everything over its limits, and counts it.
+/// 4. refuses what does not authenticate, repeats, counter 0 and everything over its limits, and counts it;
+/// 5. hands each medium out with strictly growing counters, collection after collection: what a relay has put in another
+///    order is dropped and counted.
 ///
 /// Time is in nanoseconds of any monotonic clock. The driver calls ``timePassed(at:)`` when ``nextDeadline`` comes.
 ///
@@ -64,8 +67,10 @@ public struct StreamOpener<Context: Sendable>: ~Copyable, Sendable {
         /// No key for it, and no room to hold it.
         case noKey
         case authenticationFailed
-        /// Authentic, but its counter was seen before or is more than 64 behind.
+        /// Authentic, but its counter was seen before.
         case replayed
+        /// Authentic, but behind one of the same medium that was sealed after it, or more than 64 behind any.
+        case disordered
     }
 
     public struct Counters: Equatable, Sendable {
@@ -74,6 +79,7 @@ public struct StreamOpener<Context: Sendable>: ~Copyable, Sendable {
         public var noKey: UInt64 = 0
         public var authenticationFailed: UInt64 = 0
         public var replayed: UInt64 = 0
+        public var disordered: UInt64 = 0
         /// Counters that were skipped and did not come late: items that are lost.
         public var gaps: UInt64 = 0
         /// Items that are no items: counter 0, wrong lengths, over the limit.
@@ -90,6 +96,11 @@ public struct StreamOpener<Context: Sendable>: ~Copyable, Sendable {
     private var headers: HeaderLog
     private var held: HoldQueue<Context>
     private var counts = Counters()
+    /// The collection of the item of each medium that was handed out last.
+    /// Since `streamResumed` nothing of the newest collection has come.
+    private var isResuming = false
+    private var newestVideo: UInt64 = 0
+    private var newestAudio: UInt64 = 0
 
     public init(crypto: some NanoTDFCrypto, configuration: Configuration = Configuration()) {
         self.crypto = crypto
@@ -111,6 +122,13 @@ public struct StreamOpener<Context: Sendable>: ~Copyable, Sendable {
     /// When `timePassed` has something to do; nil if nothing is due.
     public var nextDeadline: UInt64? {
         [held.nextDeadline, ring.nextDeadline].compactMap { $0 }.min()
+    }
+
+    /// The relay plays again, on a new connection or for a new publisher. It begins with the group of pictures that runs:
+    /// what was seen of it is repeated, and nobody has changed its order.
+    public mutating func streamResumed() {
+        isResuming = true
+        ring.resumed()
     }
 
     /// A header came, in metadata or in band.
@@ -151,6 +169,18 @@ public struct StreamOpener<Context: Sendable>: ~Copyable, Sendable {
         return drain()
     }
 
+    /// The KAS said no, for now: of headers that wait, those that were refused give way first.
+    public mutating func keyRefused(forHeader hash: [UInt8]) {
+        headers.refused(hash)
+    }
+
+    /// The key is not wanted: its header is not asked for again.
+    /// - Returns: items that had been waiting behind items of that collection, in order of arrival.
+    public mutating func keyDiscarded(forHeader hash: [UInt8]) -> [OpenedItem<Context>] {
+        if headers.settled(hash) != nil { headers.retire([hash]) }
+        return drain()
+    }
+
     /// The KAS refused or did not answer. The same header is worth a new request when it comes again.
     /// - Returns: items that had been waiting behind items of that collection, in order of arrival.
     public mutating func keyFailed(forHeader hash: [UInt8], at now: UInt64) -> [OpenedItem<Context>] {
@@ -159,7 +189,9 @@ public struct StreamOpener<Context: Sendable>: ~Copyable, Sendable {
     }
 
     /// An item came. `context` is handed back with its plaintext, now or later.
-    public mutating func open(_ item: ArraySlice<UInt8>, context: Context, at now: UInt64) -> Outcome {
+    public mutating func open(
+        _ item: ArraySlice<UInt8>, medium: ItemMedium, context: Context, at now: UInt64
+    ) -> Outcome {
         let envelope: ItemEnvelope
         do throws(NanoTDFError) {
             envelope = try ItemEnvelope.parse(item, limit: configuration.itemLimit)
@@ -171,16 +203,16 @@ public struct StreamOpener<Context: Sendable>: ~Copyable, Sendable {
         headers.retire(ring.wipeExpired(at: now))
         var budget = KeyRing.opensPerItem
         var wiped: [[UInt8]] = []
-        let attempt = ring.attempt(envelope, budget: &budget, at: now, wiped: &wiped)
+        let attempt = ring.attempt(envelope, medium, budget: &budget, at: now, wiped: &wiped)
         headers.retire(wiped)
         switch attempt {
         case .opened(let plaintext, let hash, let sequence, let arrival):
-            guard count(arrival) else { return .dropped(.replayed) }
+            if let reason = refusal(of: arrival) { return .dropped(reason) }
             let opened = OpenedItem(
-                plaintext: plaintext, counter: envelope.counter, collection: hash, context: context)
+                plaintext: plaintext, counter: envelope.counter, collection: hash, medium: medium, context: context)
             return deliver(opened, sequence: sequence, byteCount: item.count, at: now)
         case .failed:
-            return hold(item, envelope, context, opensLeft: budget, at: now)
+            return hold(item, envelope, medium, context, opensLeft: budget, at: now)
         }
     }
 
@@ -192,7 +224,7 @@ public struct StreamOpener<Context: Sendable>: ~Copyable, Sendable {
         while let first = held.entries.first, held.isExpired(first, at: now) {
             switch held.removeFirst().content {
             case .sealed(_, _, let wasTried): giveUp(wasTried: wasTried)
-            case .opened(let item, _): delivered.append(item)
+            case .opened(let item, let sequence): if isInOrder(item, sequence) { delivered.append(item) }
             }
             delivered += drain()
         }
@@ -201,16 +233,34 @@ public struct StreamOpener<Context: Sendable>: ~Copyable, Sendable {
 }
 
 extension StreamOpener {
-    /// Counts an authentic item; false if it is a repeat.
-    private mutating func count(_ arrival: ReplayWindow.Arrival) -> Bool {
+    /// Counts an authentic item.
+    /// - Returns: why it must not be handed out.
+    private mutating func refusal(of arrival: ReplayWindow.Arrival) -> DropReason? {
         switch arrival {
         case .ahead(let gaps): counts.gaps += UInt64(gaps)
         case .late(let fillsGap): if fillsGap { counts.gaps -= 1 }
         case .repeated:
             counts.replayed += 1
-            return false
+            return .replayed
+        case .disordered:
+            counts.disordered += 1
+            return .disordered
         }
         counts.opened += 1
+        return nil
+    }
+
+    /// Whether no item of a later collection went before this one in its medium; counts it if so. Told of every item
+    /// that is handed out.
+    private mutating func isInOrder(_ item: OpenedItem<Context>, _ sequence: UInt64) -> Bool {
+        let newest = item.medium == .video ? newestVideo : newestAudio
+        guard sequence >= newest else {
+            counts.opened -= 1
+            if isResuming { counts.replayed += 1 } else { counts.disordered += 1 }
+            return false
+        }
+        if sequence == max(newestVideo, newestAudio) { isResuming = false }
+        if item.medium == .video { newestVideo = sequence } else { newestAudio = sequence }
         return true
     }
 
@@ -218,7 +268,9 @@ extension StreamOpener {
     private mutating func deliver(
         _ item: OpenedItem<Context>, sequence: UInt64, byteCount: Int, at now: UInt64
     ) -> Outcome {
-        guard !held.isEmpty, headers.awaitsKey(before: sequence) else { return .opened(item) }
+        guard !held.isEmpty, headers.awaitsKey(before: sequence) else {
+            return isInOrder(item, sequence) ? .opened(item) : .dropped(isResuming ? .replayed : .disordered)
+        }
         guard held.admits(byteCount) else {
             counts.opened -= 1
             counts.noKey += 1
@@ -226,13 +278,14 @@ extension StreamOpener {
         }
         held.append(
             .init(
-                content: .opened(item, sequence: sequence), context: item.context, arrivedAt: now,
-                byteCount: byteCount))
+                content: .opened(item, sequence: sequence), medium: item.medium, context: item.context,
+                arrivedAt: now, byteCount: byteCount))
         return .held
     }
 
     private mutating func hold(
-        _ item: ArraySlice<UInt8>, _ envelope: ItemEnvelope, _ context: Context, opensLeft: Int, at now: UInt64
+        _ item: ArraySlice<UInt8>, _ envelope: ItemEnvelope, _ medium: ItemMedium, _ context: Context, opensLeft: Int,
+        at now: UInt64
     ) -> Outcome {
         let wasTried = !ring.isEmpty && !headers.awaitsKey()
         let mayBeEarly = !wasTried || Int(envelope.counter) <= configuration.hold.items
@@ -242,8 +295,8 @@ extension StreamOpener {
         }
         held.append(
             .init(
-                content: .sealed(Array(item), opensLeft: opensLeft, wasTried: wasTried), context: context,
-                arrivedAt: now, byteCount: item.count))
+                content: .sealed(Array(item), opensLeft: opensLeft, wasTried: wasTried), medium: medium,
+                context: context, arrivedAt: now, byteCount: item.count))
         return .held
     }
 
@@ -260,16 +313,17 @@ extension StreamOpener {
                 let envelope = try? ItemEnvelope.parse(bytes[...], limit: bytes.count)
             else { continue }
             var wiped: [[UInt8]] = []
-            let attempt = ring.attempt(envelope, only: hash, budget: &opensLeft, at: now, wiped: &wiped)
+            let medium = held.entries[index].medium
+            let attempt = ring.attempt(envelope, medium, only: hash, budget: &opensLeft, at: now, wiped: &wiped)
             headers.retire(wiped)
             switch attempt {
             case .opened(let plaintext, _, let sequence, let arrival):
-                guard count(arrival) else {
+                guard refusal(of: arrival) == nil else {
                     dropped.insert(index)
                     continue
                 }
                 let item = OpenedItem(
-                    plaintext: plaintext, counter: envelope.counter, collection: hash,
+                    plaintext: plaintext, counter: envelope.counter, collection: hash, medium: medium,
                     context: held.entries[index].context)
                 held.replaceContent(at: index, by: .opened(item, sequence: sequence))
             case .failed where isLast && Int(envelope.counter) > configuration.hold.items:
@@ -288,19 +342,20 @@ extension StreamOpener {
         var delivered: [OpenedItem<Context>] = []
         var kept: [HoldQueue<Context>.Entry] = []
         var isBlocked = false
+        let waiting = held.entries.count
         for entry in held.entries {
             switch entry.content {
             case .opened(let item, let sequence) where !isBlocked:
                 if !kept.isEmpty && headers.awaitsKey(before: sequence) {
                     isBlocked = true
                     kept.append(entry)
-                } else {
+                } else if isInOrder(item, sequence) {
                     delivered.append(item)
                 }
             case .opened, .sealed: kept.append(entry)
             }
         }
-        if !delivered.isEmpty { held.replaceAll(kept) }
+        if kept.count < waiting { held.replaceAll(kept) }
         return delivered
     }
 }

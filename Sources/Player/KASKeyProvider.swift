@@ -1,6 +1,5 @@
 internal import KeyAccess
 public import KeyAccessClient
-public import NanoTDF
 
 /// Keys from the configured KAS.
 public struct KASKeyProvider: KeyProvider {
@@ -10,7 +9,7 @@ public struct KASKeyProvider: KeyProvider {
         client = KASRewrapClient(configuration: configuration)
     }
 
-    public func key(forHeader header: [UInt8]) async throws(KeyRefusal) -> CollectionKey {
+    public func key(forHeader header: [UInt8]) async throws(KeyRefusal) -> CollectionGrant {
         do throws(KeyAccessError) {
             return try await client.rewrap(header: header)
         } catch {

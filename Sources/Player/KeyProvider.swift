@@ -1,9 +1,9 @@
-public import NanoTDF
+public import KeyAccessClient
 
-/// Gets the key of a collection from the one KAS that the viewer is configured for, whatever the header says.
+/// Gets the key, and what the KAS knows, of a collection from the one KAS that the viewer is configured for, whatever the header says.
 public protocol KeyProvider: Sendable {
     /// - Parameter header: the collection's NanoTDF header, as it came.
-    func key(forHeader header: [UInt8]) async throws(KeyRefusal) -> CollectionKey
+    func key(forHeader header: [UInt8]) async throws(KeyRefusal) -> CollectionGrant
 }
 
 /// Why there is no key.

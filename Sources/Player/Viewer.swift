@@ -1,4 +1,6 @@
 internal import Cryptography
+internal import Glibc
+internal import KeyAccessClient
 public import Logging
 internal import Media
 internal import NIOCore
@@ -12,8 +14,8 @@ public import RTMPTransport
 public final class Viewer: @unchecked Sendable {
     /// Keys that are asked for at the same time; a relay that announces more headers waits.
     private static let mostKeyRequests = 4
-    /// A refused key ends the viewer only when nothing has been opened for so long, in nanoseconds.
-    private static let denialPatience: UInt64 = 5_000_000_000
+    /// A viewer that has opened nothing for so long, in nanoseconds, is not playing.
+    private static let silence: UInt64 = 1_000_000_000
 
     private let configuration: ViewerConfiguration
     private let logger: Logger
@@ -26,7 +28,9 @@ public final class Viewer: @unchecked Sendable {
     private var statistics = ViewerStatistics()
     private var player: RTMPPlayerConnection?
     private var backoff = ReconnectBackoff()
-    private var keyRequests: [(hash: [UInt8], task: Task<Void, Never>)] = []
+    private var keyRequests: [(hash: [UInt8], request: KeyRequest, task: Task<Void, Never>)] = []
+    private var keysAhead = KeysAhead()
+    private var keyAhead: Task<Void, Never>?
     private var tick: RepeatedTask?
     private var reconnect: Scheduled<Void>?
     private var firstUnit: UInt64?
@@ -50,7 +54,8 @@ public final class Viewer: @unchecked Sendable {
         self.logger = logger
         states = StateReporter(onState)
         session = ViewerSession(
-            crypto: OpenSSLCrypto(), hold: configuration.hold, allowsClear: configuration.allowsClear)
+            crypto: OpenSSLCrypto(), hold: configuration.hold, allowsClear: configuration.allowsClear,
+            judging: configuration.judging)
         let finished = eventLoop.makePromise(of: ViewerError?.self)
         self.finished = finished
         let end = OutputEnd()
@@ -102,10 +107,14 @@ public final class Viewer: @unchecked Sendable {
 
     // MARK: On the event loop
 
-    private func end(_ error: ViewerError?) {
+    private func end(_ error: ViewerError?, isStreamOver: Bool = false) {
         eventLoop.execute {
             guard !self.isFinished else { return }
             self.isFinished = true
+            let now = NIODeadline.now().uptimeNanoseconds
+            self.session.finish(isStreamOver: isStreamOver, at: now)
+            self.takeVerdict(at: now)
+            self.keyAhead?.cancel()
             self.tick?.cancel()
             self.reconnect?.cancel()
             for request in self.keyRequests { request.task.cancel() }
@@ -124,6 +133,18 @@ public final class Viewer: @unchecked Sendable {
         states.report(statistics)
     }
 
+    /// States are told when the verdict changes, not with each millisecond of age.
+    private func takeVerdict(at now: UInt64) {
+        guard let verdict = session.verdict(at: now) else { return }
+        let isNew = statistics.verdict != verdict.verdict
+        statistics.verdict = verdict.verdict
+        statistics.verdictReason = verdict.reason
+        statistics.age = verdict.age
+        guard isNew, !isFinished else { return }
+        session.report(into: &statistics)
+        states.report(statistics)
+    }
+
     private func connect() {
         guard !isFinished else { return }
         enter(.connecting)
@@ -133,15 +154,26 @@ public final class Viewer: @unchecked Sendable {
 
     private func timePassed() {
         let now = NIODeadline.now().uptimeNanoseconds
+        session.clockReads(Self.wallClock(), at: now)
         perform(session.timePassed(at: now))
+        takeVerdict(at: now)
         // Not `now - firstUnit`: what was just delivered may be younger than `now`.
         if let firstUnit, let duration = configuration.duration, now >= firstUnit + duration { end(nil) }
+    }
+
+    /// Unix milliseconds.
+    private static func wallClock() -> Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
     }
 
     private func perform(_ actions: [ViewerSession.Action]) {
         for action in actions {
             switch action {
             case .requestKey(let header, let hash): requestKey(header, hash)
+            case .prepareKey(let header, let rotation): prepareKey(header, rotation)
+            case .withhold: withheld()
             case .deliver(let event, let provenance): deliver(event, provenance)
             case .refuseClear: end(.clearStream)
             }
@@ -162,78 +194,130 @@ public final class Viewer: @unchecked Sendable {
         output.deliver(event, provenance)
     }
 
+    /// The time of a viewer that shows nothing is limited as well.
+    private func withheld() {
+        guard !isFinished else { return }
+        unitCame()
+        takeVerdict(at: lastUnit)
+        enter(.waitingForStream, "what the relay plays is old")
+    }
+
     private func unitCame() {
         lastUnit = NIODeadline.now().uptimeNanoseconds
         firstUnit = firstUnit ?? lastUnit
     }
 
     private func requestKey(_ header: [UInt8], _ hash: [UInt8]) {
+        let now = NIODeadline.now().uptimeNanoseconds
         guard let provider = configuration.provider else {
-            perform(session.keyFailed(forHeader: hash, at: NIODeadline.now().uptimeNanoseconds))
+            perform(session.keyFailed(forHeader: hash, at: now))
             return
         }
         statistics.collections += 1
-        if keyRequests.count >= Self.mostKeyRequests {
-            let oldest = keyRequests.removeFirst()
-            oldest.task.cancel()
-            perform(session.keyFailed(forHeader: oldest.hash, at: NIODeadline.now().uptimeNanoseconds))
+        if let ready = keysAhead.take(hash) {
+            statistics.keysAhead += 1
+            keyArrived(ready.grant, hash, receivedAt: ready.receivedAt)
+            return
         }
+        makeRoom(at: now)
         let eventLoop = eventLoop
         // Ends with its answer, its last retry, or the viewer (`end` cancels it).
         let task = Task {
-            var request = KeyRequest()
             while !Task.isCancelled {
                 let begin = NIODeadline.now()
                 do throws(KeyRefusal) {
-                    let key = try await provider.key(forHeader: header)
+                    let grant = try await provider.key(forHeader: header)
                     let took = UInt64((NIODeadline.now() - begin).nanoseconds)
-                    eventLoop.execute { self.keyArrived(key, hash, after: took) }
+                    eventLoop.execute { self.keyCame(grant, hash, after: took) }
                     return
                 } catch {
                     if Task.isCancelled { return }
                     let refusal = error
-                    guard let delay = request.refused(refusal.kind) else {
-                        eventLoop.execute { self.keyRefused(refusal, hash) }
-                        return
-                    }
-                    eventLoop.execute { self.keyDelayed(refusal) }
-                    try? await Task.sleep(for: .nanoseconds(delay))
+                    let pause = try? await eventLoop.submit { self.keyRefused(refusal, hash) }.get()
+                    guard let pause = pause ?? nil else { return }
+                    try? await Task.sleep(for: .nanoseconds(pause))
                 }
             }
         }
-        keyRequests.append((hash, task))
+        keyRequests.append((hash, KeyRequest(at: now), task))
     }
 
-    private func keyArrived(_ key: CollectionKey, _ hash: [UInt8], after nanoseconds: UInt64) {
+    private func makeRoom(at now: UInt64) {
+        guard keyRequests.count >= Self.mostKeyRequests,
+            let index = KeyRequest.dispensable(of: keyRequests.map(\.request), at: now)
+        else { return }
+        let request = keyRequests.remove(at: index)
+        request.task.cancel()
+        perform(session.keyFailed(forHeader: request.hash, at: now))
+    }
+
+    private func keyCame(_ grant: CollectionGrant, _ hash: [UInt8], after nanoseconds: UInt64) {
         guard !isFinished else { return }
-        keyRequests.removeAll { $0.hash == hash }
         statistics.rewraps += 1
         statistics.slowestRewrap = max(statistics.slowestRewrap, nanoseconds)
-        perform(session.keyArrived(key, forHeader: hash, at: NIODeadline.now().uptimeNanoseconds))
+        keyArrived(grant, hash, receivedAt: NIODeadline.now().uptimeNanoseconds)
     }
 
-    private func keyDelayed(_ refusal: KeyRefusal) {
-        guard !isFinished else { return }
-        statistics.rewrapFailures += 1
-        logger.warning("no key yet", metadata: ["reason": "\(refusal.reason)"])
-        if statistics.state != .playing { enter(.waitingForKey, refusal.reason) }
-    }
-
-    private func keyRefused(_ refusal: KeyRefusal, _ hash: [UInt8]) {
-        guard !isFinished else { return }
+    private func keyArrived(_ grant: CollectionGrant, _ hash: [UInt8], receivedAt: UInt64) {
         keyRequests.removeAll { $0.hash == hash }
+        let now = NIODeadline.now().uptimeNanoseconds
+        perform(
+            session.keyArrived(grant.key, facts: grant.facts, receivedAt: receivedAt, forHeader: hash, at: now))
+        takeVerdict(at: now)
+        guard statistics.verdict == .notThisStream, !isFinished else { return }
+        // What is there is not shown; the time limit counts all the same.
+        firstUnit = firstUnit ?? now
+        enter(.waitingForStream, statistics.verdictReason)
+    }
+
+    /// - Returns: nanoseconds until the next try; nil for none.
+    private func keyRefused(_ refusal: KeyRefusal, _ hash: [UInt8]) -> UInt64? {
+        guard !isFinished, let index = keyRequests.firstIndex(where: { $0.hash == hash }) else { return nil }
         statistics.rewrapFailures += 1
         let now = NIODeadline.now().uptimeNanoseconds
-        perform(session.keyFailed(forHeader: hash, at: now))
-        // A relay can announce headers of its own; a stream that still opens is not ended by them.
-        if firstUnit == nil || now >= lastUnit + Self.denialPatience { end(.denied(refusal.reason)) }
+        let pause = keyRequests[index].request.refused(
+            refusal.kind, hasPlayed: firstUnit != nil, at: now, random: UInt64.random(in: 0 ... .max))
+        if refusal.kind == .denied { session.keyRefused(forHeader: hash) }
+        guard let pause else {
+            keyRequests.remove(at: index)
+            perform(session.keyFailed(forHeader: hash, at: now))
+            // A relay can announce headers of its own; they do not end a viewer that waits for the genuine one's key.
+            if keyRequests.isEmpty { end(.denied(refusal.reason)) }
+            return nil
+        }
+        logger.warning("no key yet", metadata: ["reason": "\(refusal.reason)"])
+        if statistics.state != .playing || now >= lastUnit + Self.silence { enter(.waitingForKey, refusal.reason) }
+        return pause
+    }
+
+    /// Asks for the key of the collection that comes next, at a moment of its own.
+    private func prepareKey(_ header: [UInt8], _ rotation: Double) {
+        guard let provider = configuration.provider else { return }
+        let hash = Digest.sha256(header)
+        guard
+            let delay = keysAhead.announced(
+                hash, rotation: rotation, at: NIODeadline.now().uptimeNanoseconds,
+                random: UInt64.random(in: 0 ... .max))
+        else { return }
+        keyAhead?.cancel()
+        let eventLoop = eventLoop
+        // One try: when the header comes, its key is asked for anyway.
+        keyAhead = Task {
+            try? await Task.sleep(for: .nanoseconds(delay))
+            guard !Task.isCancelled, let grant = try? await provider.key(forHeader: header) else { return }
+            eventLoop.execute {
+                guard !self.isFinished else { return }
+                self.statistics.rewraps += 1
+                self.keysAhead.arrived(grant, forHeader: hash, at: NIODeadline.now().uptimeNanoseconds)
+            }
+        }
     }
 }
 
 extension Viewer: RTMPPlayerDelegate {
     public func playerStarted(_ player: RTMPPlayerConnection) {
         backoff.streamStarted(at: NIODeadline.now().uptimeNanoseconds)
-        session.streamStarted()
+        session.streamStarted(at: NIODeadline.now().uptimeNanoseconds)
         if statistics.state != .playing { enter(.waitingForStream) }
     }
 
@@ -261,6 +345,9 @@ extension Viewer: RTMPPlayerDelegate {
         if configuration.untilStreamEnds, firstUnit != nil || session.hasFrames {
             drainThenEnd()
         } else {
+            let now = NIODeadline.now().uptimeNanoseconds
+            session.streamEnded(at: now)
+            takeVerdict(at: now)
             enter(.waitingForStream, "the publisher has left")
         }
     }
@@ -271,7 +358,9 @@ extension Viewer: RTMPPlayerDelegate {
         let now = NIODeadline.now().uptimeNanoseconds
         let deadline = drainEnd ?? now + configuration.hold.duration
         drainEnd = deadline
-        guard session.isWaitingForKey, !keyRequests.isEmpty, now < deadline else { return end(nil) }
+        guard session.isWaitingForKey, !keyRequests.isEmpty, now < deadline else {
+            return end(nil, isStreamOver: true)
+        }
         eventLoop.scheduleTask(in: .milliseconds(100)) { self.drainThenEnd() }
     }
 
@@ -279,6 +368,7 @@ extension Viewer: RTMPPlayerDelegate {
         self.player = nil
         guard !isFinished else { return }
         let now = NIODeadline.now().uptimeNanoseconds
+        session.connectionLost(at: now)
         if case .session(.authenticationFailed) = error.cause { return end(.relay(error.why)) }
         // Files do not mend themselves while we wait.
         if case .tlsConfiguration = error.cause { return end(.relay("\(error.what): \(error.why)")) }

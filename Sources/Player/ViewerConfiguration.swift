@@ -24,6 +24,8 @@ public struct ViewerConfiguration: Sendable {
     public var duration: UInt64?
     /// End when the publisher leaves, instead of waiting for the next one.
     public var untilStreamEnds: Bool
+    /// What is asked for: the stream's name at the KAS, by default that of the URL, and how old it may be.
+    public var judging: StreamJudge.Configuration
     /// How long frames may wait for their key. Generous: a KAS that is slow must not cost a frame.
     public var hold = HoldLimits(items: 1024, duration: 5_000_000_000, bytes: 32 << 20)
     /// What the outputs may be behind, in bytes; after that units are lost to them, and counted.
@@ -39,6 +41,7 @@ public struct ViewerConfiguration: Sendable {
         self.recordingPath = recordingPath
         self.duration = duration
         self.untilStreamEnds = untilStreamEnds
+        judging = StreamJudge.Configuration(stream: url.streamPath)
     }
 
     var provider: (any KeyProvider)? {

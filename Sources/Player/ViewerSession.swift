@@ -1,4 +1,5 @@
 internal import FLV
+public import KeyAccess
 public import Media
 public import NanoTDF
 internal import Wire
@@ -9,7 +10,9 @@ internal import Wire
 /// 1. finds the NanoTDF header, in metadata or in band, and names the one key request that each is worth;
 /// 2. opens what is sealed, and hands it on in sending order, each format before the first unit that needs it;
 /// 3. tells a stream in clear from a sealed one, and refuses it unless it may be shown;
-/// 4. keeps time growing when the relay, the publisher or this viewer came back.
+/// 4. keeps time growing when the relay, the publisher or this viewer came back;
+/// 5. takes the publisher's notes out of the units, has the stream judged by them (`StreamJudge`), and hands on nothing
+///    that is old unless it may.
 ///
 /// The odd case: a format that comes while frames before it still wait for their key. Formats are numbered, and a frame
 /// knows the number of those that came before it.
@@ -27,8 +30,13 @@ public struct ViewerSession: ~Copyable {
     public enum Action: Equatable, Sendable {
         /// Ask the KAS, then report with `keyArrived` or `keyFailed`.
         case requestKey(header: [UInt8], hash: [UInt8])
+        /// The collection that will probably come next: its key may be asked for ahead, at any moment before its time.
+        /// - rotation: seconds from one collection to the next.
+        case prepareKey(header: [UInt8], rotation: Double)
         /// Nil provenance: a format, or a unit of a stream in clear.
         case deliver(MediaEvent, Provenance?)
+        /// A unit was opened that is too old to be shown.
+        case withhold
         /// The stream is not encrypted, and may not be shown.
         case refuseClear
     }
@@ -60,13 +68,23 @@ public struct ViewerSession: ~Copyable {
     private var isClear: Bool?
     private var timeline = OutputTimeline()
     private var unreadableCount: UInt64 = 0
+    private var judge: StreamJudge
+    private var withheld = WithheldUnits()
+    private var nextHeader: [UInt8]?
+    private var disordered: UInt64 = 0
+    /// The stream has ended, and items of it still wait for their key.
+    private var isEndDue = false
 
     /// - Parameter hold: how long frames may wait for their key.
-    public init(crypto: some NanoTDFCrypto, hold: HoldLimits, allowsClear: Bool) {
+    public init(
+        crypto: some NanoTDFCrypto, hold: HoldLimits, allowsClear: Bool,
+        judging: StreamJudge.Configuration = StreamJudge.Configuration()
+    ) {
         var configuration = StreamOpener<FrameContext>.Configuration()
         configuration.hold = hold
         opener = StreamOpener(crypto: crypto, configuration: configuration)
         self.allowsClear = allowsClear
+        judge = StreamJudge(judging)
     }
 
     /// Something came that was, or could have been, a picture or sound.
@@ -85,14 +103,59 @@ public struct ViewerSession: ~Copyable {
         statistics.gaps = counters.gaps
         statistics.malformed = counters.malformed
         statistics.unreadable = unreadableCount
+        statistics.headersIgnored = counters.headersIgnored
+        statistics.headersInvalid = counters.headersInvalid
+        statistics.disordered = counters.disordered
+        statistics.stale = withheld.dropped
+        statistics.notThisStream = judge.counters.notThisStream
+        statistics.truncated = judge.counters.truncated
+    }
+
+    /// Whether it is the stream that was asked for, and live; nil before the first frame.
+    public func verdict(at now: UInt64) -> StreamJudge.Verdict? {
+        judge.hasBegun ? judge.verdict(at: now) : nil
+    }
+
+    /// This machine's clock, in Unix milliseconds.
+    public mutating func clockReads(_ milliseconds: Int64, at now: UInt64) {
+        judge.clockReads(milliseconds, at: now)
     }
 
     /// A new connection to the relay, or a new publisher: formats and header come again, and time may begin anew. Frames
     /// of before that still wait for their key keep their formats.
-    public mutating func streamStarted() {
+    public mutating func streamStarted(at now: UInt64) {
         isClear = nil
         hasHeader = false
         timeline.sourceRestarted()
+        settleEnd(at: now, always: true)
+        judge.streamStarted(at: now)
+        opener.streamResumed()
+    }
+
+    /// The relay says that the publisher has left.
+    public mutating func streamEnded(at now: UInt64) {
+        isEndDue = true
+        settleEnd(at: now)
+    }
+
+    /// The connection to the relay is gone.
+    public mutating func connectionLost(at now: UInt64) {
+        judge.connectionLost(at: now)
+    }
+
+    /// Nothing more will be given to it.
+    /// - Parameter isStreamOver: because the stream ended, and not because somebody has seen enough.
+    public mutating func finish(isStreamOver: Bool, at now: UInt64) {
+        settleEnd(at: now, always: true)
+        judge.finish(isStreamOver: isStreamOver, at: now)
+        withheld.drop()
+    }
+
+    /// What still waits may hold the end that the publisher sealed.
+    private mutating func settleEnd(at now: UInt64, always: Bool = false) {
+        guard isEndDue, always || !isWaitingForKey else { return }
+        isEndDue = false
+        judge.streamEnded(at: now)
     }
 
     /// An audio, video or data message of the relay.
@@ -107,8 +170,22 @@ public struct ViewerSession: ~Copyable {
         }
     }
 
-    public mutating func keyArrived(_ key: CollectionKey, forHeader hash: [UInt8], at now: UInt64) -> [Action] {
-        deliver(opener.keyArrived(key, forHeader: hash, at: now), at: now)
+    /// - Parameters:
+    ///   - facts: what the KAS knows of the collection; a key of another stream is not used.
+    ///   - receivedAt: when the KAS answered, if that was not now.
+    public mutating func keyArrived(
+        _ key: CollectionKey, facts: CollectionFacts? = nil, receivedAt: UInt64? = nil, forHeader hash: [UInt8],
+        at now: UInt64
+    ) -> [Action] {
+        guard judge.keyArrived(facts, forHeader: hash, receivedAt: receivedAt ?? now) else {
+            return deliver(opener.keyDiscarded(forHeader: hash), at: now)
+        }
+        return deliver(opener.keyArrived(key, forHeader: hash, at: now), at: now)
+    }
+
+    /// The KAS said no, and is asked again.
+    public mutating func keyRefused(forHeader hash: [UInt8]) {
+        opener.keyRefused(forHeader: hash)
     }
 
     public mutating func keyFailed(forHeader hash: [UInt8], at now: UInt64) -> [Action] {
@@ -117,15 +194,21 @@ public struct ViewerSession: ~Copyable {
 
     /// To be called some times a second.
     public mutating func timePassed(at now: UInt64) -> [Action] {
-        deliver(opener.timePassed(at: now), at: now)
+        judge.timePassed(at: now)
+        return deliver(opener.timePassed(at: now), at: now)
     }
 }
 
 extension ViewerSession {
     private mutating func metadata(_ body: ArraySlice<UInt8>, at now: UInt64) -> [Action] {
         do {
-            guard let header = try StreamMetadata.parse(body)?.ntdfHeader else { return [] }
-            return headerArrived(header, at: now)
+            guard let metadata = try StreamMetadata.parse(body) else { return [] }
+            let actions = metadata.ntdfHeader.map { headerArrived($0, at: now) } ?? []
+            guard let next = metadata.nextNTDFHeader, next != nextHeader, next != metadata.ntdfHeader,
+                let rotation = metadata.rotationSeconds, (try? NanoTDFHeader.parse(next)) != nil
+            else { return actions }
+            nextHeader = next
+            return actions + [.prepareKey(header: next, rotation: rotation)]
         } catch {
             unreadableCount += 1
             return []
@@ -135,7 +218,9 @@ extension ViewerSession {
     private mutating func headerArrived(_ header: [UInt8], at now: UInt64) -> [Action] {
         hasHeader = true
         switch opener.headerArrived(header, at: now) {
-        case .requestKey(let header, let hash): return [.requestKey(header: header, hash: hash)]
+        case .requestKey(let header, let hash):
+            judge.headerArrived(hash)
+            return [.requestKey(header: header, hash: hash)]
         case .duplicate, .rateLimited, .invalid: return []
         }
     }
@@ -199,9 +284,14 @@ extension ViewerSession {
                 return deliver(context, Array(payload), nil)
             }
         }
-        switch opener.open(payload, context: context, at: now) {
+        let medium: ItemMedium =
+            switch context.tag {
+            case .video: .video
+            case .audio: .audio
+            }
+        switch opener.open(payload, medium: medium, context: context, at: now) {
         case .opened(let item): return deliver([item], at: now)
-        case .held, .dropped: return []
+        case .held, .dropped: return deliver([], at: now)
         }
     }
 
@@ -225,22 +315,36 @@ extension ViewerSession {
     }
 
     private mutating func deliver(_ items: [OpenedItem<FrameContext>], at now: UInt64) -> [Action] {
-        items.flatMap { item in
-            deliver(
-                item.context, item.plaintext,
+        if opener.counters.disordered > disordered {
+            disordered = opener.counters.disordered
+            judge.disordered(at: now)
+        }
+        let actions = items.flatMap { item in
+            var plaintext = item.plaintext
+            let note: StreamNote? =
+                switch item.context.tag {
+                case .video(let header): StreamNote.removed(fromVideo: &plaintext, codec: header.codec)
+                case .audio: StreamNote.removed(fromAudio: &plaintext)
+                }
+            judge.opened(
+                item.counter, in: item.collection, note: note, isEmpty: item.plaintext.isEmpty, at: now)
+            return deliver(
+                item.context, plaintext,
                 Provenance(counter: item.counter, collection: item.collection, instant: now))
         }
+        settleEnd(at: now)
+        return actions
     }
 
     private mutating func deliver(
         _ context: FrameContext, _ payload: [UInt8], _ provenance: Provenance?
     ) -> [Action] {
-        var actions: [Action] = []
+        var formats: [MediaEvent] = []
         while let format = waitingFormats.first, format.number <= context.formats {
             waitingFormats.removeFirst()
             do {
                 let event = try depacketizer.message(type: format.type, timestamp: 0, body: format.body[...])
-                if let event { actions.append(.deliver(event, nil)) }
+                if let event { formats.append(event) }
             } catch {
                 unreadableCount += 1
             }
@@ -253,12 +357,23 @@ extension ViewerSession {
                 case .audio(let header):
                     try depacketizer.audio(header, payload: payload[...], timestamp: context.timestamp)
                 }
-            if case .accessUnit(let unit) = event {
-                actions.append(.deliver(.accessUnit(timeline.placed(unit)), provenance))
-            }
+            if case .accessUnit(let unit) = event { return show(timeline.placed(unit), provenance, formats) }
         } catch {
             unreadableCount += 1
         }
-        return actions
+        return formats.map { .deliver($0, nil) }
+    }
+
+    private mutating func show(
+        _ unit: AccessUnit, _ provenance: Provenance?, _ formats: [MediaEvent]
+    ) -> [Action] {
+        guard let provenance else {
+            return formats.map { .deliver($0, nil) } + [.deliver(.accessUnit(unit), nil)]
+        }
+        guard judge.isShowable(at: provenance.instant) else {
+            withheld.withhold(unit, provenance, formats: formats)
+            return [.withhold]
+        }
+        return withheld.release(unit, provenance, formats: formats).map { .deliver($0.event, $0.provenance) }
     }
 }

@@ -11,6 +11,24 @@ public struct ViewerStatistics: Codable, Equatable, Sendable {
         case ended
     }
 
+    /// Whether what is played is what was asked for, and live.
+    public enum Verdict: String, Codable, Sendable, CaseIterable {
+        /// The stream that was asked for, sealed no longer ago than the viewer accepts, whole and in order.
+        case live
+        /// It plays, and something about it cannot be told: see `verdictReason`.
+        case unverified
+        /// An old one, and the viewer was told that this may be.
+        case recording
+        /// An old one: it is opened and not shown.
+        case stale
+        /// The key is another stream's, and is not used.
+        case notThisStream
+        /// Frames came in another order than they were sealed in; those are dropped.
+        case disordered
+        /// The end of the stream, or of a collection, never came.
+        case truncated
+    }
+
     public struct Track: Codable, Equatable, Sendable {
         /// Access units that were handed on.
         public var units: UInt64 = 0
@@ -24,6 +42,20 @@ public struct ViewerStatistics: Codable, Equatable, Sendable {
     public var state = State.connecting
     /// Why it is in that state, for a person.
     public var reason: String?
+    /// Nil before the first frame.
+    public var verdict: Verdict?
+    /// Why the verdict is not `live`, for a person.
+    public var verdictReason: String?
+    /// Milliseconds since the newest time that the publisher sealed, by the KAS's clock; nil when it is not known.
+    public var age: Int64?
+    /// Units that were not shown because they are old.
+    public var stale: UInt64 = 0
+    /// Collections whose key was another stream's.
+    public var notThisStream: UInt64 = 0
+    /// Items that came behind one of their medium that was sealed after them; never handed on.
+    public var disordered: UInt64 = 0
+    /// Ends of the stream, or of a collection, that never came.
+    public var truncated: UInt64 = 0
     public var video = Track()
     public var audio = Track()
     /// Items that authenticated.
@@ -38,6 +70,12 @@ public struct ViewerStatistics: Codable, Equatable, Sendable {
     public var malformed: UInt64 = 0
     /// Headers that were announced, each asked for once.
     public var collections: UInt64 = 0
+    /// Headers that came faster than a stream can have new ones.
+    public var headersIgnored: UInt64 = 0
+    /// Headers that are none.
+    public var headersInvalid: UInt64 = 0
+    /// Keys that were asked for ahead, and were there when their header came.
+    public var keysAhead: UInt64 = 0
     public var rewraps: UInt64 = 0
     public var rewrapFailures: UInt64 = 0
     /// From the request to the key, nanoseconds; the longest.
@@ -53,6 +91,15 @@ public struct ViewerStatistics: Codable, Equatable, Sendable {
     public var relayedBytes: UInt64 = 0
 
     public init() {}
+
+    /// The gravest that was noticed at any time; nil when all was as it should be.
+    public var finding: Verdict? {
+        if notThisStream > 0 { return .notThisStream }
+        // Also when nothing came to be held back: the picture stood still.
+        if stale > 0 || verdict == .stale { return .stale }
+        if disordered > 0 { return .disordered }
+        return truncated > 0 ? .truncated : nil
+    }
 }
 
 /// Why a viewer ended before its time.

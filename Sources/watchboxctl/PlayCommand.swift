@@ -12,7 +12,8 @@ struct PlayCommand: AsyncParsableCommand {
         abstract: "Open a stream: into MP4, MPEG-TS, a picture, or figures.",
         discussion: """
             Without --output and --snapshot it shows statistics. The key comes from the KAS that you name here, whatever the \
-            stream says.
+            stream says. What is older than --max-age is opened and not shown, unless with --allow-recording. Ends with 12 \
+            when it was old, 13 when it was another stream's, 14 when frames came in another order, 15 when an end is missing.
 
               watchboxctl play rtmp://relay/live/door --kas https://kas/kas --kas-token-file alice.token --output door.mp4
               watchboxctl play rtmp://relay/live/door --kas https://kas/kas --kas-token-file alice.token --output - | ffplay -
@@ -45,6 +46,15 @@ struct PlayCommand: AsyncParsableCommand {
     @Flag(help: "Show a stream that is not encrypted, too.")
     var allowClear = false
 
+    @Flag(help: "Show an old stream, too: a recording that is played again.")
+    var allowRecording = false
+
+    @Option(help: "Seconds; what was sealed longer ago is old.")
+    var maxAge = 15.0
+
+    @Option(help: "The name that the stream is registered under at the KAS, when the URL has another.")
+    var stream: String?
+
     @Flag(help: "Ask for no key: only record what the relay has.")
     var keyless = false
 
@@ -65,6 +75,10 @@ struct PlayCommand: AsyncParsableCommand {
         var event = "state"
         var state: ViewerStatistics.State
         var reason: String?
+        var verdict: ViewerStatistics.Verdict?
+        var verdictReason: String?
+        /// Milliseconds.
+        var age: Int64?
     }
 
     private struct FinalLine: Encodable {
@@ -81,6 +95,9 @@ struct PlayCommand: AsyncParsableCommand {
         }
         if let duration, !(duration > 0 && duration < 1e7) {
             throw ValidationError("--duration is a number of seconds.")
+        }
+        guard maxAge >= 1, maxAge < 1e7 else {
+            throw ValidationError("--max-age is a number of seconds, 1 or more.")
         }
         if keyless, output != nil || snapshot != nil || frameLog != nil {
             throw ValidationError("--keyless opens nothing: it goes with --record only.")
@@ -99,7 +116,11 @@ struct PlayCommand: AsyncParsableCommand {
                 logger: LogSetup.logger(label: "watchboxctl", verbose: verbose),
                 onState: { statistics in
                     if isJSON {
-                        lines(JSONLine.text(StateLine(state: statistics.state, reason: statistics.reason)))
+                        lines(
+                            JSONLine.text(
+                                StateLine(
+                                    state: statistics.state, reason: statistics.reason, verdict: statistics.verdict,
+                                    verdictReason: statistics.verdictReason, age: statistics.age)))
                     } else {
                         progress.update(Self.sentence(statistics))
                     }
@@ -128,6 +149,36 @@ struct PlayCommand: AsyncParsableCommand {
         } else if output == nil, snapshot == nil {
             for line in Self.table(statistics) { lines(line) }
         }
+        if let finding = Self.finding(statistics) { throw finding }
+    }
+
+    /// What was wrong with the stream itself, at any time.
+    private static func finding(_ statistics: ViewerStatistics) -> CommandFailure? {
+        switch statistics.finding {
+        case .notThisStream:
+            CommandFailure(
+                what: "this is not the stream that was asked for",
+                why: "the key access server knows \(statistics.notThisStream) of its keys as another stream's",
+                next:
+                    "ask who runs the relay; if the stream has another name at the KAS than in the URL: --stream NAME",
+                status: .otherStream)
+        case .stale:
+            CommandFailure(
+                what: "what was played is old", why: "\(statistics.stale) frames were sealed too long ago to be shown",
+                next: "ask who runs the relay; to see a recording: --allow-recording", status: .staleStream)
+        case .disordered:
+            CommandFailure(
+                what: "the order of the stream was changed",
+                why: "\(statistics.disordered) frames came behind others that were sealed after them",
+                next: "ask who runs the relay", status: .disorderedStream)
+        case .truncated:
+            CommandFailure(
+                what: "the stream is not whole",
+                why: "the end of it, or of a part of it, never came, \(statistics.truncated) times",
+                next: "look whether the camera lost its connection then; if not, ask who runs the relay",
+                status: .truncatedStream)
+        case nil, .live, .unverified, .recording: nil
+        }
     }
 
     /// Whoever was told to end does not wait for a reader that has stopped reading.
@@ -152,6 +203,9 @@ struct PlayCommand: AsyncParsableCommand {
             mode: keyless ? .keyless : allowClear ? .sealedOrClear(provider) : .sealed(provider),
             recordingPath: record, untilStreamEnds: untilEnd)
         configuration.duration = duration.map { UInt64($0 * 1_000_000_000) }
+        configuration.judging.mostAge = Int64(maxAge * 1000)
+        configuration.judging.allowsRecording = allowRecording
+        if let stream { configuration.judging.stream = stream }
         return configuration
     }
 
@@ -177,14 +231,28 @@ struct PlayCommand: AsyncParsableCommand {
         let reason = statistics.reason.map { ": \($0)" } ?? ""
         return switch statistics.state {
         case .connecting: "connecting"
-        case .waitingForStream: "waiting for the stream\(reason)"
+        case .waitingForStream: "waiting for the stream\(quality(statistics))\(reason)"
         case .waitingForKey: "waiting for the key\(reason)"
         case .playing:
-            "playing: \(statistics.video.units) pictures, \(statistics.audio.units) audio frames, "
+            "playing\(quality(statistics)): \(statistics.video.units) pictures, \(statistics.audio.units) audio frames, "
                 + "\(statistics.rewraps) keys, \(statistics.gaps) lost"
         case .waitingToReconnect: "the relay is gone, trying again\(reason)"
         case .ended: "ended\(reason)"
         }
+    }
+
+    /// ` (live, 0.3 s old)`.
+    private static func quality(_ statistics: ViewerStatistics) -> String {
+        guard let verdict = statistics.verdict else { return "" }
+        let name =
+            switch verdict {
+            case .notThisStream: "another stream"
+            case .disordered: "out of order"
+            case .truncated: "not whole"
+            case .live, .unverified, .recording, .stale: verdict.rawValue
+            }
+        let age = statistics.age.map { ", \(Double(max($0, 0) / 100) / 10) s old" } ?? ""
+        return " (\(name)\(age))"
     }
 
     private static func table(_ statistics: ViewerStatistics) -> [String] {
@@ -199,6 +267,15 @@ struct PlayCommand: AsyncParsableCommand {
             ("not authentic", "\(statistics.authenticationFailed)"),
             ("came twice", "\(statistics.replayed)"),
             ("lost on the way", "\(statistics.gaps)"),
+            (
+                "verdict",
+                (statistics.verdict?.rawValue ?? "none") + (statistics.verdictReason.map { ": \($0)" } ?? "")
+            ),
+            ("too old", "\(statistics.stale)"),
+            ("another stream's", "\(statistics.notThisStream) keys"),
+            ("out of order", "\(statistics.disordered)"),
+            ("ends missing", "\(statistics.truncated)"),
+            ("headers refused", "\(statistics.headersIgnored + statistics.headersInvalid)"),
             ("malformed", "\(statistics.malformed + statistics.unreadable)"),
             ("keys", "\(statistics.rewraps) of \(statistics.collections), \(statistics.rewrapFailures) refusals"),
             ("reconnects", "\(statistics.reconnects)"),

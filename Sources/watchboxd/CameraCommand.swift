@@ -148,7 +148,14 @@ struct CameraCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let configuration = try settings()
+        var configuration = try settings()
+        // Under systemd the file stays as it was at the start; control tells what came since.
+        var token: HeldAccessToken?
+        if isUnit, case .file(let path) = configuration.kas.token {
+            let held = HeldAccessToken(file: path)
+            configuration.kas.token = .held(held)
+            token = held
+        }
         let logger = LogSetup.logger(label: "watchbox-camera", verbose: verbose)
         let service: CameraService
         do {
@@ -176,7 +183,8 @@ struct CameraCommand: AsyncParsableCommand {
         }
         var failure: (any Error)?
         do {
-            try await ServiceGroup.untilSignalled([service] + unit(of: service, logger: logger), logger: logger)
+            try await ServiceGroup.untilSignalled(
+                [service] + unit(of: service, token: token, logger: logger), logger: logger)
         } catch {
             failure = error
         }
@@ -187,7 +195,7 @@ struct CameraCommand: AsyncParsableCommand {
     }
 
     /// What a camera under systemd, or one with a socket, does beside its frame path.
-    private func unit(of service: CameraService, logger: Logger) -> [any Service] {
+    private func unit(of service: CameraService, token: HeldAccessToken?, logger: Logger) -> [any Service] {
         let path = socket ?? (isUnit ? "/run/watchbox/camera/\(id).sock" : nil)
         guard path != nil || Notifier.environment.isActive else { return [] }
         let unit = CameraUnitService(
@@ -196,7 +204,15 @@ struct CameraCommand: AsyncParsableCommand {
                 rotateKey: { service.rotateKey() },
                 change: { (change) throws(CodedError) in try service.change(change) },
                 snapshot: { (widest) async throws(CodedError) in try await service.snapshot(widest: widest) },
-                network: service.network.map { NetworkCamera($0) }),
+                network: service.network.map { NetworkCamera($0) },
+                replaceToken: { (newer) throws(CodedError) in
+                    guard let token else { return try CameraUnitService.Camera.hasNoToken(newer) }
+                    do throws(KeyAccessError) {
+                        try token.replace(with: newer)
+                    } catch {
+                        throw CodedError(.badRequest, error.what, why: error.why)
+                    }
+                }),
             notifier: .environment,
             watchdogInterval: Notifier.watchdogInterval(
                 environment: ProcessInfo.processInfo.environment,

@@ -58,7 +58,7 @@ struct KASCommand: AsyncParsableCommand {
                 configuration: settings,
                 keyStore: try KeyStore(
                     directory: settings.stateDirectory, overlapSeconds: settings.keyOverlapSeconds,
-                    now: Moment.unixSeconds()),
+                    epochSeconds: settings.scheduledEpochSeconds, now: Moment.unixSeconds()),
                 logger: logger,
                 onRunning: { port in
                     if isJSON { StandardOutput.writeJSON(ReadyEvent(address: settings.host, port: port)) }

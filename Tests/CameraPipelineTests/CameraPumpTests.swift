@@ -13,7 +13,8 @@ import Testing
         let channel = FrameChannel(FrameQueue())
         return CameraPump(
             eventLoop: RTMPEventLoop.shared, channel: channel, runner: SourceRunner(source, into: channel),
-            sealer: StreamSealer(), needsCollection: true, monitor: CameraMonitor(logger: quiet), frameLog: nil)
+            sealer: StreamSealer(), needsCollection: true, clock: StreamClock(), monitor: CameraMonitor(logger: quiet),
+            frameLog: nil)
     }
 
     @Test func `a wait for a collection ends when there is one, and at once when there was`() async {

@@ -52,6 +52,7 @@ let formats: [MediaEvent] = [.videoFormat(videoFormat), .audioFormat(audioFormat
 func audit(_ stream: LoopbackRelay.Stream, _ authority: TestAuthority) -> StreamAuditor {
     var auditor = authority.auditor()
     for message in stream.messages { auditor.receive(message.type, message.timestamp, message.payload) }
+    auditor.takeEnd()
     return auditor
 }
 

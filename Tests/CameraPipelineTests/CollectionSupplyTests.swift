@@ -1,5 +1,6 @@
 import CameraModel
 import Media
+import NanoTDF
 import Synchronization
 import Testing
 
@@ -63,10 +64,10 @@ private final class SupplyRig: Sendable {
         #expect(await rig.settled() == 0)
         // Until the next look, 300 s later, it is not yet an hour.
         rig.advance(3300)
-        supply.collectionTaken()
+        supply.collectionTaken([])
         #expect(await rig.settled() == 0)
         rig.advance(1)
-        supply.collectionTaken()
+        supply.collectionTaken([])
         #expect(await rig.settled() == 3)
         #expect(rig.sealer.withLock { $0.discardPrepared(madeBefore: 13_301 * second) }.isEmpty)
         // Nobody needs the headers of those that were never used.
@@ -93,4 +94,50 @@ private final class SupplyRig: Sendable {
         running.cancel()
         await running.value
     }
+
+    @Test func `after an outage the header in use is the first to be registered`() async throws {
+        let rig = try SupplyRig(registers: false)
+        let supply = rig.supply()
+        let running = Task { await supply.run() }
+        _ = await rig.settled()
+        // Three rotations in the outage.
+        var used: [[UInt8]] = []
+        for _ in 0..<3 {
+            used.append(try #require(rig.sealer.withLock { takeNext(&$0) }))
+            supply.collectionTaken(used[used.count - 1])
+            _ = await rig.settled()
+        }
+        #expect(supply.unregisteredCount == 6)
+        rig.authority.setRefusesHeaders(false)
+        await rig.authority.registered(6)
+        #expect(rig.authority.order.first == used.last)
+        running.cancel()
+        await running.value
+    }
+
+    @Test func `a header that is refused for good holds up no other`() async throws {
+        let rig = try SupplyRig(registers: false)
+        let supply = rig.supply()
+        let running = Task { await supply.run() }
+        _ = await rig.settled()
+        let refused = try #require(rig.sealer.withLock { takeNext(&$0) })
+        rig.authority.refuse(refused)
+        supply.collectionTaken(refused)
+        _ = await rig.settled()
+        rig.authority.setRefusesHeaders(false)
+        await rig.authority.registered(3)
+        #expect(!rig.authority.registered.contains(refused))
+        #expect(supply.unregisteredCount <= 1)
+        running.cancel()
+        await running.value
+    }
+}
+
+/// Takes the next collection as a reconnect does.
+/// - Returns: the hash of its header.
+private func takeNext(_ sealer: inout StreamSealer) -> [UInt8]? {
+    sealer.begin()
+    _ = sealer.seal(.videoFormat(videoFormat), at: 0)
+    _ = sealer.seal(video(0, key: true), at: 0)
+    return sealer.currentCollection?.sealer.headerHash
 }

@@ -43,7 +43,8 @@ final class MarkingCrypto: NanoTDFCrypto {
             return state.serial
         }
         let publicKey = [2] + [UInt8](repeating: 0, count: 24) + Self.bytes(serial)
-        return EphemeralSealing(publicKey: publicKey, context: Context(serial: serial, crypto: self))
+        return EphemeralSealing(
+            publicKey: publicKey, context: Context(serial: serial, crypto: self), proof: NoProof())
     }
 
     func makeOpening(_ key: CollectionKey) throws(NanoTDFCryptoError) -> any ItemOpeningContext {
@@ -135,4 +136,8 @@ extension StreamAuditor {
     }
 
     var serials: [UInt64] { collections.map(MarkingCrypto.serial) }
+}
+
+private final class NoProof: PossessionProof {
+    func mac(of message: [UInt8]) -> [UInt8] { [] }
 }

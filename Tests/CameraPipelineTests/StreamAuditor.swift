@@ -45,6 +45,11 @@ struct StreamAuditor {
         }
     }
 
+    /// Takes off the empty item that ends an orderly stream.
+    mutating func takeEnd() {
+        if units.last?.data.isEmpty == true { units.removeLast() }
+    }
+
     private mutating func receiveMetadata(_ body: [UInt8]) throws {
         metadataHeader = try StreamMetadata.parse(body[...])?.ntdfHeader
         if metadataHeader == nil { faults.append("metadata without a header") }

@@ -15,10 +15,13 @@ final class TestAuthority: CollectionAuthority {
         var isAway: Bool
         var refusesHeaders = false
         var headers: Set<[UInt8]> = []
+        var order: [[UInt8]] = []
+        var refused: Set<[UInt8]> = []
         var lifetimes: Set<Duration> = []
         var asked = 0
     }
     private let state: Mutex<State>
+    private let (counts, countChanged) = AsyncStream<Int>.makeStream(bufferingPolicy: .bufferingNewest(1))
     let registersHeaders: Bool
 
     init(isAway: Bool = false, registersHeaders: Bool = false) throws {
@@ -29,6 +32,15 @@ final class TestAuthority: CollectionAuthority {
     var asked: Int { state.withLock { $0.asked } }
     var lifetimes: Set<Duration> { state.withLock { $0.lifetimes } }
     var registered: Set<[UInt8]> { state.withLock { $0.headers } }
+
+    /// Header hashes in the order of their registration.
+    var order: [[UInt8]] { state.withLock { $0.order } }
+    func refuse(_ hash: [UInt8]) { state.withLock { _ = $0.refused.insert(hash) } }
+
+    /// Returns when so many headers are registered.
+    func registered(_ count: Int) async {
+        for await known in counts where known >= count { return }
+    }
 
     func setAway(_ isAway: Bool) { state.withLock { $0.isAway = isAway } }
     func setRefusesHeaders(_ refuses: Bool) { state.withLock { $0.refusesHeaders = refuses } }
@@ -48,11 +60,16 @@ final class TestAuthority: CollectionAuthority {
             locator: try ResourceLocator(url: "https://kas.example.net/kas"), publicKey: key.publicKey.compressed())
     }
 
-    func register(headerHash: [UInt8], stream: String, lifetime: Duration) async throws {
-        try state.withLock { state in
-            if state.isAway || state.refusesHeaders { throw Away() }
-            state.headers.insert(headerHash)
+    func register(
+        _ claim: CollectionClaim, stream: String, lifetime: Duration
+    ) async throws(RegistrationFailure) -> Int64? {
+        try state.withLock { state throws(RegistrationFailure) in
+            if state.isAway || state.refusesHeaders { throw RegistrationFailure(.away, reason: "\(Away())") }
+            if state.refused.contains(claim.headerHash) { throw RegistrationFailure(.refused, reason: "not yours") }
+            if state.headers.insert(claim.headerHash).inserted { state.order.append(claim.headerHash) }
             state.lifetimes.insert(lifetime)
+            countChanged.yield(state.headers.count)
+            return nil
         }
     }
 

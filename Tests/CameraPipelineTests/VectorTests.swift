@@ -88,6 +88,7 @@ import Wire
         let vector = try Vector.read()
         let crypto = try KnownEphemerals(vector.collections.map(\.ephemeral_private_key_hex))
         var sealer = StreamSealer(options: .init(videoDataRate: 100, audioDataRate: 24))
+        var collections: [PreparedCollection] = []
         for collection in vector.collections {
             let recipient = KASRecipient(
                 locator: try ResourceLocator(url: "https://kas.example.net:8443/kas"),
@@ -95,8 +96,10 @@ import Wire
             let made = try CollectionSealer(
                 recipient: recipient, policy: Hexadecimal.decode(collection.policy_hex), crypto: crypto)
             #expect(Hexadecimal.encode(made.headerBytes) == collection.header_hex)
-            sealer.offer(PreparedCollection(made, madeAt: 0))
+            collections.append(PreparedCollection(made, madeAt: 0))
         }
+        // The next one is not there yet, so that it is not announced: the vectors are older than that.
+        sealer.offer(collections[0])
         sealer.begin()
         let record = try Hexadecimal.decode(vector.messages[2].payload_hex.dropFirst(10))
         let config = try Hexadecimal.decode(vector.messages[3].payload_hex.dropFirst(4))
@@ -111,7 +114,10 @@ import Wire
         var written: [SealedMessage] = []
         for message in vector.messages {
             guard let plaintext = message.plaintext_hex, let prefix = message.clear_prefix_hex else { continue }
-            if message.collection == 2, message.iv == 1 { sealer.forceRotation() }
+            if message.collection == 2, message.iv == 1 {
+                sealer.offer(collections[1])
+                sealer.forceRotation()
+            }
             let time = MediaTime(milliseconds: Int64(message.timestamp))
             let unit = AccessUnit(
                 track: message.type == 9 ? .video(.h264) : .audio(.aac), isKeyFrame: !prefix.hasPrefix("27"),

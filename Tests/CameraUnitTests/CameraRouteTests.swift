@@ -51,6 +51,18 @@ struct CameraRouteTests {
         #expect(changes.withLock { $0.count } == 1)
     }
 
+    @Test func `a newer token reaches the camera, from an administrator only`() async {
+        let tokens = Mutex<[String]>([])
+        var camera = camera()
+        let body = #"{"secret":"a.b.c"}"#
+        // One that has none says so.
+        #expect(problem(await answer(camera, .put, "/api/v1/kas-token", body))?.code == .badRequest)
+        camera.replaceToken = { (token: String) throws(CodedError) in tokens.withLock { $0.append(token) } }
+        #expect(await answer(camera, .put, "/api/v1/kas-token", body).status == 204)
+        #expect(await answer(camera, .put, "/api/v1/kas-token", body, isAdministrator: false).status == 403)
+        #expect(tokens.withLock { $0 } == ["a.b.c"])
+    }
+
     @Test(arguments: ["", "{}", "[]", #"{"width":640}"#, #"{"height":360,"bitrate":1}"#, #"{"bitrate":"fast"}"#])
     func `a change that is none does not reach the camera`(body: String) async {
         var camera = camera()

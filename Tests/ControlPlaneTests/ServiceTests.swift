@@ -61,7 +61,8 @@ struct ServiceTests {
                 + #""stateDirectory":"/var/lib/private/watchbox-relay"}"#)
         #expect(
             stage.file("run/service/kas.json")
-                == #"{"host":"127.0.0.1","port":9443,"stateDirectory":"/var/lib/private/watchbox-kas"}"#)
+                == #"{"host":"127.0.0.1","keyEpochSeconds":86400,"keyOverlapSeconds":604800,"port":9443,"#
+                + #""stateDirectory":"/var/lib/private/watchbox-kas"}"#)
         for name in ["health", "relay", "kas"] {
             let mode = try FileManager.default.attributesOfItem(atPath: "\(stage.root)/run/service/\(name).json")
             #expect(mode[.posixPermissions] as? Int == 0o644)

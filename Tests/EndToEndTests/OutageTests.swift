@@ -23,6 +23,52 @@ extension EndToEndTests {
             }
         }
 
+        /// The promise is 2 s; five times as much on a machine that does other things.
+        @Test func `a KAS that comes back has its viewers see again, those who came meanwhile too`() async throws {
+            try await TestStage.run { stage in
+                let relay = try await stage.relay()
+                let kas = try await stage.keyAccess(stream: "door")
+                let camera = try Self.camera(stage, relay.port, kas, ["--rotate-seconds", "1"])
+                try await stage.wait(for: camera, state: "publishing")
+                func view(_ name: String) throws -> ChildProgram {
+                    try stage.start(
+                        name, "watchboxctl",
+                        [
+                            "play", "rtmp://127.0.0.1:\(relay.port)/live/door", "--json", "--frame-log",
+                            stage.file("\(name).jsonl").path,
+                        ] + kas.viewing)
+                }
+                let early = try view("early")
+                try await stage.wait(for: early, state: "playing")
+                kill(kas.program.processIdentifier, SIGKILL)
+                #expect(await kas.program.ended(within: .seconds(60)) != nil)
+                let log = stage.file("camera.jsonl")
+                let known = Set(try Self.collections(log))
+                try await stage.wait("more rotations than were prepared") {
+                    Set(try Self.collections(log)).subtracting(known).count >= 8
+                }
+                let late = try view("late")
+                try await stage.wait(for: late, state: "waitingForKey")
+                let dark = Set(try Self.collections(log))
+                _ = try await stage.serve(
+                    "kas-again", ["kas", "--state", kas.state, "--listen", "127.0.0.1:\(kas.port)"])
+                let back = Moment.monotonicNanoseconds()
+                for viewer in [early, late] {
+                    var seen: FrameRecord?
+                    try await stage.wait("\(viewer.name) sees again") {
+                        seen = try FrameRecord.read(stage.file("\(viewer.name).jsonl")).first { record in
+                            record.instant > back && !known.contains(record.collection ?? "")
+                        }
+                        return seen != nil
+                    }
+                    let seconds = Double(try #require(seen).instant - back) / 1e9
+                    print("\(viewer.name): sees \(seconds) s after the KAS is back, \(dark.count) collections later")
+                    #expect(seconds < 10)
+                    #expect(viewer.exitStatus == nil, "\(stage.words(of: viewer.name))")
+                }
+            }
+        }
+
         @Test func `without a key nothing is published, and the camera says why`() async throws {
             try await TestStage.run { stage in
                 let relay = try await stage.relay()

@@ -2,6 +2,7 @@ import Cryptography
 import Demonstration
 import FLV
 import Foundation
+import KeyAccessClient
 import Media
 import NanoTDF
 import Player
@@ -15,8 +16,8 @@ enum StoredStream {
         reader.append([UInt8](try Data(contentsOf: file)))
         var session = ViewerSession(
             crypto: OpenSSLCrypto(), hold: HoldLimits(items: 4096, duration: .max / 2, bytes: 64 << 20),
-            allowsClear: false)
-        session.streamStarted()
+            allowsClear: false, judging: StreamJudge.Configuration(allowsRecording: true))
+        session.streamStarted(at: 0)
         var records: [FrameRecord] = []
         var now: UInt64 = 0
         // rtmpdump is ended while it writes: the last tag may be torn.
@@ -27,9 +28,10 @@ enum StoredStream {
             for action in actions {
                 switch action {
                 case .requestKey(let header, let hash):
-                    let key = try await provider.key(forHeader: header)
+                    let key = try await provider.key(forHeader: header).key
                     for action in session.keyArrived(key, forHeader: hash, at: now) { record(action, &records) }
                 case .deliver: record(action, &records)
+                case .prepareKey, .withhold: break
                 case .refuseClear: throw ViewerError.clearStream
                 }
             }

@@ -26,7 +26,7 @@ struct KASConfigurationTests {
     @Test func `a configuration comes back from JSON, and lacks may be left out`() throws {
         let whole = KASConfiguration(
             url: "https://k/kas", token: .file("/run/token"), certificateAuthorityFile: "/ca.pem", sessionSalt: .empty,
-            includesKeyIdentifier: true, publicKeyCacheFile: "/var/key.json", connectTimeout: .seconds(1.5),
+            keyIdentifier: .always, publicKeyCacheFile: "/var/key.json", connectTimeout: .seconds(1.5),
             timeout: .seconds(7))
         #expect(try JSONDecoder().decode(KASConfiguration.self, from: JSONEncoder().encode(whole)) == whole)
         let short = try JSONDecoder().decode(KASConfiguration.self, from: Data(#"{"url":"https://k"}"#.utf8))
@@ -193,19 +193,5 @@ struct KASOverSocketsTests {
         while server.requests.isEmpty { await Task.yield() }
         task.cancel()
         #expect(await task.value == .cancelled)
-    }
-
-    @Test func `a header is registered at the root of the KAS, with the token`() async throws {
-        let server = StandInServer { _ in .bytes(StandInServer.answer(201, "{}")) }
-        defer { server.stop() }
-        let registrar = KASCollectionRegistrar(
-            configuration: KASConfiguration(url: server.url + "/kas", token: .value("pub")))
-        try await registrar.register(stream: "live/cam", headerHash: [0xAB, 0x01], notAfter: 1_800_000_000)
-        let request = try #require(server.requests.first)
-        #expect(request.line == "POST /watchbox/v1/collections HTTP/1.1")
-        #expect(request.headers["authorization"] == "Bearer pub")
-        #expect(
-            try JSONDecoder().decode(CollectionRegistration.self, from: Data(request.body))
-                == CollectionRegistration(stream: "live/cam", headerSha256: "ab01", notAfter: 1_800_000_000))
     }
 }

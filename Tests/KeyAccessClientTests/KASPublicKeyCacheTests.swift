@@ -1,6 +1,7 @@
 import Cryptography
 import Foundation
 import HTTPClient
+import KeyAccess
 import NanoTDF
 import TestSupport
 import Testing
@@ -80,12 +81,14 @@ struct KASPublicKeyCacheTests {
             transport = ScriptedTransport { [answer] _ in answer.value }
         }
 
-        func cache(file: String? = nil, url: String = "https://kas.example:8443/kas", kid: Bool = false)
+        func cache(
+            file: String? = nil, url: String = "https://kas.example:8443/kas", kid: KeyIdentifierUse = .automatic
+        )
             -> KASPublicKeyCache
         {
             KASPublicKeyCache(
                 configuration: KASConfiguration(
-                    url: url, token: .value("secret-token"), includesKeyIdentifier: kid, publicKeyCacheFile: file),
+                    url: url, token: .value("secret-token"), keyIdentifier: kid, publicKeyCacheFile: file),
                 transport: transport, monotonic: { [now] in now.value }, wallClock: { [wallClock] in wallClock.value })
         }
     }
@@ -115,14 +118,29 @@ struct KASPublicKeyCacheTests {
     func `the key is named in the header when that is configured`(kid: String, expected: String) async throws {
         let network = Network()
         network.answer.value = .success(try MiniatureKAS().publicKeyAnswer(kid: kid))
-        #expect(try await network.cache(kid: true).recipient().locator.keyIdentifier == Array(expected.utf8))
+        #expect(try await network.cache(kid: .always).recipient().locator.keyIdentifier == Array(expected.utf8))
+    }
+
+    @Test(arguments: [(KeyIdentifierUse.automatic, true, true), (.automatic, false, false), (.never, true, false)])
+    func `the key is named where the KAS says that it reads the name`(
+        use: KeyIdentifierUse, says: Bool, isNamed: Bool
+    ) async throws {
+        let network = Network()
+        var answer = try MiniatureKAS().publicKeyAnswer(kid: "e2")
+        if says {
+            let (name, value) = PublicKeyResponse.identifierHeader
+            answer.headers.append(HTTPHeader(name, value))
+        }
+        network.answer.value = .success(answer)
+        #expect(
+            try await network.cache(kid: use).recipient().locator.keyIdentifier == (isNamed ? Array("e2".utf8) : []))
     }
 
     @Test(arguments: [nil, String(repeating: "k", count: 33)])
     func `a KAS without a name for its key, or with one that fits no header`(kid: String?) async throws {
         let network = Network()
         network.answer.value = .success(try MiniatureKAS().publicKeyAnswer(kid: kid))
-        #expect(try await network.cache(kid: true).recipient().locator.keyIdentifier == [])
+        #expect(try await network.cache(kid: .always).recipient().locator.keyIdentifier == [])
     }
 
     @Test func `an unchanged key is confirmed by its tag`() async throws {

@@ -28,7 +28,7 @@ struct KASRewrapClientTests {
     @Test func `the key that comes opens the collection`() async throws {
         let kas = try MiniatureKAS()
         let sealer = try kas.sealer()
-        let key = try await client(kas.transport()).rewrap(header: sealer.headerBytes)
+        let key = try await client(kas.transport()).rewrap(header: sealer.headerBytes).key
         #expect(try MiniatureKAS.opens(sealer, key))
     }
 
@@ -68,7 +68,7 @@ struct KASRewrapClientTests {
         var kas = try MiniatureKAS()
         kas.salt = theirs
         let sealer = try kas.sealer()
-        let key = try await client(kas.transport(), salt: ours).rewrap(header: sealer.headerBytes)
+        let key = try await client(kas.transport(), salt: ours).rewrap(header: sealer.headerBytes).key
         #expect(try MiniatureKAS.opens(sealer, key))
     }
 
@@ -186,7 +186,7 @@ struct KASRewrapClientTests {
         }
         let key: CollectionKey
         do throws(KeyAccessError) {
-            key = try await client(transport).rewrap(header: sealer.headerBytes)
+            key = try await client(transport).rewrap(header: sealer.headerBytes).key
         } catch {
             #expect(error != .cancelled)
             return

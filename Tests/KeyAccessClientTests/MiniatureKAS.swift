@@ -86,7 +86,7 @@ struct MiniatureKAS: Sendable {
         var opener = StreamOpener<Int>(crypto: OpenSSLCrypto())
         guard case .requestKey(_, let hash) = opener.headerArrived(sealer.headerBytes, at: 1) else { return false }
         _ = opener.keyArrived(key, forHeader: hash, at: 2)
-        guard case .opened(let opened) = opener.open(item[...], context: 0, at: 3) else { return false }
+        guard case .opened(let opened) = opener.open(item[...], medium: .video, context: 0, at: 3) else { return false }
         return opened.plaintext == [1, 2, 3]
     }
 }

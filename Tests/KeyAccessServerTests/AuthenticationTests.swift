@@ -279,6 +279,74 @@ import Wire
         for proof in refused { #expect(try ask(proof, client: bound) == 401) }
     }
 
+    /// L1: the request's own Host says nothing about who reads it.
+    @Test(
+        arguments: [
+            ("https://kas.example.net", "https://kas.example.net", 200),
+            ("https://kas.example.net/", "HTTPS://KAS.example.net:443", 200),
+            ("https://kas.example.net", "https://127.0.0.1:8443", 401),
+            ("https://kas.example.net", "http://kas.example.net", 401),
+            ("https://kas.example.net:8443", "https://kas.example.net", 401),
+            (nil, "http://127.0.0.1:8443", 200), (nil, "http://evil.example.net", 401),
+        ] as [(String?, String, Int)])
+    func `a proof is for the configured address`(configured: String?, claimed: String, expected: Int) throws {
+        let rig = try Rig { configuration, _ in configuration.publicURL = configured }
+        #expect(try boundStatus(rig, url: claimed + Route.rewrap) == expected)
+    }
+
+    @Test func `with TLS and no configured address no bound token is taken`() throws {
+        let rig = try Rig { configuration, _ in
+            configuration.host = "0.0.0.0"
+            configuration.tls = .init(certificateChainFile: "c", privateKeyFile: "k")
+        }
+        #expect(try boundStatus(rig, url: "https://127.0.0.1:8443" + Route.rewrap) == 401)
+        #expect(try status(rig, token: rig.accessToken()) == 200)
+    }
+
+    /// Of a request with a token that is bound to a key, and a proof for `url`.
+    private func boundStatus(_ rig: Rig, url: String) throws -> Int {
+        let issuer = try #require(rig.store.ring.issuer.first)
+        let key = try ECPrivateKey.generate(.p256)
+        var claims = claims(rig)
+        let jwk = JSONWebKey(p256Point: key.publicKey.uncompressed(), keyID: nil)
+        claims.boundKeyThumbprint = Base64.encode(Digest.sha256(try jwk.thumbprintInput()), alphabet: .url)
+        let token = try forge(claims, algorithm: "ES256", sign: issuer.key.signES256)
+        var bound = client
+        bound.signer = key
+        let body = try bound.request(bound.body([rig.sealedHeader()]), now: rig.time.seconds)
+        var request = ServiceRequest(method: .post, path: Route.rewrap, address: "192.0.2.1", body: body)
+        request.authorization = "DPoP \(token)"
+        request.dpop = try proof(key, token: token, url: url, now: rig.time.seconds)
+        request.contentType = "application/json"
+        request.authority = "127.0.0.1:8443"
+        return rig.endpoints.answer(request).status
+    }
+
+    /// L2: what lives for two hours is not remembered for two hours.
+    @Test func `a request token is answered for five minutes at most`() throws {
+        let rig = try Rig()
+        let long = try client.token(client.body([rig.sealedHeader()]), now: rig.time.seconds, lifetime: 7200)
+        let other = try client.token(client.body([rig.sealedHeader()]), now: rig.time.seconds, lifetime: 7200)
+        let access = try rig.accessToken()
+        rig.time.seconds += 300
+        #expect(try status(rig, token: access, requestToken: long) == 200)
+        rig.time.seconds += 1
+        #expect(try status(rig, token: access, requestToken: other) == 401)
+    }
+
+    /// M5: all viewers of a stream may hold one token, and all ask when its key changes.
+    @Test func `a thousand viewers that share a token and a router are answered at once`() throws {
+        let rig = try Rig()
+        let token = try rig.accessToken()
+        let header = try rig.sealedHeader()
+        let body = try client.body([header])
+        let statuses = try (0..<1000).map { number in
+            try status(
+                rig, token: token, requestToken: client.token(body, now: rig.time.seconds, id: "\(number)"))
+        }
+        #expect(statuses.allSatisfy { $0 == 200 })
+    }
+
     @Test func `subjects and addresses have limits of their own`() throws {
         let rig = try Rig { configuration, _ in
             configuration.subjectRateLimit = .init(perSecond: 1, burst: 3)

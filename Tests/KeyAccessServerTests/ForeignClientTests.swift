@@ -25,7 +25,7 @@ struct ForeignClientTests {
             let key: OtdfPython.PublicKey = try await OtdfPython.run("public-key", OtdfPython.Request(url: url))
             #expect(key.kid == "e1")
             #expect(key.publicKey == (try rig.store.publicKeyPEM(.p256)))
-            rig.time.seconds = Int64(Date().timeIntervalSince1970)
+            rig.time.followSystem()
             let headers = [registered, denied, unregistered, registered].map { Hexadecimal.encode($0) }
             let reply: OtdfPython.Keys = try await OtdfPython.run(
                 "rewrap", OtdfPython.Request(url: url, token: token, headers: headers))

@@ -133,7 +133,7 @@ private func setMode(_ path: String, _ mode: Int) throws {
             try service.refresh(now: 100 * day + 1)
             #expect(service.ring.p256.map(\.kid) == ["e2"])
             #expect(!FileManager.default.fileExists(atPath: path + "/e1.pem"))
-            #expect(!service.descriptions.map(\.kid).contains("e1"))
+            #expect(service.descriptions.first { $0.kid == "e1" }?.state == .destroyed)
         }
     }
 
@@ -197,5 +197,17 @@ private func setMode(_ path: String, _ mode: Int) throws {
         grant.lifetime = 1
         grant.subject = ""
         #expect(throws: KeyAccessServerError.self) { try issuer.mint(grant, now: 1000) }
+    }
+
+    /// L4. Whether a system allows it is its own affair; those that the project is tested on do.
+    @Test func `keys in memory are locked there`() throws {
+        let rig = try Rig()
+        #expect(rig.store.isMemoryLocked)
+        // The private numbers of an RSA key alone are 896 bytes.
+        #expect(KeyMemory.bytesInUse > 896)
+        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+        let locked = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmLck:") })
+        #expect(Int(locked.filter(\.isNumber)) ?? 0 >= 1024)
+        _ = rig
     }
 }

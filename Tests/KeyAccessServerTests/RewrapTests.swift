@@ -132,20 +132,24 @@ import Wire
         let old = try rig.sealedHeader()
         let expected = try rig.expectedKey(old)
         let bare = try rig.sealedHeader(withKid: false)
+        let bareKey = try rig.expectedKey(bare)
         try rig.store.rollOver(.p256, now: rig.time.seconds)
         let new = try rig.sealedHeader()
-        for header in [old, new, bare] { try rig.register(header: header, stream: "front") }
-        let response = try rewrap(rig, [old, new]).rewrap
+        for header in [old, bare] {
+            #expect(try rig.register(header: header, stream: "front", kid: "e1").status == 200)
+        }
+        try rig.register(header: new, stream: "front")
+        let response = try rewrap(rig, [old, new, bare]).rewrap
         let keys = try response.responses.map {
             try client.unwrap(try #require($0.results[0].kasWrappedKey), session: response.sessionPublicKey)
         }
-        #expect(keys == [expected, try rig.expectedKey(new)])
-        #expect(rig.auditLines.suffix(2).map { $0.contains(#""kid":"e1""#) } == [true, false])
+        #expect(keys == [expected, try rig.expectedKey(new), bareKey])
+        #expect(rig.auditLines.suffix(3).map { $0.contains(#""kid":"e1""#) } == [true, false, true])
         // Past the overlap the old key is gone.
         rig.time.seconds += 31 * 86_400
         rig.endpoints.maintain()
-        #expect(rig.store.descriptions.filter { $0.purpose == .p256 }.map(\.kid) == ["e2"])
-        try rig.register(header: old, stream: "front")
+        #expect(
+            rig.store.descriptions.filter { $0.purpose == .p256 }.map(\.state) == [.current, .destroyed])
         #expect(try rewrap(rig, [old]).rewrap.responses[0].results[0].status == "fail")
         #expect(rig.auditLines.last?.contains("unknown kid") == true)
     }
@@ -209,9 +213,8 @@ import Wire
         let answer = try rewrap(rig, [header], token: rig.accessToken([Scope.publish]))
         #expect(answer.status == 403)
         #expect(try answer.json(ErrorEnvelope.self).error == "policy_denied")
-        let registration = CollectionRegistration(
-            stream: "front", headerSha256: Hexadecimal.encode(Digest.sha256(header)), notAfter: rig.time.seconds + 9)
-        let body = try JSONCoding.encode(registration)
+        let body = try JSONCoding.encode(
+            try rig.registration(header: header, stream: "front", publisher: "viewer"))
         #expect(try rig.post(Route.collections, body, token: rig.accessToken()).status == 403)
         let other = try rig.accessToken([Scope.publish], streams: ["back"])
         #expect(rig.post(Route.collections, body, token: other).status == 403)
@@ -226,7 +229,7 @@ import Wire
         try rig.register(header: header, stream: "front")
         let path = Route.collections + "/" + Hexadecimal.encode(Digest.sha256(header))
         let answer = rig.get(path, token: try rig.accessToken(streams: ["front"]))
-        #expect(try answer.json(CollectionRegistration.self).stream == "front")
+        #expect(try answer.json(CollectionReceipt.self).stream == "front")
         #expect(rig.get(path, token: try rig.accessToken(streams: ["back"])).status == 404)
         #expect(rig.get(Route.collections + "/x", token: try rig.accessToken()).status == 404)
         #expect(rig.get(path).status == 401)
@@ -236,7 +239,7 @@ import Wire
         let rig = try Rig()
         let headers = try (0..<3).map { _ in try rig.sealedHeader() }
         for header in headers { try rig.register(header: header, stream: "front") }
-        try rig.register(header: headers[0], stream: "front", notAfter: rig.time.seconds + 9000)
+        try rig.register(header: headers[0], stream: "front", lifetime: 9000)
         let journal = rig.path + "/state/" + CollectionStore.journalName
         // A crash in the middle of an append.
         let handle = try #require(FileHandle(forWritingAtPath: journal))
@@ -256,9 +259,9 @@ import Wire
         for number in 0..<3000 {
             let digits = String(number % 10)
             _ = try store.register(
-                CollectionRegistration(
-                    stream: "s", headerSha256: String(repeating: "0", count: 63) + digits, notAfter: 100),
-                publisher: "p", now: Int64(number) / 1000)
+                CollectionRegistry.Entry(
+                    headerSha256: String(repeating: "0", count: 63) + digits, stream: "s", notAfter: 100,
+                    publisher: "p", kid: "e1", registeredAt: 0), now: Int64(number) / 1000)
         }
         try store.compactIfNeeded(now: 3)
         let journal = try String(contentsOfFile: rig.path + "/state/" + CollectionStore.journalName, encoding: .utf8)

@@ -15,9 +15,16 @@ final class Rig: Sendable {
         private let state = Mutex<(seconds: Int64, nanoseconds: UInt64)>((1_800_000_000, 1))
 
         var seconds: Int64 {
-            get { state.withLock { $0.seconds } }
+            get {
+                isReal.load(ordering: .relaxed) ? Int64(Date().timeIntervalSince1970) : state.withLock { $0.seconds }
+            }
             set { state.withLock { $0.seconds = newValue } }
         }
+
+        /// From now on it is the machine's clock, for clients that have no other.
+        func followSystem() { isReal.store(true, ordering: .relaxed) }
+
+        private let isReal = Atomic(false)
 
         var nanoseconds: UInt64 {
             get { state.withLock { $0.nanoseconds } }
@@ -48,7 +55,7 @@ final class Rig: Sendable {
 
     /// - Parameter ownKeys: whether this one gets keys that no other has.
     init(
-        ownKeys: Bool = false, now: Int64 = 1_800_000_000,
+        ownKeys: Bool = false, now: Int64 = 1_800_000_000, restoring backup: [UInt8]? = nil, passphrase: String = "",
         _ configure: (inout KeyAccessServerConfiguration, String) throws -> Void = { _, _ in }
     )
         throws
@@ -59,7 +66,9 @@ final class Rig: Sendable {
         // An initializer that throws ends without `deinit`.
         var isComplete = false
         defer { if !isComplete { try? FileManager.default.removeItem(atPath: path) } }
-        if !ownKeys {
+        if let backup {
+            try StateBackup.restore(backup, passphrase: passphrase, directory: path + "/state", now: now)
+        } else if !ownKeys {
             let directory = try StateDirectory(path: path + "/state")
             for file in Rig.template { try directory.write(file.name, file.bytes) }
         }
@@ -85,10 +94,17 @@ final class Rig: Sendable {
         return path
     }
 
-    /// The KAS key of the vectors, as the current one.
+    /// The KAS key of the vectors, as the only one that this KAS ever had: foreign headers name no key.
     func importTestKey() throws {
         try store.importKey(
             pem: Fixtures.headerKeys.kas_private_key_pem, purpose: .p256, kid: "e7", now: time.seconds)
+        let index = path + "/state/keys.json"
+        var content = try #require(
+            try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: index))) as? [String: Any])
+        let keys = try #require(content["keys"] as? [[String: Any]])
+        content["keys"] = keys.filter { $0["purpose"] as? String != "ec:secp256r1" || $0["kid"] as? String == "e7" }
+        try writeFile(index, Array(try JSONSerialization.data(withJSONObject: content)))
+        try store.refresh(now: time.seconds)
     }
 
     func accessToken(
@@ -103,12 +119,13 @@ final class Rig: Sendable {
 
     func post(
         _ path: String, _ body: [UInt8], token: String?, contentType: String = "application/json",
-        encoding: String? = nil
+        encoding: String? = nil, wantsFacts: Bool = false
     ) -> ServiceAnswer {
         var request = ServiceRequest(method: .post, path: path, address: "192.0.2.1", body: body)
         request.authorization = token.map { "Bearer \($0)" }
         request.contentType = contentType
         request.contentEncoding = encoding
+        request.wantsFacts = wantsFacts
         request.authority = "127.0.0.1:8443"
         return endpoints.answer(request)
     }
@@ -128,29 +145,63 @@ final class Rig: Sendable {
         return text.split(separator: "\n").map(String.init)
     }
 
+    /// A registration as the maker of the header sends it; the proof is derived with the KAS's own key, which leads to
+    /// the same DEK.
+    /// - Parameter kid: of the KAS key that the header is for; nil: the current one.
+    func registration(
+        header: [UInt8], stream: String, publisher: String = "box", lifetime: Int64 = 600, kid: String? = nil,
+        issuedAt: Int64? = nil, issuer: String = KeyAccessServerConfiguration.localIssuer
+    ) throws -> CollectionRegistration {
+        let key = try #require(store.ring.p256.first { kid == nil || $0.kid == kid })
+        let point = try ECPublicKey(sec1: try NanoTDFHeader.parse(header).ephemeralPublicKey, curve: .p256)
+        let proof = try PossessionKey(dek: try key.key.deriveKey(with: point, salt: KeyDerivationSalt.l1l))
+        return Self.registration(
+            CollectionClaim(headerBytes: header, headerHash: Digest.sha256(header), proof: proof), stream: stream,
+            publisher: publisher, lifetime: lifetime, issuedAt: issuedAt ?? time.seconds * 1000, issuer: issuer)
+    }
+
+    static func registration(
+        _ claim: CollectionClaim, stream: String, publisher: String, lifetime: Int64, issuedAt: Int64,
+        issuer: String = KeyAccessServerConfiguration.localIssuer
+    ) -> CollectionRegistration {
+        let input = CollectionRegistration.proofInput(
+            headerHash: claim.headerHash, stream: stream, lifetime: lifetime, issuedAt: issuedAt, issuer: issuer,
+            subject: publisher)
+        return CollectionRegistration(
+            stream: stream, header: Base64.encode(claim.headerBytes), lifetime: lifetime, issuedAt: issuedAt,
+            proof: Base64.encode(claim.proof.mac(of: input)))
+    }
+
     @discardableResult
     func register(
-        header: [UInt8], stream: String, publisher: String = "box", notAfter: Int64? = nil
+        header: [UInt8], stream: String, publisher: String = "box", lifetime: Int64 = 600, kid: String? = nil
     ) throws -> ServiceAnswer {
-        let registration = CollectionRegistration(
-            stream: stream, headerSha256: Hexadecimal.encode(Digest.sha256(header)),
-            notAfter: notAfter ?? time.seconds + 600)
-        return post(
-            Route.collections, try JSONCoding.encode(registration),
-            token: try accessToken([Scope.publish], subject: publisher, streams: [stream]))
+        try post(
+            Route.collections,
+            JSONCoding.encode(
+                registration(header: header, stream: stream, publisher: publisher, lifetime: lifetime, kid: kid)),
+            token: accessToken([Scope.publish], subject: publisher, streams: [stream]))
     }
 
     /// A header as our own publisher makes it, and nothing that opens it: the test asks the KAS.
     func sealedHeader(
-        dataAttributes: [String] = [], dissemination: [String] = [], withKid: Bool = true
+        stream: String? = "front", dataAttributes: [String] = [], dissemination: [String] = [], withKid: Bool = true
     ) throws -> [UInt8] {
+        try sealer(
+            stream: stream, dataAttributes: dataAttributes, dissemination: dissemination, withKid: withKid
+        ).headerBytes
+    }
+
+    func sealer(
+        stream: String? = "front", dataAttributes: [String] = [], dissemination: [String] = [], withKid: Bool = true
+    ) throws -> CollectionSealer {
         let key = try #require(store.ring.p256.first)
         let recipient = KASRecipient(
             locator: try ResourceLocator(
                 url: "https://kas.example.net/kas", keyIdentifier: withKid ? Array(key.kid.utf8) : []),
             publicKey: key.key.publicKey.compressed())
-        let policy = PlaintextPolicy(dataAttributes: dataAttributes, dissemination: dissemination).encoded()
-        return try CollectionSealer(recipient: recipient, policy: policy, crypto: OpenSSLCrypto()).headerBytes
+        let policy = PlaintextPolicy(stream: stream, dataAttributes: dataAttributes, dissemination: dissemination)
+        return try CollectionSealer(recipient: recipient, policy: policy.encoded(), crypto: OpenSSLCrypto())
     }
 
     /// What the KAS should hand out, derived beside it.

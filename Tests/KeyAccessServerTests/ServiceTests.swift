@@ -29,18 +29,19 @@ import Wire
                 #expect(key.status == 200)
                 #expect(key.headers["cache-control"] == "max-age=300")
                 #expect(key.headers["content-type"] == "application/json")
+                #expect(key.headers["watchbox-key-identifiers"] == "1")
                 #expect(try self.json(key, PublicKeyResponse.self).kid == "e1")
                 let tag = try #require(key.headers["etag"])
                 let same = try await session.request("GET", Route.publicKey, headers: [("If-None-Match", tag)])
                 #expect(same.status == 304)
 
                 let authorization = [("Authorization", "Bearer \(token)"), ("Content-Type", "application/json")]
-                let registration = CollectionRegistration(
-                    stream: "front", headerSha256: Hexadecimal.encode(Digest.sha256(header)),
-                    notAfter: rig.time.seconds + 60)
+                let registration = try rig.registration(header: header, stream: "front", publisher: "viewer")
                 let registered = try await session.request(
                     "POST", Route.collections, headers: authorization, body: JSONCoding.encode(registration))
                 #expect(registered.status == 200)
+                #expect(
+                    registered.headers["watchbox-time"].flatMap { Int64($0) } == rig.clock.unixMilliseconds())
                 let rewrap = try await session.request(
                     "POST", Route.rewrap, headers: authorization,
                     body: client.request(client.body([header]), now: rig.time.seconds))

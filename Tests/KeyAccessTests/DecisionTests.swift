@@ -11,7 +11,8 @@ import Testing
 
     static func subject(_ streams: [String], _ attributes: [String] = []) -> Subject {
         Subject(
-            name: "viewer", scopes: [Scope.rewrap], streams: streams.map(StreamPattern.init), attributes: attributes)
+            identity: Identity(issuer: "i", subject: "viewer", defaultIssuer: "i"), scopes: [Scope.rewrap],
+            streams: streams.map(StreamPattern.init), attributes: attributes)
     }
 
     @Test func `a subject with the stream gets the key of an open policy`() {
@@ -62,6 +63,28 @@ import Testing
         #expect(decide(["other", "viewer"]) == .permit)
         #expect(decide(["other"]) == .deny(.notInDissem))
         #expect(decide(["Viewer"]) == .deny(.notInDissem))
+        // A name that begins alike, or goes on, is another's.
+        for name in ["view", "viewer2", "viewer ", " viewer"] { #expect(decide([name]) == .deny(.notInDissem)) }
+        #expect(decide(["i viewer"]) == .permit)
+    }
+
+    @Test func `a subject of another issuer is another subject`() {
+        func identity(_ issuer: String, _ subject: String) -> Identity {
+            Identity(issuer: issuer, subject: subject, defaultIssuer: "local")
+        }
+        let alice = identity("local", "alice")
+        let stranger = identity("https://b", "alice")
+        #expect(alice.text == "alice" && stranger.text == "https://b alice" && alice != stranger)
+        #expect(alice.matches("alice") && alice.matches("local alice") && !alice.matches("https://b alice"))
+        #expect(!stranger.matches("alice") && stranger.matches("https://b alice"))
+        // Nobody can name himself into another issuer.
+        let forger = identity("local", "https://b alice")
+        #expect(forger != stranger && !forger.matches("https://b alice"))
+        #expect(identity("https://b https://c", "x") != identity("https://b", "https://c x"))
+        // Canonically equivalent, and other bytes.
+        let composed = identity("local", "caf\u{E9}")
+        let decomposed = identity("local", "cafe\u{301}")
+        #expect(composed != decomposed && !composed.matches("cafe\u{301}"))
     }
 
     @Test func `a rule of the configuration adds to the token's grants`() {
@@ -71,7 +94,7 @@ import Testing
         let rules = AccessRules(rules: [
             .init(subject: "box-*", streams: ["shared"], attributes: ["Y"]), .init(subject: "other", streams: ["*"]),
         ])
-        let subject = Subject(claims: claims, rules: rules)
+        let subject = Subject(claims: claims, rules: rules, defaultIssuer: "i")
         #expect(subject.streams == [StreamPattern("own"), StreamPattern("shared")])
         #expect(subject.attributes == ["x", "y"])
         #expect(!subject.mayUseEveryStream)

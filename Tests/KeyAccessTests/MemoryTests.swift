@@ -12,12 +12,12 @@ private func token(_ number: Int) -> ReplayMemory.Fingerprint {
 @Suite struct MemoryTests {
     @Test func `a token is answered once until it expires`() {
         var memory = ReplayMemory()
-        #expect(memory.presented(token(1), expiry: 100, mayRepeatSince: nil, now: 40) == .fresh)
-        #expect(memory.presented(token(1), expiry: 100, mayRepeatSince: nil, now: 40) == .replayed)
-        #expect(memory.presented(token(2), expiry: 100, mayRepeatSince: nil, now: 40) == .fresh)
-        #expect(memory.presented(token(1), expiry: 100, mayRepeatSince: nil, now: 100) == .replayed)
+        #expect(memory.presented(token(1), by: "a", expiry: 100, mayRepeatSince: nil, now: 40) == .fresh)
+        #expect(memory.presented(token(1), by: "a", expiry: 100, mayRepeatSince: nil, now: 40) == .replayed)
+        #expect(memory.presented(token(2), by: "a", expiry: 100, mayRepeatSince: nil, now: 40) == .fresh)
+        #expect(memory.presented(token(1), by: "a", expiry: 100, mayRepeatSince: nil, now: 100) == .replayed)
         #expect(memory.count == 2)
-        #expect(memory.presented(token(3), expiry: 200, mayRepeatSince: nil, now: 101) == .fresh)
+        #expect(memory.presented(token(3), by: "a", expiry: 200, mayRepeatSince: nil, now: 101) == .fresh)
         #expect(memory.count == 1)
     }
 
@@ -26,18 +26,43 @@ private func token(_ number: Int) -> ReplayMemory.Fingerprint {
             as [(Int64, ReplayMemory.Outcome)])
     func `an RS256 token without jti repeats for less than two seconds`(now: Int64, outcome: ReplayMemory.Outcome) {
         var memory = ReplayMemory()
-        #expect(memory.presented(token(1), expiry: 100, mayRepeatSince: 40, now: 40) == .fresh)
-        #expect(memory.presented(token(1), expiry: 100, mayRepeatSince: 40, now: now) == outcome)
+        #expect(memory.presented(token(1), by: "a", expiry: 100, mayRepeatSince: 40, now: 40) == .fresh)
+        #expect(memory.presented(token(1), by: "a", expiry: 100, mayRepeatSince: 40, now: now) == outcome)
+    }
+
+    @Test func `an RS256 token from the future does not repeat until its time has come`() {
+        var memory = ReplayMemory()
+        #expect(memory.presented(token(1), by: "a", expiry: 200, mayRepeatSince: 100, now: 40) == .fresh)
+        for now in [Int64(40), 41, 99] {
+            #expect(memory.presented(token(1), by: "a", expiry: 200, mayRepeatSince: 100, now: now) == .replayed)
+        }
+    }
+
+    @Test func `however many fill the memory, there is room for another`() {
+        var memory = ReplayMemory(capacity: 1200)
+        func fill(_ holder: String, from start: Int) -> Int {
+            (0..<1200).count {
+                memory.presented(token(start + $0), by: holder, expiry: 100, mayRepeatSince: nil, now: 0) == .fresh
+            }
+        }
+        #expect(fill("greedy", from: 0) == 600)
+        #expect(memory.presented(token(5000), by: "greedy", expiry: 100, mayRepeatSince: nil, now: 0) == .shareUsed)
+        #expect(fill("as greedy", from: 10_000) == 300)
+        #expect(memory.presented(token(20_000), by: "modest", expiry: 100, mayRepeatSince: nil, now: 0) == .fresh)
+        // What has expired counts no more.
+        #expect(memory.presented(token(5000), by: "greedy", expiry: 300, mayRepeatSince: nil, now: 101) == .fresh)
     }
 
     @Test func `a full memory refuses rather than forgets`() {
         var memory = ReplayMemory(capacity: 3)
         for number in 0..<3 {
-            #expect(memory.presented(token(number), expiry: 100 + Int64(number), mayRepeatSince: nil, now: 0) == .fresh)
+            #expect(
+                memory.presented(
+                    token(number), by: "\(number)", expiry: 100 + Int64(number), mayRepeatSince: nil, now: 0) == .fresh)
         }
-        #expect(memory.presented(token(9), expiry: 100, mayRepeatSince: nil, now: 0) == .full)
-        #expect(memory.presented(token(0), expiry: 100, mayRepeatSince: nil, now: 0) == .replayed)
-        #expect(memory.presented(token(9), expiry: 300, mayRepeatSince: nil, now: 101) == .fresh)
+        #expect(memory.presented(token(9), by: "a", expiry: 100, mayRepeatSince: nil, now: 0) == .full)
+        #expect(memory.presented(token(0), by: "a", expiry: 100, mayRepeatSince: nil, now: 0) == .replayed)
+        #expect(memory.presented(token(9), by: "a", expiry: 300, mayRepeatSince: nil, now: 101) == .fresh)
         #expect(memory.count == 3)
     }
 
@@ -52,7 +77,7 @@ private func token(_ number: Int) -> ReplayMemory.Fingerprint {
             let number = Int.random(in: 0..<200, using: &generator)
             let expiry = now + Int64.random(in: 0...60, using: &generator)
             let isKnown = expiries[number].map { $0 >= now } ?? false
-            let outcome = memory.presented(token(number), expiry: expiry, mayRepeatSince: nil, now: now)
+            let outcome = memory.presented(token(number), by: "a", expiry: expiry, mayRepeatSince: nil, now: now)
             #expect(outcome == (isKnown ? .replayed : .fresh))
             if !isKnown { expiries[number] = expiry }
         }
@@ -89,13 +114,17 @@ private func token(_ number: Int) -> ReplayMemory.Fingerprint {
         return String(repeating: "0", count: 64 - digits.count) + digits
     }
 
-    static func registration(_ number: Int, stream: String = "front", notAfter: Int64 = 100) -> CollectionRegistration {
-        CollectionRegistration(stream: stream, headerSha256: hash(number), notAfter: notAfter)
+    static func entry(
+        _ number: Int, stream: String = "front", notAfter: Int64 = 100, publisher: String = "p"
+    ) -> CollectionRegistry.Entry {
+        CollectionRegistry.Entry(
+            headerSha256: hash(number), stream: stream, notAfter: notAfter, publisher: publisher, kid: "e1",
+            registeredAt: 0)
     }
 
     @Test func `a registration is known until it ends`() throws {
         var registry = CollectionRegistry()
-        try registry.register(Self.registration(1), publisher: "box", now: 50)
+        try registry.register(Self.entry(1, publisher: "box"), now: 50)
         #expect(registry.entry(forHeader: Self.hash(1), now: 100)?.stream == "front")
         #expect(registry.entry(forHeader: Self.hash(1), now: 101) == nil)
         #expect(registry.entry(forHeader: Self.hash(2), now: 50) == nil)
@@ -103,17 +132,17 @@ private func token(_ number: Int) -> ReplayMemory.Fingerprint {
 
     @Test func `only its publisher can renew a registration, for the same stream`() throws {
         var registry = CollectionRegistry()
-        try registry.register(Self.registration(1), publisher: "box", now: 50)
-        try registry.register(Self.registration(1, notAfter: 200), publisher: "box", now: 60)
+        try registry.register(Self.entry(1, publisher: "box"), now: 50)
+        try registry.register(Self.entry(1, notAfter: 200, publisher: "box"), now: 60)
         #expect(registry.entry(forHeader: Self.hash(1), now: 200) != nil)
         #expect(registry.count == 1)
         #expect(throws: CollectionRegistry.Fault.takenByAnother) {
-            try registry.register(Self.registration(1), publisher: "thief", now: 60)
+            try registry.register(Self.entry(1, publisher: "thief"), now: 60)
         }
         #expect(throws: CollectionRegistry.Fault.takenByAnother) {
-            try registry.register(Self.registration(1, stream: "back"), publisher: "box", now: 60)
+            try registry.register(Self.entry(1, stream: "back", publisher: "box"), now: 60)
         }
-        try registry.register(Self.registration(1, stream: "back", notAfter: 300), publisher: "other", now: 201)
+        try registry.register(Self.entry(1, stream: "back", notAfter: 300, publisher: "other"), now: 201)
         #expect(registry.entry(forHeader: Self.hash(1), now: 201)?.stream == "back")
     }
 
@@ -124,39 +153,75 @@ private func token(_ number: Int) -> ReplayMemory.Fingerprint {
         }) {
             #expect(throws: CollectionRegistry.Fault.invalidHash) {
                 try registry.register(
-                    CollectionRegistration(stream: "s", headerSha256: text, notAfter: 9), publisher: "p", now: 0)
+                    CollectionRegistry.Entry(
+                        headerSha256: text, stream: "s", notAfter: 9, publisher: "p", kid: "e1", registeredAt: 0),
+                    now: 0)
             }
         }
         #expect(throws: CollectionRegistry.Fault.invalidStream) {
-            try registry.register(Self.registration(1, stream: "a*"), publisher: "p", now: 0)
+            try registry.register(Self.entry(1, stream: "a*"), now: 0)
         }
         #expect(throws: CollectionRegistry.Fault.expired) {
-            try registry.register(Self.registration(1, notAfter: 7), publisher: "p", now: 7)
+            try registry.register(Self.entry(1, notAfter: 7), now: 7)
         }
         #expect(registry.count == 0)
     }
 
     @Test func `a lifetime is cut to the longest`() throws {
         var registry = CollectionRegistry(maximumLifetime: 50)
-        let entry = try registry.register(Self.registration(1, notAfter: .max), publisher: "p", now: 10)
+        let entry = try registry.register(Self.entry(1, notAfter: .max), now: 10)
         #expect(entry.notAfter == 60)
     }
 
     @Test func `a stream over its share loses its own oldest header`() throws {
         var registry = CollectionRegistry(capacity: 6, capacityPerStream: 4)
-        try registry.register(Self.registration(100, stream: "other"), publisher: "p", now: 0)
-        for number in 0..<6 { try registry.register(Self.registration(number), publisher: "p", now: 0) }
+        try registry.register(Self.entry(100, stream: "other"), now: 0)
+        for number in 0..<6 { try registry.register(Self.entry(number), now: 0) }
         #expect(
             (0..<6).map { registry.entry(forHeader: Self.hash($0), now: 0) != nil } == [
                 false, false, true, true, true, true,
             ])
         #expect(registry.entry(forHeader: Self.hash(100), now: 0) != nil)
-        try registry.register(Self.registration(101, stream: "other"), publisher: "p", now: 0)
+        try registry.register(Self.entry(101, stream: "other"), now: 0)
+        // A new stream gets what another holds beyond its share, and no more.
+        try registry.register(Self.entry(102, stream: "third"), now: 0)
+        try registry.register(Self.entry(103, stream: "fourth"), now: 0)
+        #expect(
+            (2..<6).map { registry.entry(forHeader: Self.hash($0), now: 0) != nil } == [false, false, true, true])
         #expect(throws: CollectionRegistry.Fault.full) {
-            try registry.register(Self.registration(102, stream: "third"), publisher: "p", now: 0)
+            try registry.register(Self.entry(104, stream: "fifth"), now: 0)
         }
-        try registry.register(Self.registration(102, stream: "third", notAfter: 300), publisher: "p", now: 101)
+        try registry.register(Self.entry(105, stream: "third", notAfter: 300), now: 101)
         #expect(registry.count == 1)
         #expect(registry.snapshot(now: 101).map(\.stream) == ["third"])
+    }
+
+    /// A stream at its share gives up its oldest entry each time, which must not cost a look at all others.
+    @Test func `a hundred thousand registrations of one stream leave its newest`() throws {
+        var registry = CollectionRegistry()
+        for number in 0..<100_000 { try registry.register(Self.entry(number), now: 0) }
+        #expect(registry.count == registry.capacityPerStream)
+        #expect(registry.entry(forHeader: Self.hash(99_999), now: 0) != nil)
+        #expect(registry.entry(forHeader: Self.hash(99_999 - registry.capacityPerStream), now: 0) == nil)
+        // A renewal that shortens counts for the end, too.
+        try registry.register(Self.entry(99_999, notAfter: 50), now: 0)
+        registry.purge(now: 51)
+        #expect(registry.count == registry.capacityPerStream - 1)
+    }
+
+    @Test func `a registration knows how many came after it, also when older ones are gone`() throws {
+        var registry = CollectionRegistry(capacity: 6, capacityPerStream: 3)
+        let first = try registry.register(Self.entry(0), now: 0)
+        #expect(registry.newerRegistrations(than: first) == 0)
+        for number in 1..<5 { try registry.register(Self.entry(number), now: 0) }
+        try registry.register(Self.entry(9, stream: "back"), now: 0)
+        #expect(registry.newerRegistrations(than: first) == 4)
+        // A renewal is no new registration.
+        let renewed = try registry.register(Self.entry(3, notAfter: 200), now: 1)
+        #expect(registry.newerRegistrations(than: renewed) == 1 && renewed.sequence == 4)
+        // From a file, in its order.
+        var copy = CollectionRegistry()
+        for entry in registry.snapshot(now: 1) { try copy.register(entry, now: 1) }
+        #expect(copy.newerRegistrations(than: renewed) == 1)
     }
 }

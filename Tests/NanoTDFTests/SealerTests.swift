@@ -65,6 +65,19 @@ import Wire
         #expect(sealer.itemCount == 0xFF_FFFF)
     }
 
+    @Test(arguments: [0xFFFF, 0x1_0000, 0x7F_FFFF, 0xAB_CDEE, 0xFF_FFFE] as [UInt32])
+    func `all 24 bits of the counter are in the nonce`(last: UInt32) throws {
+        let sealer = try station.collection(lastCounter: last)
+        let item = try ContainerItem.parse(try sealer.sealed([1, 2, 3])[...], tagByteCount: 16)
+        #expect(item.counter == last + 1)
+        let digits = [16, 8, 0].map { UInt8(truncatingIfNeeded: (last + 1) >> $0) }
+        // Not by the reader's own rule, which could have the same fault.
+        let context = try OpenSSLCrypto().makeOpening(try station.key(for: sealer))
+        let opened = try context.open(
+            ciphertext: item.ciphertext, tag: item.tag, nonce: [UInt8](repeating: 0, count: 9) + digits)
+        #expect(opened == [1, 2, 3])
+    }
+
     @Test func `an item that is too large uses no counter`() throws {
         let sealer = try station.collection()
         var item: [UInt8] = []

@@ -36,14 +36,17 @@ private struct Viewer: ~Copyable {
     }
 
     /// "opened", "held", or why it was dropped.
-    mutating func open(_ item: [UInt8], _ name: String = "", at now: UInt64 = 0) -> String {
-        switch opener.open(item[...], context: name, at: now) {
+    mutating func open(
+        _ item: [UInt8], _ name: String = "", _ medium: ItemMedium = .video, at now: UInt64 = 0
+    ) -> String {
+        switch opener.open(item[...], medium: medium, context: name, at: now) {
         case .opened: "opened"
         case .held: "held"
         case .dropped(.malformed): "malformed"
         case .dropped(.noKey): "no key"
         case .dropped(.authenticationFailed): "not authentic"
         case .dropped(.replayed): "replayed"
+        case .dropped(.disordered): "disordered"
         }
     }
 
@@ -54,11 +57,15 @@ private struct Viewer: ~Copyable {
     @Test func `an item opens with its context, counter and collection`() throws {
         var viewer = try Viewer()
         let sealer = try viewer.begin()
-        guard case .opened(let item) = viewer.opener.open(try sealer.sealed([1, 2])[...], context: "a", at: 0) else {
+        let item = try sealer.sealed([1, 2])
+        guard case .opened(let opened) = viewer.opener.open(item[...], medium: .audio, context: "a", at: 0) else {
             Issue.record("not opened")
             return
         }
-        #expect(item == OpenedItem(plaintext: [1, 2], counter: 1, collection: sealer.headerHash, context: "a"))
+        #expect(
+            opened
+                == OpenedItem(
+                    plaintext: [1, 2], counter: 1, collection: sealer.headerHash, medium: .audio, context: "a"))
     }
 
     @Test func `a header is asked for once`() throws {
@@ -129,7 +136,7 @@ private struct Viewer: ~Copyable {
             if case .requestKey(_, let hash) = opener.headerArrived(entry.headerBytes, at: now) {
                 #expect(opener.keyArrived(entry.key, forHeader: hash, at: now).isEmpty)
             }
-            guard case .opened(let item) = opener.open(entry.wire[...], context: index, at: now) else {
+            guard case .opened(let item) = opener.open(entry.wire[...], medium: .video, context: index, at: now) else {
                 Issue.record("item \(index)")
                 continue
             }
@@ -148,7 +155,7 @@ private struct Viewer: ~Copyable {
             }
             // The key is late: everything is held, and the rule is found on the first held item.
             for (index, entry) in entries.enumerated() {
-                guard case .held = opener.open(entry.wire[...], context: index, at: 0) else {
+                guard case .held = opener.open(entry.wire[...], medium: .video, context: index, at: 0) else {
                     Issue.record("\(file), item \(index)")
                     continue
                 }
@@ -181,7 +188,7 @@ private struct Viewer: ~Copyable {
         let second = try viewer.station.collection()
         _ = viewer.announce(second, at: 1)
         // Audio of the old collection that was behind the header.
-        #expect(viewer.open(last, at: 1) == "opened")
+        #expect(viewer.open(last, "", .audio, at: 1) == "opened")
         for index in 0..<400 {
             #expect(viewer.open(try second.sealed([2]), "\(index)", at: UInt64(index) * millisecond) == "held")
         }
@@ -253,7 +260,7 @@ private struct Viewer: ~Copyable {
         #expect(viewer.open(late[1], at: 60 * oneSecond) == "opened")
         #expect(viewer.open(try new.sealed([9]), at: 61 * oneSecond) == "opened")
         #expect(viewer.opener.nextDeadline == 63 * oneSecond)
-        #expect(viewer.open(late[2], at: 63 * oneSecond - 1) == "opened")
+        #expect(viewer.open(late[2], "", .audio, at: 63 * oneSecond - 1) == "opened")
         #expect(viewer.open(try old.sealed([5]), at: 63 * oneSecond) == "held")
         #expect(viewer.opener.nextDeadline == 63 * oneSecond + 500 * millisecond)
         _ = viewer.opener.timePassed(at: 64 * oneSecond)
@@ -269,8 +276,9 @@ private struct Viewer: ~Copyable {
         #expect(viewer.open(items[0]) == "opened")
         #expect(viewer.open(items[0]) == "replayed")
         #expect(viewer.open(items[69]) == "opened")
-        #expect(viewer.open(items[5]) == "replayed")
-        #expect(viewer.open(items[6]) == "opened")
+        #expect(viewer.open(items[5], "", .audio) == "disordered")
+        #expect(viewer.open(items[6], "", .audio) == "opened")
+        #expect(viewer.open(items[6], "", .audio) == "replayed")
         #expect(viewer.open([0, 0, 0] + items[1][3...]) == "malformed")
         #expect(viewer.opener.counters.replayed == 2)
         #expect(viewer.opener.counters.gaps == 70 - 3)
@@ -281,7 +289,7 @@ private struct Viewer: ~Copyable {
         var viewer = try Viewer()
         let first = try viewer.begin()
         let items = try (0..<6).map { _ in try first.sealed([]) }
-        for index in [0, 2, 1, 5] { #expect(viewer.open(items[index]) == "opened") }
+        for index in [0, 2, 1, 5] { #expect(viewer.open(items[index], "", index == 1 ? .audio : .video) == "opened") }
         #expect(viewer.opener.counters.gaps == 2)
         let next = try viewer.begin()
         _ = try next.sealed([])
@@ -395,7 +403,88 @@ private struct Viewer: ~Copyable {
         let counters = viewer.opener.counters
         #expect(viewer.opener.heldItemCount == 0)
         #expect(
-            counters.opened + counters.noKey + counters.authenticationFailed + counters.replayed + counters.malformed
-                == sent)
+            counters.opened + counters.noKey + counters.authenticationFailed + counters.replayed + counters.disordered
+                + counters.malformed == sent)
+    }
+
+    @Test func `items that a relay has shuffled are dropped and counted, and stay missing`() throws {
+        var viewer = try Viewer()
+        let sealer = try viewer.begin()
+        let items = try (0..<9).map { try sealer.sealed([UInt8($0)]) }
+        // Audio (5) and video change places; 3 and 6 come behind video that was sealed after them.
+        let order: [(Int, ItemMedium, String)] = [
+            (0, .video, "opened"), (1, .video, "opened"), (4, .video, "opened"), (3, .video, "disordered"),
+            (7, .video, "opened"), (5, .audio, "opened"), (6, .video, "disordered"), (8, .video, "opened"),
+        ]
+        for (index, medium, result) in order { #expect(viewer.open(items[index], "", medium) == result, "\(index)") }
+        let counters = viewer.opener.counters
+        #expect(counters.disordered == 2)
+        #expect(counters.opened == 6)
+        #expect(counters.gaps == 3)
+    }
+
+    @Test func `a picture of the collection before never comes behind one of the new, sound may`() throws {
+        var viewer = try Viewer()
+        let first = try viewer.begin()
+        let late = try (0..<2).map { try first.sealed([UInt8($0)]) }
+        #expect(viewer.open(try first.sealed([9])) == "opened")
+        let second = try viewer.begin()
+        #expect(viewer.open(try second.sealed([1])) == "opened")
+        #expect(viewer.open(late[1], "", .audio) == "opened")
+        #expect(viewer.open(try first.sealed([8])) == "disordered")
+        #expect(viewer.opener.counters.disordered == 1)
+        #expect(viewer.opener.counters.opened == 3)
+    }
+
+    @Test func `a header of a thousand rotations ago does not come back`() throws {
+        var viewer = try Viewer()
+        let first = try viewer.begin()
+        #expect(viewer.open(try first.sealed([1])) == "opened")
+        for rotation in 1..<1000 as Range<UInt64> {
+            let sealer = try viewer.begin(at: rotation * 60 * oneSecond)
+            #expect(viewer.open(try sealer.sealed([1]), at: rotation * 60 * oneSecond) == "opened")
+        }
+        #expect(viewer.announce(first, at: 70_000 * oneSecond) == .duplicate)
+    }
+
+    @Test func `of past headers the newest ten thousand are remembered`() {
+        var retired = RetiredHeaders()
+        func hash(_ number: Int) -> [UInt8] { Digest.sha256(Array("\(number)".utf8)) }
+        for number in 0..<(RetiredHeaders.limit + 100) { retired.insert(hash(number)) }
+        #expect(!retired.contains(hash(99)))
+        #expect(retired.contains(hash(100)))
+        #expect(retired.contains(hash(RetiredHeaders.limit + 99)))
+    }
+
+    @Test func `headers that a relay makes up do not push the genuine one out`() throws {
+        var viewer = try Viewer()
+        let genuine = try viewer.station.collection()
+        _ = viewer.announce(genuine)
+        for second in 0..<5 as Range<UInt64> {
+            for _ in 0..<4 { _ = viewer.announce(try viewer.station.collection(), at: second * oneSecond) }
+        }
+        _ = try viewer.giveKey(genuine, at: 5 * oneSecond)
+        #expect(viewer.open(try genuine.sealed([1]), at: 5 * oneSecond) == "opened")
+    }
+
+    @Test func `of headers that wait those that were refused give way first`() throws {
+        var viewer = try Viewer()
+        let headers = try (0..<9).map { _ in try viewer.station.collection() }
+        for (index, header) in headers[..<8].enumerated() { _ = viewer.announce(header, at: UInt64(index) * oneSecond) }
+        viewer.opener.keyRefused(forHeader: headers[3].headerHash)
+        _ = viewer.announce(headers[8], at: 9 * oneSecond)
+        #expect(viewer.announce(headers[7], at: 10 * oneSecond) == .duplicate)
+        guard case .requestKey = viewer.announce(headers[3], at: 10 * oneSecond) else {
+            Issue.record("the one that was refused still waits")
+            return
+        }
+    }
+
+    @Test func `a key that is not wanted is not asked for again`() throws {
+        var viewer = try Viewer()
+        let sealer = try viewer.station.collection()
+        _ = viewer.announce(sealer)
+        #expect(viewer.opener.keyDiscarded(forHeader: sealer.headerHash).isEmpty)
+        #expect(viewer.announce(sealer, at: oneSecond) == .duplicate)
     }
 }

@@ -113,7 +113,9 @@ import Wire
                 let key = try kas.collectionKey(for: try NanoTDFHeader.parse(header))
                 #expect(opener.keyArrived(key, forHeader: hash, at: now).isEmpty)
             } else if let prefix = message.clear_prefix_hex, let plaintext = message.plaintext_hex {
-                let outcome = opener.open(payload[(prefix.utf8.count / 2)...], context: index, at: now)
+                let outcome = opener.open(
+                    payload[(prefix.utf8.count / 2)...], medium: prefix.lowercased().hasPrefix("af") ? .audio : .video,
+                    context: index, at: now)
                 guard case .opened(let item) = outcome else {
                     Issue.record("message \(index): \(outcome)")
                     continue

@@ -5,24 +5,62 @@ import Testing
 @testable import Player
 
 struct KeyRequestTests {
-    @Test func `a KAS that does not answer is asked for ever, at growing distances`() {
-        var request = KeyRequest()
-        let delays = (0..<8).map { _ in request.refused(.unavailable).map { $0 / 1_000_000 } }
-        #expect(delays == [250, 500, 1000, 2000, 4000, 4000, 4000, 4000])
+    private static let second: UInt64 = 1_000_000_000
+
+    @Test(arguments: [true, false])
+    func `a KAS that does not answer is asked for ever, twice a second at least`(hasPlayed: Bool) throws {
+        for random in [0, .max / 2, .max] as [UInt64] {
+            var request = KeyRequest(at: 0)
+            var now: UInt64 = 0
+            // A day.
+            while now < 86_400 * Self.second {
+                let told = request.refused(.unavailable, hasPlayed: hasPlayed, at: now, random: random)
+                let pause = try #require(told)
+                #expect(pause <= KeyRequest.longestPause && pause >= 125_000_000)
+                now += pause + 60 * Self.second
+            }
+        }
     }
 
-    @Test func `a denial is believed when it was repeated`() {
-        var request = KeyRequest()
-        var delays: [UInt64] = []
-        while let delay = request.refused(.denied) { delays.append(delay / 1_000_000) }
-        #expect(delays == [250, 500, 1000, 2000, 2000])
+    @Test func `a refusal of a viewer that never played is believed after 30 s`() {
+        var request = KeyRequest(at: 0)
+        var now: UInt64 = 0
+        while let pause = request.refused(.denied, hasPlayed: false, at: now, random: .max) {
+            #expect(pause <= KeyRequest.longestPause)
+            now += pause
+        }
+        #expect(now >= 30 * Self.second && now < 31 * Self.second)
     }
 
-    @Test func `an outage between two denials begins the count anew`() {
-        var request = KeyRequest()
-        for _ in 0..<5 { #expect(request.refused(.denied) != nil) }
-        #expect(request.refused(.unavailable) != nil)
-        #expect(request.refused(.denied) != nil)
+    @Test func `behind an outage, publishers have as long to register as at the beginning`() {
+        var request = KeyRequest(at: 0)
+        let back = 3600 * Self.second
+        #expect(request.refused(.unavailable, hasPlayed: false, at: back, random: 0) != nil)
+        #expect(request.refused(.denied, hasPlayed: false, at: back + 29 * Self.second, random: 0) != nil)
+        #expect(request.refused(.denied, hasPlayed: false, at: back + 30 * Self.second, random: 0) == nil)
+    }
+
+    @Test func `a viewer that has played asks on, whatever it is told`() throws {
+        var request = KeyRequest(at: 0)
+        for hour in 1..<100 as Range<UInt64> {
+            let told = request.refused(.denied, hasPlayed: true, at: hour * 3600 * Self.second, random: hour)
+            let pause = try #require(told)
+            #expect(pause <= KeyRequest.believedPause && pause >= KeyRequest.believedPause / 2)
+        }
+        #expect(request.isRefused)
+    }
+
+    @Test func `headers that a relay makes up end no request for the genuine one`() {
+        let genuine = KeyRequest(at: 0)
+        // The KAS is slow with the genuine one, and with the others as well, or refuses them.
+        var requests = [genuine] + (1...3).map { KeyRequest(at: $0) }
+        #expect(KeyRequest.dispensable(of: requests, at: 4) == 3)
+        _ = requests[1].refused(.denied, hasPlayed: true, at: 4, random: 0)
+        _ = requests[2].refused(.denied, hasPlayed: true, at: 4, random: 0)
+        #expect(KeyRequest.dispensable(of: requests, at: 4) == 2)
+        // In a long outage the oldest goes: its frames are over.
+        requests = (0..<4).map { KeyRequest(at: UInt64($0) * 60 * Self.second) }
+        #expect(KeyRequest.dispensable(of: requests, at: 240 * Self.second) == 0)
     }
 }
 

@@ -49,6 +49,19 @@ struct SealedStream {
                 body: StreamMetadata(ntdfHeader: sealer.headerBytes).encodedSetDataFrame())
         }
 
+        /// As a camera that seals notes would send it.
+        func video(_ time: UInt32, key isKeyFrame: Bool = false, note: StreamNote) throws -> Message {
+            let header = VideoTagHeader(codec: .h264, isKeyFrame: isKeyFrame, kind: .codedFrame(compositionTime: 0))
+            let carrier = note.inserted(intoVideo: SealedStream.picture(time), codec: .h264)
+            return Message(type: FLVTag.video, timestamp: time, body: header.encoded() + (try item(carrier ?? [])))
+        }
+
+        /// The end of the stream.
+        func end(_ time: UInt32) throws -> Message {
+            let header = VideoTagHeader(codec: .h264, isKeyFrame: false, kind: .codedFrame(compositionTime: 0))
+            return Message(type: FLVTag.video, timestamp: time, body: header.encoded() + (try item([])))
+        }
+
         func video(_ time: UInt32, key isKeyFrame: Bool = false) throws -> Message {
             let header = VideoTagHeader(codec: .h264, isKeyFrame: isKeyFrame, kind: .codedFrame(compositionTime: 0))
             return Message(

@@ -183,7 +183,7 @@ struct ViewerSessionTests {
         var session = session()
         var actions: [ViewerSession.Action] = []
         for (collection, start) in [(first, UInt32(90_000)), (second, 0)] {
-            session.streamStarted()
+            session.streamStarted(at: 1)
             _ = give(&session, [try collection.headerFrame()] + SealedStream.formats)
             _ = session.keyArrived(collection.key, forHeader: collection.hash, at: 1)
             actions += give(
@@ -208,7 +208,7 @@ struct ViewerSessionTests {
         var generator = SeededGenerator(seed: seed)
         let collection = try SealedStream.Collection()
         var session = session()
-        session.streamStarted()
+        session.streamStarted(at: 1)
         var sent = Set<[UInt8]>()
         for step in 0..<120 {
             let time = UInt32(step) * 40
@@ -256,7 +256,7 @@ extension [ViewerSession.Action] {
     var formats: [MediaEvent] {
         compactMap { action in
             switch action {
-            case .deliver(.accessUnit, _), .requestKey, .refuseClear: nil
+            case .deliver(.accessUnit, _), .requestKey, .prepareKey, .withhold, .refuseClear: nil
             case .deliver(let event, _): event
             }
         }

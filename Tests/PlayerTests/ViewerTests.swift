@@ -1,10 +1,13 @@
 import ChannelTestSupport
 import Foundation
+import KeyAccess
+import KeyAccessClient
 import Logging
 import Media
 import NanoTDF
 import RTMP
 import RTMPTransport
+import Synchronization
 import Testing
 
 @testable import Player
@@ -17,13 +20,84 @@ struct ViewerTests {
     private struct LateKey: KeyProvider {
         let log: EventLog<CollectionKey>
 
-        func key(forHeader header: [UInt8]) async throws(KeyRefusal) -> CollectionKey {
+        func key(forHeader header: [UInt8]) async throws(KeyRefusal) -> CollectionGrant {
             do {
-                return try await log.next { _ in true }
+                return CollectionGrant(key: try await log.next { _ in true })
             } catch {
                 throw KeyRefusal(.unavailable, reason: "no key in this test")
             }
         }
+    }
+
+    /// A KAS that is away, then back before the publisher has registered, then whole.
+    private final class ReturningKAS: KeyProvider {
+        let key: CollectionKey
+        let answers: Mutex<[KeyRefusal.Kind]>
+
+        init(_ key: CollectionKey, _ answers: [KeyRefusal.Kind]) {
+            self.key = key
+            self.answers = Mutex(answers)
+        }
+
+        func key(forHeader header: [UInt8]) async throws(KeyRefusal) -> CollectionGrant {
+            if let kind = answers.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
+                throw KeyRefusal(kind, reason: "not yet")
+            }
+            return CollectionGrant(key: key)
+        }
+    }
+
+    @Test func `a KAS that was away and then knew nothing of the header ends no viewer, and nothing is lost`()
+        async throws
+    {
+        let collection = try SealedStream.Collection()
+        // Six refusals in a row ended a viewer before.
+        let kas = ReturningKAS(
+            collection.key, [.unavailable, .unavailable] + [KeyRefusal.Kind](repeating: .denied, count: 8))
+        let states = EventLog<ViewerStatistics.State>()
+        let statistics = try await MiniRelay.serving(try sealed(collection), to: .sealed(kas)) {
+            var configuration = $0
+            configuration.hold.duration = .max / 2
+            let viewer = try Viewer(
+                configuration: configuration, sinks: [], logger: Self.logger, onState: { states.add($0.state) })
+            async let end = viewer.run()
+            try await states.next { $0 == .waitingForKey }
+            try await states.next { $0 == .playing }
+            viewer.stop()
+            return try await end
+        }
+        #expect(statistics.opened == 2)
+        #expect(statistics.rewrapFailures == 10)
+        #expect(statistics.noKey == 0)
+    }
+
+    @Test func `another stream's key opens nothing, and the viewer says why`() async throws {
+        let collection = try SealedStream.Collection()
+        struct Foreign: KeyProvider {
+            let key: CollectionKey
+
+            func key(forHeader header: [UInt8]) async throws(KeyRefusal) -> CollectionGrant {
+                CollectionGrant(
+                    key: key,
+                    facts: CollectionFacts(
+                        stream: "hall", registeredAt: 1, newerRegistrations: 0, time: 1_800_000_000_000))
+            }
+        }
+        let verdicts = EventLog<ViewerStatistics.Verdict?>()
+        let statistics = try await MiniRelay.serving(
+            try sealed(collection), to: .sealed(Foreign(key: collection.key))
+        ) {
+            let viewer = try Viewer(
+                configuration: $0, sinks: [], logger: Self.logger, onState: { verdicts.add($0.verdict) })
+            async let end = viewer.run()
+            try await verdicts.next { $0 == .notThisStream }
+            viewer.stop()
+            return try await end
+        }
+        #expect(statistics.opened == 0)
+        #expect(statistics.verdict == .notThisStream)
+        #expect(statistics.notThisStream == 1)
+        #expect(statistics.finding == .notThisStream)
     }
 
     private func sealed(_ collection: SealedStream.Collection) throws -> [SealedStream.Message] {

@@ -126,10 +126,21 @@ public struct KeyAccessDocument: Codable, Equatable, Sendable {
     public var url: String?
     public var certificateAuthorityFile: String?
     public var hasToken: Bool
+    /// Unix seconds; nil for no token, or one that does not say.
+    public var tokenEndsAt: Int64?
+    /// What is wrong with the token; nil when nothing is.
+    public var code: ErrorCode?
+    /// Cameras that have a token for their own stream alone.
+    public var camerasWithOwnToken: Int?
     public var origin: String
 
-    public init(url: String?, certificateAuthorityFile: String? = nil, hasToken: Bool = false, origin: String = "store")
-    {
+    public init(
+        url: String?, certificateAuthorityFile: String? = nil, hasToken: Bool = false, tokenEndsAt: Int64? = nil,
+        code: ErrorCode? = nil, camerasWithOwnToken: Int? = nil, origin: String = "store"
+    ) {
+        self.tokenEndsAt = tokenEndsAt
+        self.code = code
+        self.camerasWithOwnToken = camerasWithOwnToken
         self.url = url
         self.certificateAuthorityFile = certificateAuthorityFile
         self.hasToken = hasToken
@@ -144,6 +155,21 @@ public struct SecretRequest: Codable, Sendable {
     public init(secret: String) {
         self.secret = secret
     }
+}
+
+/// What `watchboxd hand-over` brings control: secrets of the box by name, which only systemd may open.
+public struct HandOverRequest: Codable, Sendable {
+    public var secrets: [String: String]
+
+    public init(secrets: [String: String]) {
+        self.secrets = secrets
+    }
+}
+
+extension HandOverRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { "(secrets)" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension SecretRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

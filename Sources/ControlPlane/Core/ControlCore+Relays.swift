@@ -4,6 +4,7 @@ internal import CameraStore
 internal import ControlAPI
 internal import CredentialStore
 internal import ErrorCatalog
+internal import KeyAccessClient
 
 extension ControlCore {
     // MARK: Relays
@@ -96,9 +97,12 @@ extension ControlCore {
 
     func keyAccess() -> KeyAccessDocument {
         guard let kas = current.settings.kas else { return KeyAccessDocument(url: nil) }
+        let facts = tokenFacts
         return KeyAccessDocument(
             url: kas.url, certificateAuthorityFile: kas.caFile,
-            hasToken: kas.secret.map { boxSecrets().contains($0) } ?? false,
+            hasToken: kas.secret.map { boxSecrets().contains($0) } ?? false, tokenEndsAt: facts?.expiresAt,
+            code: facts.flatMap { TokenCare.standing(expiresAt: $0.expiresAt, now: clock.seconds).code },
+            camerasWithOwnToken: facts == nil ? nil : tokens.cameras.count,
             origin: current.settings.origins["kas"] ?? "store")
     }
 

@@ -80,9 +80,22 @@ extension ControlCore {
             try requireNotInFile("kas")
             try requireNothingPending()
         }
-        try await set(
-            secret, name: secretName, scope: "box",
-            affects: kas.secret == nil ? [] : Set(current.settings.cameras.keys))
+        // What was made from the token of before would come before the new one.
+        for (id, camera) in current.settings.cameras
+        where camera.secret != secretName && camera.passwordSecret != secretName {
+            try credentials.remove(name: secretName, scope: "camera-\(id)")
+        }
+        let before = tokens.box
+        replaced(token: String(decoding: secret, as: UTF8.self), name: secretName)
+        do {
+            try await set(
+                secret, name: secretName, scope: "box",
+                affects: kas.secret == nil ? [] : Set(current.settings.cameras.keys))
+        } catch {
+            tokens.box = before
+            tokens.version += 1
+            throw error
+        }
         if kas.secret == nil, let known = try requireStore().object(kind: "kas", name: "kas") {
             var settings = StoreContent.settings(of: known)
             settings["secret"] = .string(secretName)

@@ -29,6 +29,7 @@ extension ControlCore {
             act(on: listed)
         }
         ticks += 1
+        beginTokenCare()
         if isUnsaved || isStoreTorn, ticks % Self.slowPeriod == 0 { saveAgain() }
         guard hub.isWatched || ticks % Self.slowPeriod == 0 else { return }
         await observeStreams()

@@ -70,17 +70,20 @@ actor ControlCore {
     var network: [String: NetworkMemory] = [:]
     var thumbnails: [String: [UInt8]] = [:]
     var thumbnailTask: Task<Void, Never>?
+    let keyAccessTools: KeyAccessTools
+    var tokens = HeldTokens()
     private var marks = 0
     var commits = 0
 
     init(
         paths: ControlPaths, effects: Effects, units: any UnitControl, credentials: CredentialStore,
-        network: NetworkTools, version: String, logger: Logger, clock: ControlClock
+        network: NetworkTools, keyAccess: KeyAccessTools, version: String, logger: Logger, clock: ControlClock
     ) {
         self.paths = paths
         self.effects = effects
         self.units = units
         self.credentials = credentials
+        keyAccessTools = keyAccess
         self.version = version
         self.logger = logger
         self.clock = clock

@@ -82,6 +82,14 @@ extension ControlRoutes {
                 try await coded { try await core.setKeyAccessToken(Array(secret.secret.utf8)) }
                 return .noContent
             },
+            APIRoute(
+                .post, "\(path)/handed-over", "Secrets that systemd opened for the process that asks",
+                request: "HandOverRequest"
+            ) { request in
+                let secrets = try request.decode(HandOverRequest.self)
+                await core.takeOver(secrets.secrets)
+                return .noContent
+            },
         ]
     }
 

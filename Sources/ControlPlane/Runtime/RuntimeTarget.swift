@@ -49,7 +49,10 @@ struct RuntimeTarget: Equatable {
                 tls = KeyAccessServiceSettings.TLSFiles(certificateChainFile: certificate, privateKeyFile: key)
             }
             services["kas"] = JSONDocument.bytes(
-                KeyAccessServiceSettings(host: address.host, port: address.port, tls: tls))
+                KeyAccessServiceSettings(
+                    host: address.host, port: address.port, tls: tls,
+                    keyEpochSeconds: Int64(settings.kasServer.keyEpochHours) * 3600,
+                    keyOverlapSeconds: Int64(settings.kasServer.keyRetentionDays) * 86_400))
         }
         health = JSONDocument.bytes(health(settings, problem))
     }

@@ -60,6 +60,8 @@ struct KeyAccessServiceSettings: Codable, Equatable, Sendable {
     var host: String
     var port: Int
     var tls: TLSFiles?
+    var keyEpochSeconds: Int64
+    var keyOverlapSeconds: Int64
 }
 
 /// What the health daemon watches: `/run/watchbox/service/health.json`. Holds no secret; it reads it again when it

@@ -63,6 +63,15 @@ final class CameraProcesses: Sendable {
         try await client.send(.patch, "/api/v1/video", body: change)
     }
 
+    /// The token that it shows the key access server from now on.
+    ///
+    /// - Parameter user: of the camera's unit.
+    func replaceToken(_ token: String, of id: String, user: UInt32) async throws(ControlClientError) {
+        var client = client(id, user)
+        client.changeTimeout = Self.changeDeadline
+        try await client.send(.put, "/api/v1/kas-token", body: SecretRequest(secret: token))
+    }
+
     /// The newest picture as JPEG.
     ///
     /// - Parameter user: of the camera's unit.

@@ -127,6 +127,9 @@ extension DoctorCheck {
         }
     }
 
+    /// Runs for a moment whenever control starts.
+    private static let handOver = "watchbox-hand-over.service"
+
     static func finding(of states: [UnitState]) -> Finding {
         let missing = states.filter { $0.load == "not-found" }.map(\.name)
         guard missing.isEmpty else {
@@ -149,7 +152,7 @@ extension DoctorCheck {
         }
         let core = states.filter {
             !$0.name.contains("@") && $0.active == "inactive" && $0.name != "watchbox-relay.service"
-                && $0.name != "watchbox-kas.service"
+                && $0.name != "watchbox-kas.service" && $0.name != handOver
         }
         if let stopped = core.first {
             return .fail("\(stopped.name) does not run", next: "Run: systemctl start watchbox.target")

@@ -97,6 +97,17 @@ extension DoctorCheck {
                 "public key read in \(time) ms, but there is no token", .missingSecret,
                 next: "Run: watchboxctl kas set --token-file FILE")
         }
+        if case .success(let status) = await knowledge.status() {
+            if let code = status.keyAccess.code {
+                return code == .tokenEnded
+                    ? .fail("public key read in \(time) ms, but the box's token has ended", code)
+                    : .warn("public key read in \(time) ms, but the box's token ends within a week", code)
+            }
+            let count = status.cameras.count { $0.stream.state == .live }
+            if let own = status.keyAccess.camerasWithOwnToken, own < count {
+                return .ok("public key read in \(time) ms; cameras use the box's token: the KAS made none of their own")
+            }
+        }
         return .ok("public key \(fingerprint.prefix(16))… read in \(time) ms")
     }
 }

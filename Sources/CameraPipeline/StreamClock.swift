@@ -1,0 +1,81 @@
+internal import Glibc
+public import Media
+internal import Synchronization
+internal import Systemd
+
+/// What time a camera says it is, in the notes that it seals (`StreamNote`).
+///
+/// A box may start without a battery-backed clock and without a network, and a viewer must not take its pictures for old
+/// ones then. So the system's clock counts only where it can be right, and the key access server's word counts more: it is
+/// the one that viewers are judged by as well.
+public final class StreamClock: Sendable {
+    /// What the machine says of its clock.
+    struct System: Sendable {
+        /// Unix milliseconds.
+        var time: @Sendable () -> Int64
+        /// CLOCK_MONOTONIC, nanoseconds.
+        var monotonic: @Sendable () -> UInt64
+        /// Whether something keeps the clock right; nil when the kernel does not say.
+        var isSynchronised: @Sendable () -> Bool?
+
+        static let kernel = System(
+            time: { StreamClock.read(CLOCK_REALTIME, perSecond: 1000) },
+            monotonic: { UInt64(clamping: StreamClock.read(CLOCK_MONOTONIC, perSecond: 1_000_000_000)) },
+            isSynchronised: { ClockSynchronisation.isSynchronised })
+    }
+
+    private struct Anchor {
+        var time: Int64
+        var monotonic: UInt64
+    }
+
+    /// A clock that is farther off than this, in milliseconds, is not believed against the key access server.
+    private static let tolerance: Int64 = 2000
+    /// 2025-01-01: what shows less was never set.
+    private static let earliest: Int64 = 1_735_689_600_000
+    /// The end of the year 9999: no clock shows more.
+    private static let latest: Int64 = 253_402_300_799_999
+
+    private let system: System
+    private let anchor = Mutex<Anchor?>(nil)
+
+    public convenience init() {
+        self.init(.kernel)
+    }
+
+    init(_ system: System) {
+        self.system = system
+    }
+
+    /// The key access server answered.
+    /// - Parameters:
+    ///   - time: what it said, in Unix milliseconds.
+    ///   - instant: CLOCK_MONOTONIC in nanoseconds when its answer came.
+    public func kasSaid(time: Int64, at instant: UInt64) {
+        guard (Self.earliest...Self.latest).contains(time) else { return }
+        anchor.withLock { $0 = Anchor(time: time, monotonic: instant) }
+    }
+
+    /// What time it was at an instant of CLOCK_MONOTONIC, in nanoseconds.
+    public func time(at instant: UInt64) -> StreamNote.Time {
+        let told = anchor.withLock { $0 }.map { $0.time + Self.milliseconds(from: $0.monotonic, to: instant) }
+        var own: Int64? = system.time() + Self.milliseconds(from: system.monotonic(), to: instant)
+        if own.map({ $0 < Self.earliest }) == true || system.isSynchronised() == false { own = nil }
+        switch (own, told) {
+        case (let own?, let told?) where abs(own - told) <= Self.tolerance: return .system(own)
+        case (_, let told?): return .keyAccess(told)
+        case (let own?, nil): return .system(own)
+        case (nil, nil): return .unset
+        }
+    }
+
+    private static func milliseconds(from: UInt64, to: UInt64) -> Int64 {
+        to >= from ? Int64((to - from) / 1_000_000) : -Int64((from - to) / 1_000_000)
+    }
+
+    private static func read(_ clock: clockid_t, perSecond: Int64) -> Int64 {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return Int64(time.tv_sec) * perSecond + Int64(time.tv_nsec) * perSecond / 1_000_000_000
+    }
+}

@@ -1,0 +1,95 @@
+internal import ErrorCatalog
+internal import KeyAccessClient
+
+/// When the box's token is looked at again, and what is to be said of it. Without I/O; chance is an argument.
+struct TokenCare: Equatable {
+    /// Between two looks at a token that is well.
+    static let period = Duration.seconds(3600)
+    /// After a renewal that failed: doubled each time, up to the period.
+    static let firstRetry = Duration.seconds(60)
+    /// Of a token that has ended: whether its owner readmitted the box.
+    static let daily = Duration.seconds(86_400)
+    /// Before the end, in seconds: a week.
+    static let warning: Int64 = 7 * 86_400
+
+    /// What there is to say.
+    enum Standing: Equatable {
+        case well
+        case endsSoon
+        case ended
+
+        var code: ErrorCode? {
+            switch self {
+            case .well: nil
+            case .endsSoon: .tokenEndsSoon
+            case .ended: .tokenEnded
+            }
+        }
+    }
+
+    /// Of `CLOCK_BOOTTIME`: the next look.
+    private(set) var dueAt = Duration.zero
+    private var failures = 0
+    /// Why the last renewal failed; nil after one that did not.
+    private(set) var problem: String?
+    private var told: (standing: Standing, at: Int64)?
+
+    static func == (left: TokenCare, right: TokenCare) -> Bool {
+        left.dueAt == right.dueAt && left.failures == right.failures && left.problem == right.problem
+    }
+
+    static func standing(expiresAt: Int64, now: Int64) -> Standing {
+        expiresAt <= now ? .ended : expiresAt - now < warning ? .endsSoon : .well
+    }
+
+    /// Another token came: it is looked at at once.
+    mutating func begin() { self = TokenCare() }
+
+    /// - Parameter random: any 64 random bits.
+    mutating func wait(at instant: Duration, random: UInt64) {
+        dueAt = instant + Self.jittered(Self.period, random)
+    }
+
+    mutating func renewed() {
+        failures = 0
+        problem = nil
+    }
+
+    /// - Parameter isRefused: the token has ended and the server does not renew it: its owner has to do something.
+    mutating func failed(_ why: String, isRefused: Bool, at instant: Duration, random: UInt64) {
+        problem = why
+        let pause = isRefused ? Self.daily : min(Self.firstRetry * (1 << min(failures, 10)), Self.period)
+        failures += 1
+        dueAt = instant + Self.jittered(pause, random)
+    }
+
+    /// Whether the standing is to be told now: when it is another one than before, and once a day while it is bad.
+    ///
+    /// - Parameter now: Unix seconds.
+    mutating func tells(_ standing: Standing, now: Int64) -> Bool {
+        let isNew = told.map { $0.standing != standing } ?? (standing != .well)
+        let isDue = standing != .well && (told.map { now - $0.at >= 86_400 } ?? true)
+        guard isNew || isDue else { return false }
+        told = (standing, now)
+        return true
+    }
+
+    /// Between nine tenths of it and all of it: boxes that were set up together ask one after the other.
+    private static func jittered(_ pause: Duration, _ random: UInt64) -> Duration {
+        pause - pause / 10 * (Double(random % 1000) / 1000)
+    }
+}
+
+/// What control holds of tokens beside the store, which only systemd may open.
+struct HeldTokens {
+    /// The box's, by the name of its secret.
+    var box: [String: String] = [:]
+    /// What the narrowed tokens say that cameras have, by the camera's ID.
+    var cameras: [String: AccessTokenFacts] = [:]
+    /// The token that each camera's process was told last, by its identifier.
+    var told: [String: String] = [:]
+    /// Changes with each token that an owner sets: what was under way for an older one is dropped.
+    var version = 0
+    var care = TokenCare()
+    var task: Task<Void, Never>?
+}

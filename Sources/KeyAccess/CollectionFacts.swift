@@ -1,0 +1,28 @@
+/// What a WatchBox KAS knows of the collection whose key it gave: for a viewer that wants to know what it sees
+/// (nanotdf-and-kas.md §4, S9).
+///
+/// Comes with the answer to a rewrap, as its member `watchbox`, and only to a client that asked for it with the request
+/// header `CollectionFacts.requestHeader`: other clients get the answer that OpenTDF specifies, and nothing else.
+public struct CollectionFacts: Codable, Equatable, Sendable {
+    /// Name and value of the HTTP header by which a client asks for the facts.
+    public static let requestHeader = (name: "WatchBox-Facts", value: "1")
+
+    /// The stream that the header was registered for by somebody who proved that he made it.
+    public var stream: String
+    /// Unix seconds, by the KAS's clock.
+    public var registeredAt: Int64
+    /// Headers that were registered for this stream after this one. Publishers register a few ahead of their use.
+    public var newerRegistrations: Int
+    /// The KAS's time when it answered, Unix milliseconds.
+    public var time: Int64
+    /// SHA-256 thumbprint (RFC 7638, base64url) of the device key that signed the registration; nil when none did.
+    public var signer: String?
+
+    public init(stream: String, registeredAt: Int64, newerRegistrations: Int, time: Int64, signer: String? = nil) {
+        self.stream = stream
+        self.registeredAt = registeredAt
+        self.newerRegistrations = newerRegistrations
+        self.time = time
+        self.signer = signer
+    }
+}

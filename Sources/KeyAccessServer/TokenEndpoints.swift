@@ -1,0 +1,148 @@
+internal import Cryptography
+internal import KeyAccess
+internal import Synchronization
+internal import Wire
+
+/// `POST /watchbox/v1/tokens/renew` and `…/narrow`: new tokens for those that this KAS issued itself.
+final class TokenEndpoints: Sendable {
+    private let verifier: AccessTokenVerifier
+    private let register: AccessRegister
+    private let store: KeyStore
+    private let configuration: KeyAccessServerConfiguration
+    private let audit: AuditLog
+    /// Of each subject. A box asks for one token for each of its cameras at once, and seldom.
+    private let rate = Mutex(RateLimiter(rate: 2, burst: 160))
+
+    init(
+        configuration: KeyAccessServerConfiguration, store: KeyStore, verifier: AccessTokenVerifier,
+        register: AccessRegister, audit: AuditLog
+    ) {
+        self.configuration = configuration
+        self.store = store
+        self.verifier = verifier
+        self.register = register
+        self.audit = audit
+    }
+
+    /// An expired token is renewed when the owner readmitted its subject, once for each readmission.
+    func renew(_ request: ServiceRequest, now: Int64, monotonic: UInt64) throws(ServiceFault) -> ServiceAnswer {
+        let claims = try presented(request, now: now, monotonic: monotonic, allowsExpired: true)
+        guard claims.isRenewable else {
+            throw refused(
+                request, claims, .renew, now, "not renewable",
+                .policyDenied("This token cannot be renewed; its owner makes a new one: watchboxctl kas token."))
+        }
+        // With the tolerance that every other request has.
+        if (claims.expiresAt?.seconds ?? 0) <= now - AccessTokenRules(audience: "").skew {
+            let holder = AccessGrants.Holder(issuer: claims.issuer ?? "", subject: claims.subject ?? "")
+            let isReadmitted: Bool
+            do { isReadmitted = try register.takeReadmission(holder, now: now) } catch { throw .internalError }
+            guard isReadmitted else {
+                throw refused(
+                    request, claims, .renew, now, "expired and not readmitted",
+                    .policyDenied(
+                        "This token has ended. The owner of the KAS can let it be renewed once: "
+                            + "watchboxctl kas grant --readmit SUBJECT."))
+            }
+        }
+        let renewed = claims.renewed(id: try Self.identifier(), now: now, longestLifetime: TokenIssuer.longestLifetime)
+        return try issue(renewed, from: claims, .renew, request, now: now)
+    }
+
+    /// A token for one stream, with no more than the presented one has.
+    func narrow(_ request: ServiceRequest, now: Int64, monotonic: UInt64) throws(ServiceFault) -> ServiceAnswer {
+        let claims = try presented(request, now: now, monotonic: monotonic, allowsExpired: false)
+        // Revoking it refuses what was made from it, and looks one step back.
+        guard !claims.isNarrowed else {
+            throw refused(
+                request, claims, .narrow, now, "narrowed already",
+                .policyDenied("A token for one stream cannot be narrowed again."))
+        }
+        let (encoding, content) = try MessageContent.content(of: request)
+        guard encoding == .json, let wanted = try? JSONCoding.decode(NarrowRequest.self, from: content, depth: 4),
+            StreamPattern.isValidName(wanted.stream), (1...16).contains(wanted.scopes.count),
+            (wanted.lifetime ?? 1) > 0
+        else {
+            throw .invalidRequest("The body is not a request for a narrower token: stream and scopes are needed.")
+        }
+        let own = Subject(
+            claims: claims, rules: configuration.access, defaultIssuer: configuration.subjectIssuer)
+        let subject = register.grants.applied(to: own, claims: claims, now: now)
+        guard subject.mayUse(stream: wanted.stream), wanted.scopes.allSatisfy(subject.scopes.contains) else {
+            throw refused(
+                request, claims, .narrow, now, "more than the token has",
+                .policyDenied("The presented token does not cover this stream with these scopes."))
+        }
+        var end = now.addingReportingOverflow(wanted.lifetime ?? TokenIssuer.longestLifetime)
+        if end.overflow { end.partialValue = .max }
+        // What only a grant allows ends with the grant.
+        if !own.mayUse(stream: wanted.stream) || !own.scopes.isSuperset(of: wanted.scopes) {
+            let holder = AccessGrants.Holder(issuer: claims.issuer ?? "", subject: claims.subject ?? "")
+            end.partialValue = min(
+                end.partialValue, register.grants.end(of: wanted.stream, holder: holder, now: now) ?? now + 1)
+        }
+        let narrowed = claims.narrowed(
+            id: try Self.identifier(), stream: wanted.stream, scopes: wanted.scopes, end: end.partialValue, now: now)
+        return try issue(narrowed, from: claims, .narrow, request, now: now)
+    }
+
+    private func presented(
+        _ request: ServiceRequest, now: Int64, monotonic: UInt64, allowsExpired: Bool
+    ) throws(ServiceFault) -> AccessClaims {
+        let parts = (request.authorization ?? "").split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else {
+            throw .authenticationFailed("A bearer access token is needed.")
+        }
+        let claims =
+            allowsExpired
+            ? try verifier.verify(parts[1], now: now, grace: AccessClaims.renewalGrace)
+            : try verifier.verify(parts[1], now: now)
+        guard claims.issuer == KeyAccessServerConfiguration.localIssuer, claims.boundKeyThumbprint == nil else {
+            throw .policyDenied("Another issuer made this token: ask there for a new one.")
+        }
+        guard rate.withLock({ $0.allows(claims.subject ?? "", at: monotonic) }) else { throw .rateLimited }
+        return claims
+    }
+
+    /// - Parameter presented: what the new token is made from.
+    private func issue(
+        _ claims: AccessClaims, from presented: AccessClaims, _ event: AuditEntry.Event, _ request: ServiceRequest,
+        now: Int64
+    ) throws(ServiceFault) -> ServiceAnswer {
+        do {
+            let ring = store.ring
+            let token = try TokenIssuer.sign(claims, ring)
+            guard try register.note(claims, from: presented, kid: ring.issuer.first?.kid, now: now) else {
+                throw ServiceFault.authenticationFailed("The access token is revoked.")
+            }
+            // A token that nobody can say was given is not given.
+            guard audit.write(entry(request, claims, event, now, nil)) else { throw ServiceFault.unavailable }
+            return try .json(IssuedToken(token: token, expiresAt: claims.expiresAt?.seconds ?? 0))
+        } catch let fault as ServiceFault {
+            throw fault
+        } catch {
+            throw .internalError
+        }
+    }
+
+    private func refused(
+        _ request: ServiceRequest, _ claims: AccessClaims, _ event: AuditEntry.Event, _ now: Int64, _ reason: String,
+        _ fault: ServiceFault
+    ) -> ServiceFault {
+        audit.write(entry(request, claims, event, now, reason))
+        return fault
+    }
+
+    private func entry(
+        _ request: ServiceRequest, _ claims: AccessClaims, _ event: AuditEntry.Event, _ now: Int64, _ reason: String?
+    ) -> AuditEntry {
+        AuditEntry(
+            time: now, event: event, address: request.address, subject: claims.subject, client: claims.clientID,
+            stream: claims.isNarrowed ? claims.streams.first : nil, decision: reason == nil ? "permit" : "deny",
+            reason: reason)
+    }
+
+    private static func identifier() throws(ServiceFault) -> String {
+        do { return Hexadecimal.encode(try SecureRandom.bytes(16)) } catch { throw .internalError }
+    }
+}

@@ -1,0 +1,186 @@
+import ArgumentParser
+import BoxView
+import Console
+import FoundationEssentials
+import Glibc
+import KeyAccessServer
+
+struct KASBackupCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backup",
+        abstract: "Everything that the KAS needs, in one file under a passphrase.",
+        discussion: """
+            Whoever loses the KAS loses every recording: keep the file and the passphrase, and not in one place. The KAS \
+            may run meanwhile. With --verify a backup is restored into memory, and its keys are opened.
+
+              watchboxctl kas backup --state DIR --output kas.backup
+              watchboxctl kas backup --verify kas.backup
+            """)
+
+    @Option(help: "State directory of the KAS.")
+    var state: String?
+
+    @Option(help: "File to write; never one that is there.")
+    var output: String?
+
+    @Option(help: "Backup to verify instead.")
+    var verify: String?
+
+    @Option(help: "File that holds the passphrase, - for standard input; without it, it is asked for.")
+    var passphraseFile: String?
+
+    @Flag(help: "Print a JSON document.")
+    var json = false
+
+    func validate() throws {
+        guard (verify != nil) != (state != nil && output != nil), verify == nil || (state == nil && output == nil)
+        else {
+            throw ValidationError("Name --state and --output, or --verify.")
+        }
+    }
+
+    func run() async throws {
+        if let verify {
+            let passphrase = try BackupPassphrase.known(file: passphraseFile)
+            let bytes = try BackupFile.read(verify)
+            let keys = try backup("the backup is of no use") {
+                try StateBackup.verify(bytes, passphrase: passphrase, now: Moment.unixSeconds())
+            }
+            return BackupDocument(file: verify, action: "verified", keys: keys).show(json: json)
+        }
+        guard let state, let output else { return }
+        try BackupFile.requireNone(output)
+        let passphrase = try BackupPassphrase.new(file: passphraseFile)
+        let now = Moment.unixSeconds()
+        let (bytes, keys) = try backup("nothing was backed up") {
+            let bytes = try StateBackup.make(directory: state, passphrase: passphrase)
+            // What cannot be read again is no backup.
+            return (bytes, try StateBackup.verify(bytes, passphrase: passphrase, now: now))
+        }
+        try BackupFile.write(bytes, to: output)
+        BackupDocument(file: output, action: "written", keys: keys).show(json: json)
+    }
+}
+
+struct KASRestoreCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore",
+        abstract: "Put a backup into a state directory that has no keys.",
+        discussion: """
+            Stop the KAS before, and start it afterwards. Keys that are there are never overwritten.
+
+              watchboxctl kas restore kas.backup --state DIR
+            """)
+
+    @Argument(help: "File that kas backup made.")
+    var file: String
+
+    @Option(help: "State directory of the KAS; made with mode 0700 if it is not there.")
+    var state: String
+
+    @Option(help: "File that holds the passphrase, - for standard input; without it, it is asked for.")
+    var passphraseFile: String?
+
+    @Flag(help: "Print a JSON document.")
+    var json = false
+
+    func run() async throws {
+        let bytes = try BackupFile.read(file)
+        let passphrase = try BackupPassphrase.known(file: passphraseFile)
+        let keys = try backup("nothing was restored") {
+            try StateBackup.restore(bytes, passphrase: passphrase, directory: state, now: Moment.unixSeconds())
+        }
+        BackupDocument(file: file, action: "restored", keys: keys).show(json: json)
+    }
+}
+
+private struct BackupDocument: Encodable {
+    var schema = "watchbox.kas.backup/1"
+    var file: String
+    var action: String
+    var keys: [KeyDescription]
+
+    func show(json: Bool) {
+        if json { return StandardOutput.writeJSON(self) }
+        StandardOutput.writeLine("\(file): \(action), with the keys \(keys.map(\.kid).joined(separator: ", ")).")
+    }
+}
+
+private func backup<Answer>(_ what: String, _ body: () throws -> Answer) throws(CommandFailure) -> Answer {
+    do {
+        return try body()
+    } catch {
+        throw CommandFailure(
+            what: what, why: "\(error)", next: "correct that, then run it again",
+            status: error is StateDirectoryError ? .notPermitted : .failed)
+    }
+}
+
+private enum BackupPassphrase {
+    static func known(file: String?) throws(CommandFailure) -> String {
+        if let given = try Secret.given(file: file) { return given }
+        return try Secret.typed("Passphrase of the backup")
+    }
+
+    static func new(file: String?) throws(CommandFailure) -> String {
+        if let given = try Secret.given(file: file) { return given }
+        let first = try Secret.typed("Passphrase for the backup")
+        guard try Secret.typed("The same once more").utf8.elementsEqual(first.utf8) else {
+            throw CommandFailure(
+                what: "nothing was backed up", why: "the two passphrases are not the same", next: "run it again",
+                status: .usage)
+        }
+        return first
+    }
+}
+
+private enum BackupFile {
+    static func read(_ path: String) throws(CommandFailure) -> [UInt8] {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= StateBackup.limit,
+            let data = try? Data(contentsOf: URL(filePath: path))
+        else {
+            throw CommandFailure(
+                what: "the backup cannot be read", why: "\(path) is missing, not readable, or far too long",
+                next: "check the file and its permissions", status: .usage)
+        }
+        return Array(data)
+    }
+
+    static func requireNone(_ path: String) throws(CommandFailure) {
+        guard access(path, F_OK) != 0 else { throw existing(path) }
+    }
+
+    static func write(_ bytes: [UInt8], to path: String) throws(CommandFailure) {
+        let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw errno == EEXIST ? existing(path) : failed(path) }
+        var start = 0
+        while start < bytes.count {
+            let count = bytes[start...].withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw undone(file, path) }
+            start += count
+        }
+        guard fsync(file) == 0 else { throw undone(file, path) }
+        guard close(file) == 0 else { throw failed(path) }
+    }
+
+    private static func undone(_ file: CInt, _ path: String) -> CommandFailure {
+        let failure = failed(path)
+        close(file)
+        unlink(path)
+        return failure
+    }
+
+    private static func failed(_ path: String) -> CommandFailure {
+        CommandFailure(
+            what: "the backup cannot be written", why: "\(path): \(String(cString: strerror(errno)))",
+            next: "name another --output", status: .failed)
+    }
+
+    private static func existing(_ path: String) -> CommandFailure {
+        CommandFailure(
+            what: "nothing was backed up", why: "\(path) is there already", next: "name another --output",
+            status: .usage)
+    }
+}
