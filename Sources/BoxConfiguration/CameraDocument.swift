@@ -99,7 +99,7 @@ extension CameraSettings {
         case .network(let url)?:
             .network(
                 .init(
-                    url: url, user: user, passwordFile: passwordSecret.map { "credential:\($0)" },
+                    url: url, user: user, passwordFile: passwordSecret.map(CredentialReference.to),
                     transport: transport, audio: audio, allowsBasic: allowsBasic, pin: pin, profile: profile,
                     events: events, identity: identity, memoryFile: "\(stateDirectory)/network.json",
                     transcoding: .init(bitrate: bitrate, gopSeconds: gop)))
@@ -110,7 +110,7 @@ extension CameraSettings {
 
 extension RelaySettings {
     func document(stream: String) -> CameraConfiguration.Relay {
-        if let secret { return .init(urlFile: "credential:\(secret)", caFile: caFile) }
+        if let secret { return .init(urlFile: CredentialReference.to(secret), caFile: caFile) }
         return .init(url: url.map { Location.publishing($0, stream: stream) }, caFile: caFile)
     }
 }
@@ -118,7 +118,8 @@ extension RelaySettings {
 extension KeyAccessSettings {
     func document(stateDirectory: String) -> KASConfiguration {
         KASConfiguration(
-            url: url, token: secret.map { .file("credential:\($0)") } ?? .none, certificateAuthorityFile: caFile,
+            url: url, token: secret.map { .file(CredentialReference.to($0)) } ?? .none,
+            certificateAuthorityFile: caFile,
             publicKeyCacheFile: "\(stateDirectory)/kas-public-key.json")
     }
 }

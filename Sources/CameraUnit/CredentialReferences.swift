@@ -5,8 +5,6 @@ public import Systemd
 
 /// `credential:NAME` in a camera's settings stands for a file that systemd decrypted for this unit alone.
 public enum CredentialReferences {
-    private static let prefix = "credential:"
-
     /// The settings with paths in place of the references. The camera's own secret comes before the box's; the plain
     /// ones are of boxes whose systemd cannot encrypt for an unprivileged process (before 256).
     ///
@@ -35,8 +33,7 @@ public enum CredentialReferences {
     private static func path(
         _ reference: String, camera: String, in directory: CredentialDirectory
     ) throws(CodedError) -> String {
-        guard reference.hasPrefix(prefix) else { return reference }
-        let name = reference.dropFirst(prefix.count)
+        guard let name = CredentialReference.name(in: reference) else { return reference }
         for scope in ["camera-\(camera)", "box", "plain-camera-\(camera)", "plain-box"] {
             if let path = directory.path("\(scope)_\(name)") { return path }
         }

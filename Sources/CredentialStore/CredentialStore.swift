@@ -13,6 +13,9 @@ public import Systemd
 /// | systemd | `STATE/credstore/SCOPE/NAME`, sealed as `SCOPE_NAME` | `LoadCredentialEncrypted=SCOPE:STATE/credstore/SCOPE` |
 /// | device key | `STATE/sealed/SCOPE/NAME`, `STATE/device.key` | `LoadCredential=plain-SCOPE:RUNTIME/secret/SCOPE` |
 ///
+/// Of the scope `box` a camera's unit loads only what it needs (`share`): from `RUNTIME/secret/sealed-box-camera-ID`, and
+/// from `RUNTIME/secret/box-camera-ID`.
+///
 /// Both are looked at whenever secrets are listed, removed or provided, because a box can change from one to the other.
 public final class CredentialStore: Sendable {
     /// Who holds the key.
@@ -25,6 +28,8 @@ public final class CredentialStore: Sendable {
     private static let sealedName = "sealed"
     private static let encryptedName = "credstore"
     private static let clearName = "secret"
+    /// The scope of what belongs to no single camera.
+    private static let box = "box"
     /// systemd's blob of a secret of 4096 bytes has about 6 KiB.
     private static let encryptedLimit = 64 << 10
 
@@ -126,7 +131,9 @@ public final class CredentialStore: Sendable {
     public func removeScope(_ scope: String) throws(CredentialError) {
         try CredentialName.check(scope: scope)
         try locked { () throws(CredentialError) in
-            try runtime.existing(Self.clearName)?.removeDirectory(scope)
+            for directory in [scope, Self.sealedShare(of: scope), Self.clearShare(of: scope)] {
+                try runtime.existing(Self.clearName)?.removeDirectory(directory)
+            }
             try state.existing(Self.encryptedName)?.removeDirectory(scope)
             try state.existing(Self.sealedName)?.removeDirectory(scope)
         }
@@ -167,29 +174,60 @@ public final class CredentialStore: Sendable {
         try locked { () throws(CredentialError) in
             let encrypted = try state.making(Self.encryptedName).making(scope).names()
             let clear = try runtime.making(Self.clearName).making(scope)
-            guard let sealed = try state.existing(Self.sealedName)?.existing(scope) else {
-                for name in try clear.names() { try clear.remove(name) }
-                return
-            }
-            let wanted = Set(try sealed.names()).subtracting(encrypted)
-            for name in try clear.names() where !wanted.contains(name) { try clear.remove(name) }
-            guard !wanted.isEmpty else { return }
-            guard !requiresMemory || clear.isInMemory else { throw .notInMemory(path: clear.path) }
-            var failure: CredentialError?
-            for name in wanted.sorted() {
-                do throws(CredentialError) {
-                    guard var secret = try open(name, scope, sealed) else { continue }
-                    defer { wipe(&secret) }
-                    try clear.write(name, secret)
-                } catch {
-                    // A secret of before would be worse than none: the unit would go on with what was replaced.
-                    try clear.remove(name)
-                    failure = failure ?? error
-                }
-            }
-            if let failure { throw failure }
+            let sealed = try state.existing(Self.sealedName)?.existing(scope)
+            try fill(clear, with: Set(try sealed?.names() ?? []).subtracting(encrypted), scope, sealed)
         }
     }
+
+    /// Prepares what one camera's unit loads of the scope `box`: the secrets of these names, and no others. Call it before
+    /// the unit starts. What systemd encrypted is copied as it is.
+    ///
+    /// - Parameter recipient: the scope of the camera, `camera-ID`.
+    /// - Throws: as `provide`.
+    public func share(_ names: Set<String>, with recipient: String) throws(CredentialError) {
+        try CredentialName.check(scope: recipient)
+        try locked { () throws(CredentialError) in
+            let secrets = try runtime.making(Self.clearName)
+            let copies = try secrets.making(Self.sealedShare(of: recipient))
+            let clear = try secrets.making(Self.clearShare(of: recipient))
+            let encrypted = try state.existing(Self.encryptedName)?.existing(Self.box)
+            let present = Set(try encrypted?.names() ?? []).intersection(names)
+            for name in try copies.names() where !present.contains(name) { try copies.remove(name) }
+            for name in present.sorted() {
+                guard let blob = try encrypted?.read(name, limit: Self.encryptedLimit) else { continue }
+                try copies.write(name, blob)
+            }
+            let sealed = try state.existing(Self.sealedName)?.existing(Self.box)
+            let wanted = Set(try sealed?.names() ?? []).intersection(names).subtracting(present)
+            try fill(clear, with: wanted, Self.box, sealed)
+        }
+    }
+
+    /// Opens the secrets of these names, and leaves no others.
+    private func fill(
+        _ clear: SecretDirectory, with wanted: Set<String>, _ scope: String, _ sealed: SecretDirectory?
+    ) throws(CredentialError) {
+        for name in try clear.names() where !wanted.contains(name) { try clear.remove(name) }
+        guard let sealed, !wanted.isEmpty else { return }
+        guard !requiresMemory || clear.isInMemory else { throw .notInMemory(path: clear.path) }
+        var failure: CredentialError?
+        for name in wanted.sorted() {
+            do throws(CredentialError) {
+                guard var secret = try open(name, scope, sealed) else { continue }
+                defer { wipe(&secret) }
+                try clear.write(name, secret)
+            } catch {
+                // A secret of before would be worse than none: the unit would go on with what was replaced.
+                try clear.remove(name)
+                failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    private static func sealedShare(of recipient: String) -> String { "sealed-\(box)-\(recipient)" }
+
+    private static func clearShare(of recipient: String) -> String { "\(box)-\(recipient)" }
 
     /// Encrypts with systemd what this box sealed with its device key before, and removes the key: after an upgrade to
     /// systemd 256 or newer.

@@ -148,11 +148,17 @@ struct MeanwhileTests {
         #expect(try await control.get(CameraDocument.self, "cameras/c").hasPassword == false)
     }
 
-    @Test func `a secret that nobody uses and cannot be opened stops no camera`() async throws {
+    /// One that nobody uses is not even opened; one that a camera needs is told, and its process says what it lacks.
+    @Test(arguments: ["spare", "main"])
+    func `a secret that cannot be opened stops no camera`(relay: String) async throws {
         let stage = try ControlStage()
         try stage.write(ControlStage.two)
         let first = try await stage.start()
         #expect(await first.send(.put, "relays/spare/secret", Self.secret).status == 204)
+        if relay == "main" {
+            try stage.write(ControlStage.two.replacing("camera.a = { ", with: "camera.a = { relay = \"spare\", "))
+            #expect(await first.send(.post, "config/apply").status == 200)
+        }
         let path = "\(stage.root)/state/sealed/box/relay-spare"
         var bytes = try #require(FileManager.default.contents(atPath: path))
         bytes[bytes.count - 1] ^= 1
@@ -164,7 +170,7 @@ struct MeanwhileTests {
         #expect(stage.units.running.count == 2)
         #expect(stage.units.words.sorted() == ["start watchbox-camera@a.service", "start watchbox-camera@b.service"])
         let events = try #require(control.core.store).events(after: 0, limit: 100)
-        #expect(events.contains { $0.code == "\(ErrorCode.missingSecret)" })
+        #expect(events.contains { $0.code == "\(ErrorCode.missingSecret)" } == (relay == "main"))
         #expect(!events.contains { $0.code == "\(ErrorCode.systemManager)" })
     }
 }

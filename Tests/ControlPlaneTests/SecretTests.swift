@@ -38,6 +38,37 @@ struct SecretTests {
         #expect(stage.file("run/service/camera-a.restart") == nil)
     }
 
+    @Test func `a camera's unit is given its own relay's URL, and the box's token unless it has one of its own`()
+        async throws
+    {
+        let stage = try ControlStage()
+        try stage.write(
+            """
+            relay.main = { secret = "relay-main" }
+            relay.other = { secret = "relay-other" }
+            kas = { url = "http://127.0.0.1:9443/kas", secret = "kas-token" }
+            camera.a = { source = "test:", relay = "main" }
+            camera.b = { source = "test:", relay = "other" }
+
+            """)
+        let control = try await stage.start()
+        for (path, secret) in [
+            ("relays/main/secret", "rtmp://h/1"), ("relays/other/secret", "rtmp://h/2"), ("kas/token", "of the box"),
+        ] {
+            #expect(await control.send(.put, path, #"{"secret":"\#(secret)"}"#).status == 204)
+        }
+        func given(_ camera: String) throws -> [String] {
+            try FileManager.default.contentsOfDirectory(atPath: "\(stage.root)/run/secret/box-camera-\(camera)")
+                .sorted()
+        }
+        #expect(try given("a") == ["kas-token", "relay-main"])
+        #expect(try given("b") == ["kas-token", "relay-other"])
+        try await stage.makeCredentials().set(Array("narrowed".utf8), name: "kas-token", scope: "camera-a")
+        #expect(await control.send(.put, "relays/main/secret", #"{"secret":"rtmp://h/3"}"#).status == 204)
+        #expect(try given("a") == ["relay-main"])
+        #expect(stage.file("run/secret/box-camera-a/relay-main") == "rtmp://h/3")
+    }
+
     @Test func `a secret is never told back, logged or written in clear outside memory`() async throws {
         let stage = try ControlStage()
         try stage.write("relay.main = { url = \"rtmp://127.0.0.1/live\" }\n")

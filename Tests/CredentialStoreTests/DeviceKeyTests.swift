@@ -42,6 +42,28 @@ import Testing
         #expect(try rig.bytes(clear(rig, "box", "long")) == long)
     }
 
+    @Test func `of the box's secrets a camera gets those that it needs, and keeps none of before`() async throws {
+        let rig = try SecretRig()
+        let store = try rig.store()
+        for name in ["relay-main", "relay-other", "kas-token"] { try await store.set(secret, name: name, scope: "box") }
+        let given = rig.runtime + "/secret/box-camera-front"
+        func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: given).sorted() }
+        try store.share(["relay-main", "kas-token", "unknown"], with: "camera-front")
+        #expect(try names() == ["kas-token", "relay-main"])
+        #expect(try rig.bytes("\(given)/relay-main") == secret)
+        try await store.set([7], name: "relay-other", scope: "box")
+        try store.share(["relay-other"], with: "camera-front")
+        #expect(try names() == ["relay-other"])
+        #expect(try rig.bytes("\(given)/relay-other") == [7])
+        // Both of its directories are there though they are empty: a unit whose directory is missing does not start.
+        try store.share([], with: "camera-front")
+        #expect(try names() == [])
+        #expect(rig.exists(rig.runtime + "/secret/sealed-box-camera-front"))
+        try store.removeScope("camera-front")
+        #expect(!rig.exists(given) && !rig.exists(rig.runtime + "/secret/sealed-box-camera-front"))
+        #expect(try store.names(scope: "box").count == 3)
+    }
+
     @Test func `only the owner can do anything with any file or directory`() async throws {
         let rig = try SecretRig()
         let store = try rig.store()

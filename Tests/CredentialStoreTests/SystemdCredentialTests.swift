@@ -36,6 +36,23 @@ import Testing
         }
     }
 
+    @Test func `what systemd encrypted for the box is passed to a camera as it is`() async throws {
+        try await with { rig, systemd in
+            let store = try rig.store(socket: systemd.path)
+            for name in ["relay-main", "relay-other"] { try await store.set(secret, name: name, scope: "box") }
+            let given = rig.runtime + "/secret/sealed-box-camera-front"
+            try store.share(["relay-main"], with: "camera-front")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: given) == ["relay-main"])
+            #expect(try rig.bytes("\(given)/relay-main") == rig.bytes(rig.state + "/credstore/box/relay-main"))
+            try await store.set([7], name: "relay-main", scope: "box")
+            try store.share(["relay-main"], with: "camera-front")
+            #expect(try rig.bytes("\(given)/relay-main") == StandInCredentials.blob("box_relay-main", [7]))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: rig.runtime + "/secret/box-camera-front") == [])
+            try store.share([], with: "camera-front")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: given) == [])
+        }
+    }
+
     @Test func `a TPM is said`() async throws {
         try await with { rig, systemd in
             let store = try rig.store(socket: systemd.path, tpm: "/proc/self")

@@ -109,9 +109,7 @@ actor ControlCore {
             units: units, willDo: effects.willDo,
             prepare: { unit, isDown in
                 if let id = UnitName.cameraID(unit), CameraIdentifier.isValid(id) {
-                    for scope in ["camera-\(id)", "box"] {
-                        try Self.provide(scope, credentials, camera: id, hub: hub, logger: logger)
-                    }
+                    try Self.provide(to: id, credentials, runtime, hub: hub, logger: logger)
                     if isDown { runtime.clearSocket(of: id) }
                 }
                 return runtime.restartToken(ofUnit: unit)
@@ -123,13 +121,25 @@ actor ControlCore {
             ended: { outcome in Self.ended(outcome, runtime: runtime, hub: hub, logger: logger) })
     }
 
-    /// What a camera's unit loads. A secret that cannot be opened is told and left out: whether this camera needs it is
-    /// for its process to say, and one that nobody uses must not keep the others from starting.
+    /// What a camera's unit loads: its own secrets, and those of the box that its settings name and it has none of its
+    /// own for. A secret that cannot be opened is told and left out: whether this camera needs it is for its process to
+    /// say, and one that nobody uses must not keep the others from starting.
     private static func provide(
-        _ scope: String, _ credentials: CredentialStore, camera: String, hub: EventHub, logger: Logger
+        to camera: String, _ credentials: CredentialStore, _ runtime: RuntimeFiles, hub: EventHub, logger: Logger
+    ) throws(CredentialError) {
+        let scope = "camera-\(camera)"
+        try telling(camera, hub, logger) { () throws(CredentialError) in try credentials.provide(scope: scope) }
+        try telling(camera, hub, logger) { () throws(CredentialError) in
+            let own = try credentials.names(scope: scope)
+            try credentials.share(runtime.secretNames(ofCamera: camera).subtracting(own), with: scope)
+        }
+    }
+
+    private static func telling(
+        _ camera: String, _ hub: EventHub, _ logger: Logger, _ body: () throws(CredentialError) -> Void
     ) throws(CredentialError) {
         do throws(CredentialError) {
-            try credentials.provide(scope: scope)
+            try body()
         } catch {
             switch error {
             case .damaged, .keyMissing, .notInMemory: break

@@ -1,3 +1,5 @@
+internal import CameraModel
+internal import FoundationEssentials
 internal import Systemd
 
 /// Reads the runtime directory, and writes it by a plan in two steps: first everything under other names, which may
@@ -111,6 +113,14 @@ struct RuntimeFiles: Sendable {
     /// which must neither answer for it nor keep it from listening. The directory is control's: it may remove anybody's.
     func clearSocket(of id: String) {
         try? SystemFiles.clear(paths.cameraSocket(id))
+    }
+
+    /// The secrets that the settings refer to with which the camera is about to start.
+    func secretNames(ofCamera id: String) -> Set<String> {
+        let settings = read(paths.cameraFile(id)).flatMap {
+            try? JSONDecoder().decode(CameraConfiguration.self, from: Data($0))
+        }
+        return settings?.secretNames ?? []
     }
 
     /// The mark of a camera's or a service's unit.

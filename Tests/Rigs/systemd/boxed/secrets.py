@@ -21,6 +21,10 @@ def run(box, checks):
     checks.expect("relay add with a secret URL", done.ok, done)
     add(box, checks, "keyed", "--relay", "keyed")
     checks.until("a camera publishes there", lambda: live(box, "keyed"))
+    given = {camera: box.sh(f"ls /run/credentials/watchbox-camera@{camera}.service").out.split()
+             for camera in ("front", "keyed")}
+    checks.expect("its unit is given the URL", any("relay-keyed" in name for name in given["keyed"]), given)
+    checks.expect("another camera's is not", not any("keyed" in name for name in given["front"]), given)
 
     needles = {"the camera's password": PASSWORD, "the stream key": STREAM_KEY}
     for name in ("box", "viewer"):

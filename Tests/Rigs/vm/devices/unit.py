@@ -29,8 +29,9 @@ class Camera:
         forward = f"kas-{self.host.kas_port}"
         done = self.guest.run(f"""
 install -D -m 0600 /share/files/camera.json /run/watchbox/service/camera-{self.camera}.json
-install -D -m 0600 /share/files/kas-token /run/watchbox/secret/box/kas-token
-mkdir -p -m 0700 /var/lib/watchbox/credstore/camera-{self.camera} /run/watchbox/secret/camera-{self.camera}
+mkdir -p -m 0700 /var/lib/watchbox/credstore/camera-{self.camera} \\
+    /run/watchbox/secret/{{,box-,sealed-box-}}camera-{self.camera}
+install -m 0600 /share/files/kas-token /run/watchbox/secret/box-camera-{self.camera}/kas-token
 systemctl is-active --quiet {forward}.socket || systemd-run --quiet --unit={forward} \\
     --socket-property=ListenStream=127.0.0.1:{self.host.kas_port} /usr/lib/systemd/systemd-socket-proxyd \\
     {HOST}:{self.host.kas_port}""")
