@@ -1,11 +1,27 @@
 /// Who asks, and what was granted to them by token and configuration together.
 public struct Subject: Equatable, Sendable {
+    /// What the operator granted for some streams while the service runs; it counts for these alone.
+    public struct Addition: Equatable, Sendable {
+        public var streams: StreamPattern
+        /// Beside those of the token.
+        public var scopes: Set<String>
+        /// Lower case.
+        public var attributes: Set<String>
+
+        public init(streams: StreamPattern, scopes: some Sequence<String>, attributes: some Sequence<String>) {
+            self.streams = streams
+            self.scopes = Set(scopes)
+            self.attributes = Set(attributes.map { $0.lowercased() })
+        }
+    }
+
     public var identity: Identity
     public var clientID: String?
     public var scopes: Set<String>
     public var streams: [StreamPattern]
-    /// Taken away by the operator, whatever `streams` says.
+    /// Taken away by the operator, whatever `streams` and `additions` say.
     public var deniedStreams: [StreamPattern] = []
+    public var additions: [Addition] = []
     /// Lower case.
     public var attributes: Set<String>
 
@@ -37,12 +53,36 @@ public struct Subject: Equatable, Sendable {
     /// For audit lines and limits.
     public var name: String { identity.text }
 
-    public func mayUse(stream: String) -> Bool {
-        streams.contains { $0.matches(stream) } && !deniedStreams.contains { $0.matches(stream) }
+    /// Whether it may do what the scope stands for with this stream.
+    public func may(_ scope: String, stream: String) -> Bool {
+        if deniedStreams.contains(where: { $0.matches(stream) }) { return false }
+        if scopes.contains(scope), streams.contains(where: { $0.matches(stream) }) { return true }
+        return additions.contains { has(scope, in: $0) && $0.streams.matches(stream) }
     }
 
-    /// Whether the grant covers everything, and so also what no stream is known for.
-    public var mayUseEveryStream: Bool { streams.contains(.any) && deniedStreams.isEmpty }
+    /// Whether it may do what the scope stands for with any stream at all.
+    public func may(_ scope: String) -> Bool {
+        scopes.contains(scope) || additions.contains { $0.scopes.contains(scope) }
+    }
+
+    /// Whether it may do so with everything, and so also with what no stream is known for.
+    public func mayWithEveryStream(_ scope: String) -> Bool {
+        guard deniedStreams.isEmpty else { return false }
+        if scopes.contains(scope), streams.contains(.any) { return true }
+        return additions.contains { has(scope, in: $0) && $0.streams == .any }
+    }
+
+    /// What it has for a stream; nil: for what belongs to none.
+    public func attributes(for stream: String?) -> Set<String> {
+        guard let stream else { return attributes }
+        return additions.reduce(into: attributes) { all, addition in
+            if addition.streams.matches(stream) { all.formUnion(addition.attributes) }
+        }
+    }
+
+    private func has(_ scope: String, in addition: Addition) -> Bool {
+        scopes.contains(scope) || addition.scopes.contains(scope)
+    }
 }
 
 /// Grants that the operator's configuration adds to those in the tokens.
@@ -103,16 +143,21 @@ public enum AccessDecision: Equatable, Sendable {
     public static func decide(
         policy: AccessPolicy, origin: Origin, subject: Subject, requiresRegistration: Bool
     ) -> AccessDecision {
+        let attributes: Set<String>
         switch origin {
         case .registered(let stream):
-            guard subject.mayUse(stream: stream) else { return .deny(.streamNotGranted) }
+            guard subject.may(Scope.rewrap, stream: stream) else { return .deny(.streamNotGranted) }
+            attributes = subject.attributes(for: stream)
         case .unregistered:
             guard !requiresRegistration else { return .deny(.headerNotRegistered) }
-            guard subject.mayUseEveryStream else { return .deny(.streamNotGranted) }
+            guard subject.mayWithEveryStream(Scope.rewrap) else { return .deny(.streamNotGranted) }
+            attributes = subject.attributes
         case .archive:
-            break
+            // A scope that was granted for some streams opens no file.
+            guard subject.scopes.contains(Scope.rewrap) else { return .deny(.streamNotGranted) }
+            attributes = subject.attributes
         }
-        guard policy.body.dataAttributes.allSatisfy({ subject.attributes.contains($0.name.lowercased()) }) else {
+        guard policy.body.dataAttributes.allSatisfy({ attributes.contains($0.name.lowercased()) }) else {
             return .deny(.attributeNotGranted)
         }
         guard policy.body.dissem.isEmpty || policy.body.dissem.contains(where: subject.identity.matches) else {

@@ -122,17 +122,15 @@ public struct AccessGrants: Codable, Equatable, Sendable {
         return grants.count + readmissions.count != count
     }
 
-    /// The subject of a verified token with what was granted and taken away. A narrowed token gains nothing: it is for
+    /// The subject of a verified token with what was granted and taken away, each for its own streams. A narrowed token gains nothing: it is for
     /// its own stream.
     public func applied(to subject: Subject, claims: AccessClaims, now: Int64) -> Subject {
         if grants.isEmpty, denials.isEmpty { return subject }
         var subject = subject
         let holder = Holder(issuer: claims.issuer ?? "", subject: claims.subject ?? "")
         if !claims.isNarrowed {
-            for grant in current(of: holder, now: now) {
-                subject.streams.append(StreamPattern(grant.stream))
-                subject.scopes.formUnion(grant.scopes)
-                subject.attributes.formUnion(grant.attributes.map { $0.lowercased() })
+            subject.additions = current(of: holder, now: now).map {
+                Subject.Addition(streams: StreamPattern($0.stream), scopes: $0.scopes, attributes: $0.attributes)
             }
         }
         subject.deniedStreams += denials.filter { $0.holder.isSame(holder) }.map { StreamPattern($0.stream) }

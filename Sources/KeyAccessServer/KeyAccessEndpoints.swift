@@ -291,7 +291,7 @@ final class KeyAccessEndpoints: Sendable {
         }
         let monotonic = clock.monotonicNanoseconds()
         guard subjects.withLock({ $0.allows(caller.subject.name, at: monotonic) }) else { throw .rateLimited }
-        guard caller.subject.scopes.contains(scope) else {
+        guard caller.subject.may(scope) else {
             throw .policyDenied("The access token lacks the scope \(scope).")
         }
         return caller

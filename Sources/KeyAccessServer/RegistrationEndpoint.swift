@@ -33,7 +33,7 @@ struct RegistrationEndpoint: Sendable {
         guard StreamPattern.isValidName(registration.stream) else {
             throw refuse("invalid stream", .invalidRequest("stream is not a stream name."))
         }
-        guard caller.subject.mayUse(stream: registration.stream) else {
+        guard caller.subject.may(Scope.publish, stream: registration.stream) else {
             throw refuse("stream not granted", .policyDenied("The access token does not cover this stream."))
         }
         let age = clock.unixMilliseconds().saturatingSubtract(registration.issuedAt)
@@ -79,7 +79,7 @@ struct RegistrationEndpoint: Sendable {
     /// For a viewer that wants to know whether a header is its stream's own (requirement S9).
     func receipt(_ hash: String, _ caller: Caller) throws(ServiceFault) -> ServiceAnswer {
         guard let entry = collections.entry(forHeader: hash, now: clock.unixSeconds()),
-            caller.subject.mayUse(stream: entry.stream)
+            [Scope.rewrap, Scope.publish].contains(where: { caller.subject.may($0, stream: entry.stream) })
         else {
             throw .notFound("This header is not registered for a stream of yours.")
         }

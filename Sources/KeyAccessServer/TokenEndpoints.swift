@@ -68,7 +68,7 @@ final class TokenEndpoints: Sendable {
         let own = Subject(
             claims: claims, rules: configuration.access, defaultIssuer: configuration.subjectIssuer)
         let subject = register.grants.applied(to: own, claims: claims, now: now)
-        guard subject.mayUse(stream: wanted.stream), wanted.scopes.allSatisfy(subject.scopes.contains) else {
+        guard wanted.scopes.allSatisfy({ subject.may($0, stream: wanted.stream) }) else {
             throw refused(
                 request, claims, .narrow, now, "more than the token has",
                 .policyDenied("The presented token does not cover this stream with these scopes."))
@@ -76,7 +76,7 @@ final class TokenEndpoints: Sendable {
         var end = now.addingReportingOverflow(wanted.lifetime ?? TokenIssuer.longestLifetime)
         if end.overflow { end.partialValue = .max }
         // What only a grant allows ends with the grant.
-        if !own.mayUse(stream: wanted.stream) || !own.scopes.isSuperset(of: wanted.scopes) {
+        if !wanted.scopes.allSatisfy({ own.may($0, stream: wanted.stream) }) {
             let holder = AccessGrants.Holder(issuer: claims.issuer ?? "", subject: claims.subject ?? "")
             end.partialValue = min(
                 end.partialValue, register.grants.end(of: wanted.stream, holder: holder, now: now) ?? now + 1)

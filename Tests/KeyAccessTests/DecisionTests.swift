@@ -97,7 +97,35 @@ import Testing
         let subject = Subject(claims: claims, rules: rules, defaultIssuer: "i")
         #expect(subject.streams == [StreamPattern("own"), StreamPattern("shared")])
         #expect(subject.attributes == ["x", "y"])
-        #expect(!subject.mayUseEveryStream)
+        #expect(!subject.mayWithEveryStream(Scope.publish))
+    }
+
+    @Test func `what is granted for a stream counts for that stream alone`() throws {
+        let claims = AccessClaims(
+            issuer: "i", subject: "box", audience: ["a"], expiresAt: NumericDate(seconds: 100),
+            issuedAt: NumericDate(seconds: 0), scopes: [Scope.publish], streams: ["own"], attributes: ["X"])
+        var grants = AccessGrants()
+        let holder = AccessGrants.Holder(issuer: "i", subject: "box")
+        try grants.grant(
+            .init(holder: holder, stream: "door", scopes: [Scope.rewrap], attributes: ["Y"]), now: 1)
+        try grants.grant(.init(holder: holder, stream: "hall*"), now: 1)
+        let subject = grants.applied(
+            to: Subject(claims: claims, rules: AccessRules(), defaultIssuer: "i"), claims: claims, now: 1)
+        #expect(subject.may(Scope.rewrap) && subject.may(Scope.rewrap, stream: "door"))
+        // A grant without a scope extends what the token may do to a stream; one with a scope gives no other stream's.
+        #expect(!subject.may(Scope.rewrap, stream: "own") && !subject.may(Scope.rewrap, stream: "hall-2"))
+        for stream in ["own", "door", "hall-2"] { #expect(subject.may(Scope.publish, stream: stream)) }
+        #expect(!subject.may(Scope.publish, stream: "yard"))
+        #expect(subject.attributes(for: "door") == ["x", "y"])
+        #expect(subject.attributes(for: "hall-2") == ["x"] && subject.attributes(for: nil) == ["x"])
+        func decide(_ origin: AccessDecision.Origin, _ attributes: [String] = []) -> AccessDecision {
+            .decide(
+                policy: Self.policy(attributes), origin: origin, subject: subject, requiresRegistration: false)
+        }
+        #expect(decide(.registered(stream: "door"), ["Y"]) == .permit)
+        #expect(decide(.registered(stream: "own")) == .deny(.streamNotGranted))
+        #expect(decide(.archive) == .deny(.streamNotGranted))
+        #expect(decide(.unregistered) == .deny(.streamNotGranted))
     }
 
     @Test(arguments: [
