@@ -114,7 +114,9 @@ final class KeyAccessEndpoints: Sendable {
         let now = clock.unixSeconds()
         audit.settle(now: now)
         do {
-            for change in try store.refresh(now: now) { logger.notice("\(change)") }
+            for change in try store.refresh(now: now, uptime: clock.monotonicNanoseconds()) {
+                logger.notice("\(change)")
+            }
             try collections.compactIfNeeded(now: now)
         } catch {
             logger.error("The state directory can't be used: \(error)")

@@ -24,6 +24,7 @@ public final class KeyStore: Sendable {
         var stamp: UInt64
         /// What an earlier process may have left of destroyed keys was looked for.
         var isSwept = false
+        var condemned = CondemnedKeys()
     }
 
     private static let indexName = "keys.json"
@@ -33,6 +34,9 @@ public final class KeyStore: Sendable {
     public let overlapSeconds: Int64
     /// How long a P-256 key is the current one, in seconds; 0: until `rollOver`.
     public let epochSeconds: Int64
+    /// How long a key has to be over, for a running process, before it is destroyed: a clock that was wrong is put right by
+    /// then, and what is destroyed does not come back.
+    public let destructionDelay: Duration
     /// Whether the keys in memory stay off swap devices; false when the system's limit for locked memory is too low.
     public let isMemoryLocked: Bool
     private let state: Mutex<State>
@@ -44,13 +48,15 @@ public final class KeyStore: Sendable {
     ///   - now: Unix seconds.
     /// - Throws: `StateDirectoryError`, whose description tells the operator what to do.
     public init(
-        directory path: String, overlapSeconds: Int64 = 30 * 86_400, epochSeconds: Int64 = 0, now: Int64
+        directory path: String, overlapSeconds: Int64 = 30 * 86_400, epochSeconds: Int64 = 0,
+        destructionDelay: Duration = .seconds(3600), now: Int64
     ) throws {
         isMemoryLocked = KeyMemory.isLocked
         let directory = try StateDirectory(path: path)
         self.directory = directory
         self.overlapSeconds = overlapSeconds
         self.epochSeconds = epochSeconds
+        self.destructionDelay = destructionDelay
         state = Mutex(
             try directory.locked {
                 var index = try Self.readIndex(directory)
@@ -123,21 +129,27 @@ public final class KeyStore: Sendable {
             try Self.destroy(directory, index, now: now) { $0.kid == kid }
             return try Self.load(directory, overlapSeconds: overlapSeconds, now: now)
         }
-        state.withLock { $0 = loaded }
+        take(loaded)
     }
 
     /// Reads the keys again if another process has changed them, rolls over what has served its epoch, and destroys those
     /// that have outlived their overlap. For the service alone: see above.
     ///
+    /// - Parameters:
+    ///   - now: Unix seconds.
+    ///   - uptime: nanoseconds of a clock that never jumps.
     /// - Returns: what was done, for the log.
     @discardableResult
-    func refresh(now: Int64) throws -> [String] {
+    func refresh(now: Int64, uptime: UInt64) throws -> [String] {
         let stamp = directory.stamp(Self.indexName)
-        let (isStale, epochIsOver) = state.withLock { state in
-            (
-                state.stamp != stamp || !state.isSwept
-                    || state.ring.descriptions.contains { Self.isOver($0, overlapSeconds: overlapSeconds, now: now) },
-                state.ring.descriptions.contains { isEndOfEpoch($0, now: now) }
+        let (isStale, condemned, epochIsOver) = state.withLock { state in
+            let keys = state.ring.descriptions
+            let over = Set(keys.filter { isOver($0, now: now) }.map(\.kid))
+            let isChanged = state.stamp != stamp || over != state.condemned.kids
+            let condemned = state.condemned.due(over, after: destructionDelay, at: uptime)
+            return (
+                isChanged || !state.isSwept || !condemned.isEmpty, condemned,
+                keys.contains { isEndOfEpoch($0, now: now) }
             )
         }
         guard isStale || epochIsOver else { return [] }
@@ -146,13 +158,13 @@ public final class KeyStore: Sendable {
         if isStale {
             let (loaded, destroyed) = try directory.locked { () -> (State, [String]) in
                 let over = try Self.destroy(directory, try Self.readIndex(directory), now: now) {
-                    Self.isOver($0, overlapSeconds: overlapSeconds, now: now)
+                    condemned.contains($0.kid) && isOver($0, now: now)
                 }
                 var state = try Self.load(directory, overlapSeconds: overlapSeconds, now: now)
                 state.isSwept = true
                 return (state, over)
             }
-            state.withLock { $0 = loaded }
+            take(loaded)
             changes += destroyed.map { "The key \($0) was destroyed: its overlap is over." }
         }
         if state.withLock({ $0.ring.descriptions.contains { isEndOfEpoch($0, now: now) } }) {
@@ -160,6 +172,20 @@ public final class KeyStore: Sendable {
             changes.append("The key \(new.kid) is the current one of \(new.purpose.rawValue): the epoch is over.")
         }
         return changes
+    }
+
+    private func isOver(_ key: KeyDescription, now: Int64) -> Bool {
+        Self.isOver(key, overlapSeconds: overlapSeconds, now: now)
+    }
+
+    /// What was read from the directory; what is known beside it stays.
+    private func take(_ loaded: State) {
+        state.withLock { state in
+            let (isSwept, condemned) = (state.isSwept || loaded.isSwept, state.condemned)
+            state = loaded
+            state.isSwept = isSwept
+            state.condemned = condemned
+        }
     }
 
     private func isEndOfEpoch(_ key: KeyDescription, now: Int64) -> Bool {
@@ -190,7 +216,7 @@ public final class KeyStore: Sendable {
             try Self.writeIndex(index, directory)
             return (description, try Self.load(directory, overlapSeconds: overlapSeconds, now: now))
         }
-        state.withLock { $0 = loaded }
+        take(loaded)
         return description
     }
 

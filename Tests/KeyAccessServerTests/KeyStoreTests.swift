@@ -100,7 +100,8 @@ private func setMode(_ path: String, _ mode: Int) throws {
 
     @Test func `a rollover puts a new key first and drops the old one after the overlap`() throws {
         try temporary { path in
-            let store = try KeyStore(directory: path, overlapSeconds: 100, now: 0)
+            let store = try KeyStore(
+                directory: path, overlapSeconds: 100, destructionDelay: .zero, now: 0)
             let old = try store.publicKeyPEM(.p256)
             #expect(try store.rollOver(.p256, now: 10).kid == "e2")
             #expect(store.ring.p256.map(\.kid) == ["e2", "e1"])
@@ -110,27 +111,53 @@ private func setMode(_ path: String, _ mode: Int) throws {
             #expect(
                 try KeyStore(directory: path, overlapSeconds: 100, now: 110).ring.p256.map(\.kid) == ["e3", "e2", "e1"])
             #expect(try KeyStore(directory: path, overlapSeconds: 100, now: 111).ring.p256.map(\.kid) == ["e3", "e2"])
-            try store.refresh(now: 111)
+            try store.refresh(now: 111, uptime: 0)
             #expect(store.ring.p256.map(\.kid) == ["e3", "e2"])
             #expect(!FileManager.default.fileExists(atPath: path + "/e1.pem"))
-            try store.refresh(now: 500)
+            try store.refresh(now: 500, uptime: 0)
             #expect(store.ring.p256.map(\.kid) == ["e3"])
             #expect(store.ring.rsa.map(\.kid) == ["r1"])
+        }
+    }
+
+    @Test func `a clock that jumps ahead for a while destroys no key`() throws {
+        try temporary { path in
+            let day: Int64 = 86_400
+            let hour: UInt64 = 3_600_000_000_000
+            let store = try KeyStore(directory: path, overlapSeconds: 7 * day, now: 0)
+            try store.rollOver(.p256, now: 0)
+            var uptime: UInt64 = 5
+            try store.refresh(now: 3650 * day, uptime: uptime)
+            #expect(store.ring.p256.map(\.kid) == ["e2"])
+            uptime += hour - 1
+            try store.refresh(now: 3650 * day, uptime: uptime)
+            // Put right: the key is back.
+            try store.refresh(now: 3600, uptime: uptime)
+            #expect(store.ring.p256.map(\.kid) == ["e2", "e1"])
+            // Over in earnest: an hour later it is destroyed, and not before.
+            uptime += 100 * hour
+            try store.refresh(now: 8 * day, uptime: uptime)
+            try store.refresh(now: 8 * day, uptime: uptime + hour - 1)
+            #expect(FileManager.default.fileExists(atPath: path + "/e1.pem"))
+            try store.refresh(now: 8 * day, uptime: uptime + hour)
+            #expect(!FileManager.default.fileExists(atPath: path + "/e1.pem"))
+            #expect(store.descriptions.first { $0.kid == "e1" }?.state == .destroyed)
         }
     }
 
     @Test func `a tool with a shorter overlap deletes nothing that the service needs`() throws {
         try temporary { path in
             let day: Int64 = 86_400
-            let service = try KeyStore(directory: path, overlapSeconds: 100 * day, now: 0)
+            let service = try KeyStore(
+                directory: path, overlapSeconds: 100 * day, destructionDelay: .zero, now: 0)
             try service.rollOver(.p256, now: 0)
             let tool = try KeyStore(directory: path, now: 31 * day)
             #expect(tool.descriptions.map(\.kid).contains("e1"))
             try tool.rollOver(.issuer, now: 31 * day)
-            try service.refresh(now: 31 * day)
+            try service.refresh(now: 31 * day, uptime: 0)
             #expect(service.ring.p256.map(\.kid) == ["e2", "e1"])
             #expect(FileManager.default.fileExists(atPath: path + "/e1.pem"))
-            try service.refresh(now: 100 * day + 1)
+            try service.refresh(now: 100 * day + 1, uptime: 0)
             #expect(service.ring.p256.map(\.kid) == ["e2"])
             #expect(!FileManager.default.fileExists(atPath: path + "/e1.pem"))
             #expect(service.descriptions.first { $0.kid == "e1" }?.state == .destroyed)
@@ -142,7 +169,7 @@ private func setMode(_ path: String, _ mode: Int) throws {
             let running = try KeyStore(directory: path, now: 0)
             try KeyStore(directory: path, now: 1).rollOver(.issuer, now: 1)
             #expect(running.ring.issuer.map(\.kid) == ["i1"])
-            try running.refresh(now: 1)
+            try running.refresh(now: 1, uptime: 0)
             #expect(running.ring.issuer.map(\.kid) == ["i2", "i1"])
         }
     }

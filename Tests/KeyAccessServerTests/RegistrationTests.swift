@@ -211,12 +211,13 @@ import Wire
     @Test func `a key serves for one epoch, and is destroyed after its overlap`() throws {
         let rig = try Rig(ownKeys: true)
         let store = try KeyStore(
-            directory: rig.path + "/state", overlapSeconds: 7 * 86_400, epochSeconds: 86_400, now: rig.time.seconds)
-        #expect(try store.refresh(now: rig.time.seconds + 86_399).isEmpty)
+            directory: rig.path + "/state", overlapSeconds: 7 * 86_400, epochSeconds: 86_400, destructionDelay: .zero,
+            now: rig.time.seconds)
+        #expect(try store.refresh(now: rig.time.seconds + 86_399, uptime: 0).isEmpty)
         var now = rig.time.seconds
         for _ in 0..<10 {
             now += 86_400
-            #expect(try store.refresh(now: now).contains { $0.contains("epoch is over") })
+            #expect(try store.refresh(now: now, uptime: 0).contains { $0.contains("epoch is over") })
         }
         let states = store.descriptions.filter { $0.purpose == .p256 }
         #expect(states.first?.kid == "e0000011" && states.map(\.state).filter { $0 == .current }.count == 1)
@@ -230,12 +231,13 @@ import Wire
 
     @Test func `the schedule of stream keys destroys no key of tokens or archives`() throws {
         let rig = try Rig(ownKeys: true)
-        let store = try KeyStore(directory: rig.path + "/state", overlapSeconds: 7 * 86_400, now: rig.time.seconds)
+        let store = try KeyStore(
+            directory: rig.path + "/state", overlapSeconds: 7 * 86_400, destructionDelay: .zero, now: rig.time.seconds)
         for purpose in [KeyDescription.Purpose.issuer, .rsa2048] { try store.rollOver(purpose, now: rig.time.seconds) }
-        try store.refresh(now: rig.time.seconds + 365 * 86_400)
+        try store.refresh(now: rig.time.seconds + 365 * 86_400, uptime: 0)
         #expect(store.ring.issuer.map(\.kid) == ["i2", "i1"] && store.ring.rsa.map(\.kid) == ["r2", "r1"])
         // A token may have a year to run, and a year more to be renewed in.
-        try store.refresh(now: rig.time.seconds + 800 * 86_400)
+        try store.refresh(now: rig.time.seconds + 800 * 86_400, uptime: 0)
         #expect(store.ring.issuer.map(\.kid) == ["i2"] && store.ring.rsa.map(\.kid) == ["r2", "r1"])
     }
 
@@ -247,7 +249,7 @@ import Wire
         try rig.store.retire(kid: "e1", now: now)
         try writeFile(rig.path + "/state/e1.pem", Array(pem))
         let store = try KeyStore(directory: rig.path + "/state", now: now)
-        _ = try store.refresh(now: now)
+        _ = try store.refresh(now: now, uptime: 0)
         #expect(!FileManager.default.fileExists(atPath: rig.path + "/state/e1.pem"))
         #expect(throws: KeyAccessServerError.self) { try store.retire(kid: "e2", now: now) }
         #expect(throws: KeyAccessServerError.self) { try store.retire(kid: "e1", now: now) }

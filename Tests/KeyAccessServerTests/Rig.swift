@@ -104,7 +104,7 @@ final class Rig: Sendable {
         let keys = try #require(content["keys"] as? [[String: Any]])
         content["keys"] = keys.filter { $0["purpose"] as? String != "ec:secp256r1" || $0["kid"] as? String == "e7" }
         try writeFile(index, Array(try JSONSerialization.data(withJSONObject: content)))
-        try store.refresh(now: time.seconds)
+        try store.refresh(now: time.seconds, uptime: 0)
     }
 
     func accessToken(
