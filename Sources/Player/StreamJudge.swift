@@ -109,6 +109,12 @@ public struct StreamJudge: Sendable {
         localClock = Anchor(time: milliseconds, at: now)
     }
 
+    /// The machine slept: the clock that `now` comes from stood still, and the time did not.
+    public mutating func slept(milliseconds: Int64) {
+        keyAccessClock?.time &+= max(0, milliseconds)
+        localClock?.time &+= max(0, milliseconds)
+    }
+
     /// A key is asked for. A collection whose key does not come is missing for another reason.
     public mutating func headerArrived(_ hash: [UInt8]) {
         if announced.count >= Self.mostCollections { announced.removeFirst() }

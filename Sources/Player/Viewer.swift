@@ -32,6 +32,7 @@ public final class Viewer: @unchecked Sendable {
     private var keysAhead = KeysAhead()
     private var keyAhead: Task<Void, Never>?
     private var tick: RepeatedTask?
+    private var sleep = SleepWatch()
     private var reconnect: Scheduled<Void>?
     private var firstUnit: UInt64?
     private var lastUnit: UInt64 = 0
@@ -154,6 +155,7 @@ public final class Viewer: @unchecked Sendable {
 
     private func timePassed() {
         let now = NIODeadline.now().uptimeNanoseconds
+        session.slept(milliseconds: sleep.sinceLastLook())
         session.clockReads(Self.wallClock(), at: now)
         perform(session.timePassed(at: now))
         takeVerdict(at: now)

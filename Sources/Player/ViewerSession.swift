@@ -121,6 +121,11 @@ public struct ViewerSession: ~Copyable {
         judge.clockReads(milliseconds, at: now)
     }
 
+    /// The machine slept, and the clock of `now` with it.
+    public mutating func slept(milliseconds: Int64) {
+        judge.slept(milliseconds: milliseconds)
+    }
+
     /// A new connection to the relay, or a new publisher: formats and header come again, and time may begin anew. Frames
     /// of before that still wait for their key keep their formats.
     public mutating func streamStarted(at now: UInt64) {

@@ -96,6 +96,19 @@ private struct Dialogue {
         #expect(dialogue.judge.verdict(at: 2).age == 16_000)
     }
 
+    @Test func `a machine that slept does not take what it missed for live`() {
+        var dialogue = Dialogue()
+        dialogue.key(Dialogue.facts())
+        dialogue.frame(1, sealed: 0, at: second)
+        #expect(dialogue.verdict(at: second) == .live)
+        // An hour by the KAS's time, none by the clock of this process: a relay goes on where it was.
+        dialogue.judge.slept(milliseconds: 3_600_000)
+        dialogue.frame(2, sealed: 1, at: 2 * second)
+        #expect(dialogue.verdict(at: 2 * second) == .stale)
+        dialogue.frame(3, sealed: 3601, at: 3 * second)
+        #expect(dialogue.verdict(at: 3 * second) == .live)
+    }
+
     @Test func `a recording of yesterday is stale, or a recording where that is allowed, and never live`() {
         for (allowed, expected) in [(false, ViewerStatistics.Verdict.stale), (true, .recording)] {
             var dialogue = Dialogue(allowsRecording: allowed)
