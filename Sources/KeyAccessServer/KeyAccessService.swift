@@ -27,15 +27,24 @@ public final class KeyAccessService: Service {
     /// - Parameters:
     ///   - onRunning: called with the port once connections are accepted.
     /// - Throws: `KeyAccessServerError` or `StateDirectoryError`; both describe what the operator can do.
-    public init(
+    public convenience init(
         configuration: KeyAccessServerConfiguration, keyStore: KeyStore, logger: Logger,
         clock: KeyAccessClock = .system, onRunning: @escaping @Sendable (Int) -> Void = { _ in }
+    ) throws {
+        try self.init(
+            configuration: configuration, keyStore: keyStore, logger: logger, clock: clock,
+            connectionTimes: HTTPConnection.Times(), onRunning: onRunning)
+    }
+
+    init(
+        configuration: KeyAccessServerConfiguration, keyStore: KeyStore, logger: Logger, clock: KeyAccessClock,
+        connectionTimes: HTTPConnection.Times, onRunning: @escaping @Sendable (Int) -> Void
     ) throws {
         self.configuration = configuration
         self.logger = logger
         self.onRunning = onRunning
         isMemoryLocked = keyStore.isMemoryLocked
-        connectionTimes = HTTPConnection.Times()
+        self.connectionTimes = connectionTimes
         endpoints = try KeyAccessEndpoints(
             configuration: configuration, store: keyStore, clock: clock, logger: logger)
     }

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import KeyAccess
+import NIOCore
 import Testing
 import Wire
 
@@ -115,7 +116,8 @@ private func apart<R: Sendable>(_ body: @escaping @Sendable () -> R) async -> R 
 
     @Test func `who is answered gives its place to who is not`() async throws {
         let rig = try Rig()
-        _ = try await rig.running({ $0.maximumConnectionsPerAddress = 4 }) { port in
+        // None goes because it has been idle for long: a busy machine may take its time between two requests.
+        _ = try await rig.running({ $0.maximumConnectionsPerAddress = 4 }, idle: .minutes(5)) { port in
             var answered: [Client] = []
             for _ in 0..<40 {
                 let client = try #require(Client(from: "127.0.0.1", port: port))
@@ -147,7 +149,7 @@ private func apart<R: Sendable>(_ body: @escaping @Sendable () -> R) async -> R 
             let start = ContinuousClock.now
             #expect(await client.isEnded())
             // 2 s are promised.
-            #expect(ContinuousClock.now - start < .seconds(8))
+            #expect(ContinuousClock.now - start < .seconds(10))
         }
     }
 

@@ -1,5 +1,6 @@
 import KeyAccess
 import Logging
+import NIOCore
 import ServiceLifecycle
 import Testing
 
@@ -8,7 +9,7 @@ import Testing
 extension Rig {
     /// Runs the service of this rig while `body` does, then shuts it down as the service group of a program would.
     func running(
-        _ configure: (inout KeyAccessServerConfiguration) -> Void = { _ in },
+        _ configure: (inout KeyAccessServerConfiguration) -> Void = { _ in }, idle: TimeAmount? = nil,
         _ body: (Int) async throws -> Void
     ) async throws -> Duration {
         var configuration = configuration
@@ -16,8 +17,10 @@ extension Rig {
         configure(&configuration)
         let (ports, continuation) = AsyncStream.makeStream(of: Int.self, bufferingPolicy: .bufferingOldest(1))
         let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+        var times = HTTPConnection.Times()
+        if let idle { times.idle = idle }
         let service = try KeyAccessService(
-            configuration: configuration, keyStore: store, logger: logger, clock: clock
+            configuration: configuration, keyStore: store, logger: logger, clock: clock, connectionTimes: times
         ) { continuation.yield($0) }
         let group = ServiceGroup(
             configuration: .init(services: [.init(service: service)], gracefulShutdownSignals: [], logger: logger))
