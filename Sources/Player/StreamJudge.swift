@@ -89,6 +89,7 @@ public struct StreamJudge: Sendable {
     private var foreignStream: String?
     private var missing: [MissingTail] = []
     private var disorderedAt: UInt64?
+    private var clearAt: UInt64?
     private var truncatedAt: UInt64?
     /// The newest item was the end of its stream.
     private var isEnded = false
@@ -178,6 +179,11 @@ public struct StreamJudge: Sendable {
         }
     }
 
+    /// A frame came without encryption, and is shown: anybody on the way may have made it.
+    public mutating func clearArrived(at now: UInt64) {
+        clearAt = now
+    }
+
     /// The relay handed items on in another order.
     public mutating func disordered(at now: UInt64) {
         disorderedAt = now
@@ -253,7 +259,7 @@ public struct StreamJudge: Sendable {
             return told(.truncated, "the last frames of a collection never came")
         }
         if let staleness { return told(.recording, staleness) }
-        if let doubt = doubt(age) { return told(.unverified, doubt) }
+        if let doubt = doubt(age, at: now) { return told(.unverified, doubt) }
         return told(.live, nil)
     }
 
@@ -282,7 +288,8 @@ public struct StreamJudge: Sendable {
     }
 
     /// Why it cannot be called live; nil when it can.
-    private func doubt(_ age: Int64?) -> String? {
+    private func doubt(_ age: Int64?, at now: UInt64) -> String? {
+        if let clearAt, now < clearAt &+ Self.remembrance { return "frames come without encryption" }
         guard let note else { return "its publisher seals no time, so that its age is unknown" }
         guard currentFacts != nil else {
             return "the key access server does not say whose stream a key is for"

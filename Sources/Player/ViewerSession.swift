@@ -286,6 +286,7 @@ extension ViewerSession {
             if isClear == nil { isClear = Self.looksClear(context, payload) }
             if isClear == true {
                 guard allowsClear else { return [.refuseClear] }
+                judge.clearArrived(at: now)
                 return deliver(context, Array(payload), nil)
             }
         }

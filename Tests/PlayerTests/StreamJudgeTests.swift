@@ -109,6 +109,17 @@ private struct Dialogue {
         #expect(dialogue.verdict(at: 3 * second) == .live)
     }
 
+    @Test func `frames without encryption are not called live, also after sealed ones`() {
+        var dialogue = Dialogue()
+        dialogue.key(Dialogue.facts())
+        dialogue.frame(1, sealed: 0, at: second)
+        dialogue.judge.streamStarted(at: second)
+        dialogue.judge.clearArrived(at: 2 * second)
+        #expect(dialogue.judge.verdict(at: 2 * second).reason == "frames come without encryption")
+        dialogue.frame(2, sealed: 13, at: 13 * second)
+        #expect(dialogue.verdict(at: 13 * second) == .live)
+    }
+
     @Test func `a recording of yesterday is stale, or a recording where that is allowed, and never live`() {
         for (allowed, expected) in [(false, ViewerStatistics.Verdict.stale), (true, .recording)] {
             var dialogue = Dialogue(allowsRecording: allowed)
