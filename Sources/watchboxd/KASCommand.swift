@@ -48,6 +48,7 @@ struct KASCommand: AsyncParsableCommand {
     var verbose = false
 
     func run() async throws {
+        DescriptorLimit.raise()
         let settings = try configuration()
         let isJSON = json
         let logger = LogSetup.logger(label: "watchbox-kas", verbose: verbose)

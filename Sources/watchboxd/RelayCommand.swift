@@ -86,6 +86,7 @@ struct RelayCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        DescriptorLimit.raise()
         let options = RelayServiceSettings(
             host: listen.host, port: listen.port, tlsCertificateFile: tlsCertificate, tlsKeyFile: tlsKey,
             publishKeysFile: publishKeys, isOpen: open, playKeysFile: playKeys,
