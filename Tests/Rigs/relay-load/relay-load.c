@@ -10,8 +10,9 @@
 //     pid:     relay whose CPU (all threads, from /proc/PID/task/*/schedstat) and RSS are read in the same window
 //   relay-load churn PORT APP STREAM COUNT SECONDS
 //     COUNT players that come and go at random for SECONDS.
-//   relay-load mutate PORT APP STREAM PER_SECOND SECONDS
-//     so many connections a second, each with a broken beginning of RTMP, reset after a moment.
+//   relay-load mutate PORT APP STREAM PER_SECOND SECONDS [http=1]
+//     so many connections a second, each with a broken beginning of RTMP, or a broken request for a key, reset after a
+//     moment; from 200 addresses of loopback, so that no limit of one address protects who is asked.
 //
 // One JSON object on standard output. Build: cc -O2 -o relay-load relay-load.c -lssl -lcrypto
 #define _GNU_SOURCE
@@ -556,8 +557,21 @@ static int publish(int argc, char **argv) {
 }
 
 // Each connection sends up to 4 KiB that begin like RTMP, with random bytes changed, and is reset 50 ms later.
-static int mutate(char **argv) {
+// What the KAS is asked by viewers, with a token that is none.
+static void ask_for_key(Peer *p) {
+  static const char body[] =
+      "{\"signedRequestToken\":\"eyJhbGciOiJFUzI1NiJ9.eyJyZXF1ZXN0Qm9keSI6InsgfSJ9.c2lnbmF0dXJl\",\"clientPublicKey\":\"-----BEGIN\"}";
+  char text[1024];
+  int n = snprintf(text, sizeof text,
+                   "POST /kas/v2/rewrap HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer eyJhbGciOiJFUzI1NiJ9.e30.c2ln\r\n"
+                   "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
+                   strlen(body), body);
+  put(p, (u8 *)text, n);
+}
+
+static int mutate(int argc, char **argv) {
   enum { OPEN = 4096 };
+  int http = option(argc, argv, "http", 0);
   u64 rate = atol(argv[5]), seconds = atol(argv[6]), begin = now(), made = 0, failed = 0;
   struct {
     int fd;
@@ -568,11 +582,14 @@ static int mutate(char **argv) {
   u64 oldest = 0;
   Peer model = {.chunk = 128};
   u8 zeros[2 * 1536] = {0}, copy[8192];
-  put(&model, (u8[]){3}, 1), put(&model, zeros, sizeof zeros);
+  if (http)
+    ask_for_key(&model);
+  else
+    put(&model, (u8[]){3}, 1), put(&model, zeros, sizeof zeros);
   Amf a = call("connect", 1), c = call("createStream", 2), q = call("play", 3);
-  a.b[a.n++] = 3, key(&a, "app"), text(&a, app), key(&a, ""), a.b[a.n++] = 9, command(&model, 0, &a);
-  c.b[c.n++] = 5, command(&model, 0, &c);
-  q.b[q.n++] = 5, text(&q, name), command(&model, 1, &q);
+  a.b[a.n++] = 3, key(&a, "app"), text(&a, app), key(&a, ""), a.b[a.n++] = 9;
+  c.b[c.n++] = 5, q.b[q.n++] = 5, text(&q, name);
+  if (!http) command(&model, 0, &a), command(&model, 0, &c), command(&model, 1, &q);
   if (!open || model.out_length > sizeof copy) die("calloc");
   while (now() - begin < seconds * SECOND) {
     u64 t = now();
@@ -587,9 +604,13 @@ static int mutate(char **argv) {
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0) die("socket");
     setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+    struct sockaddr_in from = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(0x7F030001 + made % 200)};
+    if (bind(fd, (void *)&from, sizeof from)) die("bind");
     if (connect(fd, (void *)&to, sizeof to) && errno != EINPROGRESS) failed++;
     memcpy(copy, model.out, model.out_length);
-    for (int i = 0; i < 8; i++) copy[i ? 3073 + rand() % ((int)model.out_length - 3073) : 1 + rand() % 3072] = rand();
+    for (int i = 0; i < 8; i++)
+      copy[http ? rand() % (int)model.out_length : i ? 3073 + rand() % ((int)model.out_length - 3073) : 1 + rand() % 3072] =
+          rand();
     struct pollfd f = {fd, POLLOUT, 0};
     poll(&f, 1, 5);
     if (send(fd, copy, model.out_length - rand() % 64, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) failed++;
@@ -612,6 +633,6 @@ int main(int argc, char **argv) {
   epoll_fd = epoll_create1(EPOLL_CLOEXEC);
   if (option(argc, argv, "tls", 0) && !(context = SSL_CTX_new(TLS_client_method()))) die("TLS");
   if (!strcmp(argv[1], "publish")) return publish(argc, argv);
-  if (!strcmp(argv[1], "mutate")) return mutate(argv);
+  if (!strcmp(argv[1], "mutate")) return mutate(argc, argv);
   return play(argc, argv, !strcmp(argv[1], "churn"));
 }
