@@ -7,7 +7,7 @@ import Testing
 
 @testable import APIServer
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct APIServerTests {
     private static let get = " HTTP/1.1\r\nHost: x\r\n\r\n"
 

@@ -6,7 +6,7 @@ import Testing
 @testable import ControlClient
 
 /// `ControlClient` against the server that it is made for.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct ControlClientTests {
     private func error(_ body: () async throws(ControlClientError) -> Void) async -> ControlClientError? {
         do throws(ControlClientError) {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import APIServer
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct EventStreamTests {
     /// Streams what the test yields; tells when the server let go of it.
     private final class Source: Sendable {

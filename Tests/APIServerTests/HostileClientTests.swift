@@ -6,7 +6,7 @@ import Testing
 @testable import APIServer
 
 /// What a client may send instead of a request. Afterwards the server answers as before.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct HostileClientTests {
     private static let routes: [APIRoute] = [
         .simple(.get, "/a"), APIRoute(.post, "/x", "") { .document($0.body.count) },

@@ -5,7 +5,7 @@ import Testing
 
 @testable import APIServer
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct ListenerTests {
     private static let routes: [APIRoute] = [.simple(.get, "/a")]
 

@@ -7,7 +7,7 @@ import Testing
 @testable import APIServer
 
 /// Who may change things. Other users are real processes of other users, so most of this wants root.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: ForeignUser.isAvailable, "needs root, setpriv and curl"))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: ForeignUser.isAvailable, "needs root, setpriv and curl"))
 struct PeerTests {
     private static let routes: [APIRoute] = [
         .simple(.get, "/a"), .simple(.post, "/a"), .simple(.delete, "/a"),

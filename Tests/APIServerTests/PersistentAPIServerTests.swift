@@ -6,7 +6,7 @@ import Testing
 
 @testable import APIServer
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct PersistentAPIServerTests {
     @Test func `a name that somebody else has taken is tried for until it is free, and shutdown ends it`() async throws
     {

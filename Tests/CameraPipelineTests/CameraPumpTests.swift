@@ -5,7 +5,7 @@ import Testing
 
 @testable import CameraPipeline
 
-@Suite(.timeLimit(.minutes(1))) struct CameraPumpTests {
+@Suite(.timeLimit(.minutes(15))) struct CameraPumpTests {
     private let crypto = MarkingCrypto()
     private let source = ScriptedSource([])
 

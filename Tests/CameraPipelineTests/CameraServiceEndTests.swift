@@ -11,7 +11,7 @@ import Testing
 
 /// Whatever the service waits for would take an hour here, or what a deadline allows: that it ends at all is because it
 /// was told to. The second that it may need is that of `RTMPTransport`'s stop deadline; what it took is printed.
-@Suite(.timeLimit(.minutes(2))) struct CameraServiceEndTests {
+@Suite(.timeLimit(.minutes(15))) struct CameraServiceEndTests {
     private static let hour: UInt64 = 3_600_000_000_000
 
     private static var patient: ReconnectBackoff.Configuration {

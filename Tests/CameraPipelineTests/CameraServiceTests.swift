@@ -10,7 +10,7 @@ import Testing
 
 @testable import CameraPipeline
 
-@Suite(.timeLimit(.minutes(1))) struct CameraServiceTests {
+@Suite(.timeLimit(.minutes(15))) struct CameraServiceTests {
     @Test func `a whole clip arrives bit by bit, and the service ends when it has been sent`() async throws {
         let (relay, server) = try await LoopbackRelay.start()
         let authority = try TestAuthority()

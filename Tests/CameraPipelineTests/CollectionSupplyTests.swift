@@ -55,7 +55,7 @@ private final class SupplyRig: Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct CollectionSupplyTests {
+@Suite(.timeLimit(.minutes(15))) struct CollectionSupplyTests {
     @Test(arguments: [true, false])
     func `a collection that has waited for an hour is replaced`(registers: Bool) async throws {
         let rig = try SupplyRig(registers: registers)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CameraPipeline
 
-@Suite(.timeLimit(.minutes(1))) struct FrameChannelTests {
+@Suite(.timeLimit(.minutes(15))) struct FrameChannelTests {
     @Test func `the loop is woken once, when it had run dry`() {
         let channel = FrameChannel(FrameQueue())
         _ = channel.open()

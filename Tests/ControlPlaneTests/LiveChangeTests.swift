@@ -10,7 +10,7 @@ import Testing
 @testable import ControlPlane
 
 /// Changes that a camera takes over while it publishes.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct LiveChangeTests {
     private static let unit = "watchbox-camera@b.service"
     private static let device =

@@ -9,7 +9,7 @@ import Testing
 @testable import ControlPlane
 
 /// What happens while control waits for somebody else.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct MeanwhileTests {
     private static let secret = #"{"secret":"rtmp://h/app/key"}"#
 

@@ -9,7 +9,7 @@ import Testing
 @testable import ControlPlane
 
 /// What control does for network cameras that run.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct NetworkCameraTests {
     private static let endpoint = "urn:uuid:5f5a69c2-e0ae-504f-829b-000000000042"
 

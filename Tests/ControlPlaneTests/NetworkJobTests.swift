@@ -9,7 +9,7 @@ import Testing
 @testable import ControlPlane
 
 /// Searches of the network and tests of cameras, without a network.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct NetworkJobTests {
     private static let password = "p@ss:/#% \"ü"
     private static let endpoint = "urn:uuid:5f5a69c2-e0ae-504f-829b-000000000042"

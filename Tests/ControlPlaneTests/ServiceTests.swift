@@ -8,7 +8,7 @@ import Testing
 
 @testable import ControlPlane
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct ServiceTests {
     @Test func `it is ready after the first apply, tells what runs, and feeds the watchdog`() async throws {
         let stage = try ControlStage()

@@ -80,7 +80,7 @@ private final class ScriptedKeyAccess: Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct TokenTests {
     private static let start: Int64 = 1_800_000_000
 

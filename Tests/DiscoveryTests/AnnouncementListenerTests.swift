@@ -2,7 +2,7 @@ import Discovery
 import Logging
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(15)))
 struct AnnouncementListenerTests {
     private let logger = Logger(label: "test")
     /// Others may announce themselves on this machine's loopback as well.

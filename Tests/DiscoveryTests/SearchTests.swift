@@ -3,7 +3,7 @@ import Logging
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(15)))
 struct SearchTests {
     private let network = LoopbackNetwork()
     private let logger = Logger(label: "test")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPClient
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(15)))
 struct HTTPClientErrorTests {
     private func failure(
         _ request: HTTPRequest, _ configuration: HTTPClient.Configuration = .init()

@@ -3,7 +3,7 @@ import Testing
 @testable import HTTPClient
 
 /// Against a Python server that computes RFC 7616 by itself.
-@Suite(.ownThread, .timeLimit(.minutes(2)), .enabled(if: PythonPeer.isInstalled, "python3 is not installed"))
+@Suite(.ownThread, .timeLimit(.minutes(15)), .enabled(if: PythonPeer.isInstalled, "python3 is not installed"))
 struct HTTPClientLoginTests {
     private static let body = Array("<soap/>".utf8)
 

@@ -3,7 +3,7 @@ import Testing
 @testable import HTTPClient
 
 @Suite(
-    .ownThread, .serialized, .timeLimit(.minutes(2)),
+    .ownThread, .serialized, .timeLimit(.minutes(15)),
     .enabled(if: HangingLookup.isInterposed, "linked without --export-dynamic-symbol=getaddrinfo"))
 struct HTTPClientLookupTests {
     @Test func `a cancelled request whose look-up hangs does not keep others waiting`() async throws {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTPClient
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct HTTPClientStreamTests {
     private static func head(_ status: Int = 200) -> [UInt8] {
         Array("HTTP/1.1 \(status) Text\r\nConnection: close\r\n\r\n".utf8)

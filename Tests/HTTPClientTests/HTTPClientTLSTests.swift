@@ -4,7 +4,7 @@ import Testing
 @testable import HTTPClient
 
 /// Against `openssl s_server`, with certificates that `openssl req` makes.
-@Suite(.timeLimit(.minutes(1)), .enabled(if: FileManager.default.isExecutableFile(atPath: TLSServer.program)))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: FileManager.default.isExecutableFile(atPath: TLSServer.program)))
 struct HTTPClientTLSTests {
     private func failure(_ url: String, trusting file: String?) async -> HTTPClientError? {
         do throws(HTTPClientError) {

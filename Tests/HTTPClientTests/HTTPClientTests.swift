@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTPClient
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(15)))
 struct HTTPClientTests {
     @Test func `status, headers and body come back as sent`() async throws {
         let server = StandInServer { request in

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTPClient
 
-@Suite(.ownThread, .timeLimit(.minutes(2)))
+@Suite(.ownThread, .timeLimit(.minutes(15)))
 struct RawConnectionErrorTests {
     private func failure(
         _ options: RawConnection.Options, isCancelled: () -> Bool = { false }

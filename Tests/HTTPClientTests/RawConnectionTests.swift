@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTPClient
 
-@Suite(.ownThread, .timeLimit(.minutes(2)), .enabled(if: PythonPeer.isInstalled, "python3 is not installed"))
+@Suite(.ownThread, .timeLimit(.minutes(15)), .enabled(if: PythonPeer.isInstalled, "python3 is not installed"))
 struct RawConnectionTests {
     private func connect(
         _ port: UInt16, host: String = "127.0.0.1", _ trust: HTTPTrust? = nil, authority: String? = nil

@@ -89,7 +89,7 @@ private func running(_ camera: String, restarts: UInt32 = 0) -> UnitState {
         restarts: restarts)
 }
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct HealthServiceTests {
     @Test func `a healthy box says so after its first round`() async throws {
         let stage = try Stage(

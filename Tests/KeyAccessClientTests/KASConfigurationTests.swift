@@ -127,7 +127,7 @@ struct RetryDelayTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(15)))
 struct KASOverSocketsTests {
     /// - Parameter timeout: short only for a server that never answers: a busy machine may be slow to.
     private func failure(_ server: StandInServer, timeout: Duration = .seconds(50)) async throws -> KeyAccessError? {

@@ -10,7 +10,7 @@ import Wire
     .enabled(
         if: OtdfPython.interpreter != nil,
         "WATCHBOX_OTDF_PYTHON names no Python that has otdf-python 0.11.0 (`make test` installs one)"),
-    .timeLimit(.minutes(2)))
+    .timeLimit(.minutes(15)))
 struct ForeignClientTests {
     @Test func `otdf-python gets the public key, the keys it may have, and no other`() async throws {
         let now = Int64(Date().timeIntervalSince1970)

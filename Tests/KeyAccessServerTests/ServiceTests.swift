@@ -13,7 +13,7 @@ import Wire
 @testable import KeyAccessServer
 
 /// The service over real sockets on loopback.
-@Suite(.timeLimit(.minutes(1))) struct ServiceTests {
+@Suite(.timeLimit(.minutes(15))) struct ServiceTests {
     private func json<T: Decodable>(_ response: HTTPTestClient.Response, _ type: T.Type = T.self) throws -> T {
         try JSONDecoder().decode(type, from: Data(response.body))
     }

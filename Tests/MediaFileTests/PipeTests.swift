@@ -43,7 +43,7 @@ import Testing
         #expect(summary.bytes == 0)
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: [MediaWriter.Container.mpegTS, .fragmentedMP4])
+    @Test(.timeLimit(.minutes(15)), arguments: [MediaWriter.Container.mpegTS, .fragmentedMP4])
     func `a reader that does not read is given up on request, without error`(container: MediaWriter.Container) throws {
         let recording = try Recording.pattern(pictures: 250)
         let pipe = Pipe()
@@ -58,7 +58,7 @@ import Testing
         #expect(flags & O_NONBLOCK == 0, "the descriptor is shared with others")
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(15)))
     func `a reader that reads gets everything, although it may be given up`() throws {
         let recording = try Recording.pattern(pictures: 100)
         let pipe = Pipe()

@@ -6,7 +6,7 @@ import Testing
 @testable import ONVIFClient
 
 @Suite(
-    .serialized, .enabled(if: SimulatedCamera.isInstalled, "python3 is not installed"), .timeLimit(.minutes(3)))
+    .serialized, .enabled(if: SimulatedCamera.isInstalled, "python3 is not installed"), .timeLimit(.minutes(15)))
 struct DescriptionTests {
     @Test func `H.265 comes from Media2, and Media1 alone tells what it can`() async throws {
         let camera = try await SimulatedCamera(["--hevc"])

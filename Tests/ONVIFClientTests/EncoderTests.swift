@@ -3,7 +3,7 @@ import ONVIFClient
 import Testing
 
 @Suite(
-    .serialized, .enabled(if: SimulatedCamera.isInstalled, "python3 is not installed"), .timeLimit(.minutes(2)))
+    .serialized, .enabled(if: SimulatedCamera.isInstalled, "python3 is not installed"), .timeLimit(.minutes(15)))
 struct EncoderTests {
     static let sizes = [(1920, 1080), (1280, 720), (640, 360)].map { PictureSize(width: $0.0, height: $0.1) }
 

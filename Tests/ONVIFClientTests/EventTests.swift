@@ -6,7 +6,7 @@ import Testing
 
 /// Every rule of rtsp-and-onvif.md §3.5.
 @Suite(
-    .serialized, .enabled(if: SimulatedCamera.isInstalled, "python3 is not installed"), .timeLimit(.minutes(3)))
+    .serialized, .enabled(if: SimulatedCamera.isInstalled, "python3 is not installed"), .timeLimit(.minutes(15)))
 struct EventTests {
     @Test func `the state as it is, then each change; then the subscription is ended`() async throws {
         let camera = try await SimulatedCamera(["--echo"])

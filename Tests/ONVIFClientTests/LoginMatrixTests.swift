@@ -4,7 +4,7 @@ import Testing
 
 /// Every case of rtsp-and-onvif.md §3.2, and more of its kind, without a setting.
 @Suite(
-    .serialized, .enabled(if: SimulatedCamera.isInstalled, "python3 is not installed"), .timeLimit(.minutes(5)))
+    .serialized, .enabled(if: SimulatedCamera.isInstalled, "python3 is not installed"), .timeLimit(.minutes(15)))
 struct LoginMatrixTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var options: String

@@ -3,7 +3,7 @@ import ONVIFClient
 import Testing
 
 @Suite(
-    .serialized, .enabled(if: SimulatedCamera.isInstalled, "python3 is not installed"), .timeLimit(.minutes(2)))
+    .serialized, .enabled(if: SimulatedCamera.isInstalled, "python3 is not installed"), .timeLimit(.minutes(15)))
 struct MotorTests {
     @Test func `a movement begins, and ends by itself`() async throws {
         let camera = try await SimulatedCamera()

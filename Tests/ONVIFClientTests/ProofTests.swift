@@ -4,7 +4,7 @@ import Testing
 @testable import ONVIFClient
 
 @Suite(
-    .serialized, .enabled(if: SimulatedCamera.isInstalled, "python3 is not installed"), .timeLimit(.minutes(2)))
+    .serialized, .enabled(if: SimulatedCamera.isInstalled, "python3 is not installed"), .timeLimit(.minutes(15)))
 struct ProofTests {
     static let serial = DeviceIdentity(serial: "SN1")
 

@@ -7,7 +7,7 @@ import Testing
 
 /// Cameras that speak TLS, with certificates of their own making.
 @Suite(
-    .serialized, .enabled(if: Certificate.isPossible, "python3 or openssl is not installed"), .timeLimit(.minutes(2)))
+    .serialized, .enabled(if: Certificate.isPossible, "python3 or openssl is not installed"), .timeLimit(.minutes(15)))
 struct TrustTests {
     @Test(arguments: ["wsse", "digest"])
     func `the first certificate is trusted, and its pin learned before a login is sent`(_ scheme: String) async throws {

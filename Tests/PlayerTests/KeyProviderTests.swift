@@ -65,7 +65,7 @@ struct KeyRequestTests {
 }
 
 /// A stand-in KAS that does everything but its work.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(15)))
 struct KASKeyProviderTests {
     /// - Parameter timeout: short only for a server that never answers: a busy machine may be slow to.
     private func refusal(_ server: StandInServer, timeout: Duration = .seconds(50)) async throws -> KeyRefusal? {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Player
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(15)))
 struct OutputTests {
     /// Takes the first event and holds the thread up until it may go on.
     private final class SlowSink: MediaSink {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Systemd
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(15)))
 struct CredentialDirectoryTests {
     private final class Folder {
         let path: String

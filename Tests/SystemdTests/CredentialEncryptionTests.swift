@@ -3,7 +3,7 @@ import Testing
 
 @testable import Systemd
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(15)))
 struct CredentialEncryptionTests {
     /// A varlink service that answers one call with `answer`, as it is; nil: not at all.
     private final class Service: Sendable {

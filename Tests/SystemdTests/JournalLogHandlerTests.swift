@@ -4,7 +4,7 @@ import Testing
 
 @testable import Systemd
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(15)))
 struct JournalLogHandlerTests {
     private func logger(_ path: String) -> Logger {
         let socket = JournalSocket(path: path)

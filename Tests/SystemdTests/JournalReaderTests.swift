@@ -5,7 +5,7 @@ import Testing
 
 /// Entries need a journal that systemd wrote: those are read in the systemd rig. Here: what is asked of libsystemd is
 /// accepted by it, and what must be refused is.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(15)))
 struct JournalReaderTests {
     private final class Folder: Sendable {
         let path: String

@@ -2,7 +2,7 @@ import Glibc
 import Systemd
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(15)))
 struct NotifierTests {
     @Test(arguments: [false, true])
     func `PID 1 gets each message as a datagram of its own`(abstract: Bool) throws {

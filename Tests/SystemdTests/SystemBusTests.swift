@@ -4,7 +4,7 @@ import Testing
 
 @testable import Systemd
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(15)))
 struct SystemBusTests {
     private let unit = "watchbox-camera@front.service"
 
