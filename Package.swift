@@ -111,6 +111,7 @@ let package = Package(
         protocolCore("ONVIF"),
         protocolCore("ErrorCatalog"),
         protocolCore("TOML"),
+        protocolCore("PrometheusText"),
 
         // 2: drivers
         module("Cryptography", ["Wire", "NanoTDF", "COpenSSL"]),
@@ -170,19 +171,24 @@ let package = Package(
             ]),
         module(
             "CameraUnit",
-            ["CameraModel", "ControlAPI", "ErrorCatalog", "KeyAccessClient", "Systemd", lifecycle, logging]),
+            [
+                "CameraModel", "ControlAPI", "ErrorCatalog", "KeyAccessClient", "PrometheusText", "Systemd", lifecycle,
+                logging,
+            ]),
         module(
             "ControlPlane",
             [
                 "BoxConfiguration", "CameraModel", "CameraStore", "ControlAPI", "ControlClient", "CredentialStore",
-                "Database", "Discovery", "ErrorCatalog", "KeyAccessClient", "ONVIF", "RTSPIngest", "Systemd", lifecycle,
-                logging,
+                "Database", "Discovery", "ErrorCatalog", "KeyAccessClient", "PrometheusText", "ONVIF", "RTSPIngest",
+                "Systemd",
+                lifecycle, logging,
             ]),
         module(
             "HealthMonitor",
             [
-                "CameraModel", "ControlAPI", "ControlClient", "Database", "ErrorCatalog", "Systemd", grdb, lifecycle,
-                logging,
+                "CameraModel", "ControlAPI", "ControlClient", "Database", "ErrorCatalog", "PrometheusText", "Systemd",
+                grdb,
+                lifecycle, logging,
             ]),
         module("BoxView", ["CameraModel", "ControlAPI", "ErrorCatalog", "Console"]),
         module(
@@ -207,7 +213,11 @@ let package = Package(
             ]),
         module(
             "Relay",
-            ["Wire", "Media", "AMF0", "FLV", "RTMP", "RTMPTransport", nioCore, nioPosix, lifecycle, logging]),
+            [
+                "ConnectionAcceptance", "Wire", "Media", "PrometheusText", "AMF0", "FLV", "RTMP", "RTMPTransport",
+                nioCore,
+                nioHTTP1, nioPosix, lifecycle, logging,
+            ]),
 
         module(
             "RelayProbe", ["Cryptography", "FLV", "Media", "NanoTDF", "RTMP", "RTMPTransport", nioCore]),
@@ -225,8 +235,8 @@ let package = Package(
             "watchboxctl",
             [
                 "AudioCapture", "BoxConfiguration", "BoxView", "CameraModel", "ControlAPI", "ControlClient", "Doctor",
-                "ErrorCatalog", "Player", "RelayProbe", "KeyAccess", "KeyAccessClient", "KeyAccessServer", "RTMP",
-                "RTMPTransport",
+                "ErrorCatalog", "HTTPClient", "Player", "Relay", "RelayProbe", "KeyAccess", "KeyAccessClient",
+                "KeyAccessServer", "RTMP", "RTMPTransport",
                 "Systemd", "VideoCapture", "VideoCodec", "Console", arguments, logging,
             ]),
         // Not installed: `make demo` runs it. It starts the programs above as a person would.
@@ -307,6 +317,7 @@ let package = Package(
         tests("TOML", ["TOML", toml]),
         tests("CameraModel", ["CameraModel", "KeyAccessClient"]),
         tests("ControlAPI", ["ControlAPI", "CameraModel", "ErrorCatalog"]),
+        tests("PrometheusText", ["PrometheusText"]),
         tests("BoxConfiguration", ["BoxConfiguration", "CameraModel", "ErrorCatalog", "TOML"]),
         tests("Systemd", ["Systemd", logging]),
         tests("Database", ["Database", grdb]),
@@ -314,7 +325,10 @@ let package = Package(
         tests("CredentialStore", ["CredentialStore", "Systemd"]),
         tests(
             "APIServer",
-            ["APIServer", "ControlAPI", "ControlClient", "ErrorCatalog", "HTTPClient", lifecycle, logging]),
+            [
+                "APIServer", "ControlAPI", "ControlClient", "ErrorCatalog", "HTTPClient", "PrometheusText", lifecycle,
+                logging,
+            ]),
         tests(
             "ControlPlane",
             [
@@ -323,10 +337,17 @@ let package = Package(
             ]),
         tests(
             "HealthMonitor",
-            ["HealthMonitor", "CameraModel", "ControlAPI", "Database", "ErrorCatalog", "Systemd", grdb, logging]),
+            [
+                "HealthMonitor", "CameraModel", "ControlAPI", "Database", "ErrorCatalog", "PrometheusText", "Systemd",
+                grdb,
+                logging,
+            ]),
         tests(
             "CameraUnit",
-            ["CameraUnit", "CameraModel", "ControlAPI", "ErrorCatalog", "KeyAccessClient", "Systemd", logging]),
+            [
+                "CameraUnit", "CameraModel", "ControlAPI", "ErrorCatalog", "KeyAccessClient", "PrometheusText",
+                "Systemd", logging,
+            ]),
         tests("BoxView", ["BoxView", "CameraModel", "ControlAPI", "ErrorCatalog", "Console"]),
         tests(
             "Doctor",
@@ -350,8 +371,8 @@ let package = Package(
         tests(
             "Relay",
             [
-                "ChannelTestSupport", "Relay", "RTMPTransport", "RTMP", "FLV", "AMF0", nioCore, nioPosix, nioLocks,
-                logging,
+                "ChannelTestSupport", "HTTPClient", "Relay", "RTMPTransport", "RTMP", "FLV", "AMF0", nioCore, nioPosix,
+                nioLocks, logging,
             ]),
         tests(
             "EndToEnd",

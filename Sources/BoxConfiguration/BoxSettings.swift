@@ -109,6 +109,10 @@ public struct RelayServerSettings: Equatable, Sendable {
     public var allow: [String]
     /// Comes before `allow`.
     public var deny: [String]
+    /// `host:port` of the operator's API; nil: there is none.
+    public var apiListen: String?
+    /// File of the API's token; nil on loopback only.
+    public var apiToken: String?
     /// Both or none.
     public var tlsCertificate: String?
     public var tlsKey: String?
@@ -116,7 +120,7 @@ public struct RelayServerSettings: Equatable, Sendable {
     public init(
         enabled: Bool = false, listen: String = "0.0.0.0:1935", publishKeys: String? = nil, isOpen: Bool = false,
         playKeys: String? = nil, playLinkSecret: String? = nil, allow: [String] = [], deny: [String] = [],
-        tlsCertificate: String? = nil, tlsKey: String? = nil
+        apiListen: String? = nil, apiToken: String? = nil, tlsCertificate: String? = nil, tlsKey: String? = nil
     ) {
         self.enabled = enabled
         self.listen = listen
@@ -126,6 +130,8 @@ public struct RelayServerSettings: Equatable, Sendable {
         self.playLinkSecret = playLinkSecret
         self.allow = allow
         self.deny = deny
+        self.apiListen = apiListen
+        self.apiToken = apiToken
         self.tlsCertificate = tlsCertificate
         self.tlsKey = tlsKey
     }

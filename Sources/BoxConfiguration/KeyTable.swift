@@ -218,6 +218,13 @@ enum KeyTable {
             KeyDefinition(
                 "allow", .networks, default: .strings([]), "Networks that it talks to; without any, all of them."),
             KeyDefinition("deny", .networks, default: .strings([]), "Networks that it does not talk to."),
+            KeyDefinition(
+                "api_listen", .listenAddress, words: "no API",
+                "Address of the operator's API over plain HTTP, such as `127.0.0.1:1985`: statistics, `/metrics`, `watchboxctl relay status`."
+            ),
+            KeyDefinition(
+                "api_token", .path, words: "everybody who reaches it",
+                "File with the token of the API, 16 characters or more; needed beyond this machine."),
             KeyDefinition("tls_certificate", .path, words: "no TLS", "Certificate chain (PEM) for `rtmps`."),
             KeyDefinition("tls_key", .path, words: "no TLS", "Private key (PEM) of the certificate."),
         ])

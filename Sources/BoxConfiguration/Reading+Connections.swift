@@ -42,6 +42,7 @@ extension Reading {
             let (present, absent) = key == nil ? ("tls_certificate", "tls_key") : ("tls_key", "tls_certificate")
             report(.invalidValue, candidate, present, "stands without \(absent)", "Set both, or none")
         }
+        checkRelayAPI(settings.relayServer)
         let server = settings.kasServer
         if server.enabled, let candidate = candidates["kas_server"], !candidate.written.contains("tls_certificate"),
             !candidate.written.contains("tls_key"), ListenAddress(server.listen)?.isLoopback == false
@@ -50,6 +51,15 @@ extension Reading {
                 .invalidValue, candidate, "listen", "is reached from other machines, but has no TLS",
                 "Set tls_certificate and tls_key, or use 127.0.0.1:9443")
         }
+    }
+
+    private mutating func checkRelayAPI(_ server: RelayServerSettings) {
+        guard server.enabled, let candidate = candidates["relay_server"], !candidate.written.contains("api_token"),
+            let listen = server.apiListen, ListenAddress(listen)?.isLoopback == false
+        else { return }
+        report(
+            .invalidValue, candidate, "api_listen", "is reached from other machines, but has no token",
+            "Set api_token, or use 127.0.0.1:1985")
     }
 
     /// Two cameras that publish under one name would throw each other out.

@@ -26,6 +26,16 @@ public enum Quantity {
             ? "\(tenths(bitsPerSecond / 1e6)) Mb/s" : "\(Int64(min(bitsPerSecond, 1e15) / 1000)) kb/s"
     }
 
+    /// `0 B`, `640 kB`, `12.4 MB`, `1.2 GB`.
+    public static func bytes(_ count: Int) -> String {
+        switch count {
+        case ..<1000: "\(count) B"
+        case ..<1_000_000: "\(count / 1000) kB"
+        case ..<1_000_000_000: "\(tenths(Double(count) / 1e6)) MB"
+        default: "\(tenths(Double(count) / 1e9)) GB"
+        }
+    }
+
     public static func tenths(_ value: Double) -> String {
         guard !value.isNaN else { return "-" }
         let scaled = Int64((min(max(value, 0), 1e12) * 10).rounded())

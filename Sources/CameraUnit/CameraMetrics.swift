@@ -1,5 +1,6 @@
 internal import CameraModel
 public import ControlAPI
+public import PrometheusText
 
 /// A camera's figures in Prometheus's names (health-and-watchdog.md §7).
 public enum CameraMetrics {

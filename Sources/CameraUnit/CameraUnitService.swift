@@ -2,6 +2,7 @@ public import CameraModel
 public import ControlAPI
 public import ErrorCatalog
 internal import Glibc
+internal import PrometheusText
 public import ServiceLifecycle
 internal import Synchronization
 public import Systemd

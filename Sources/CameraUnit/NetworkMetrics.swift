@@ -1,5 +1,6 @@
 internal import CameraModel
 internal import ControlAPI
+internal import PrometheusText
 
 extension CameraMetrics {
     /// Of a camera on the network.

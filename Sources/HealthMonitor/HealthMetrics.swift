@@ -1,5 +1,6 @@
 internal import CameraModel
 internal import ControlAPI
+internal import PrometheusText
 
 /// The figures of the box in Prometheus's names (health-and-watchdog.md §7), and those of all its cameras.
 enum HealthMetrics {

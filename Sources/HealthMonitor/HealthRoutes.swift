@@ -1,5 +1,6 @@
 internal import ControlAPI
 internal import ErrorCatalog
+internal import PrometheusText
 
 /// The API of the health daemon's socket.
 enum HealthRoutes {

@@ -1,6 +1,7 @@
 public import ControlAPI
 internal import ErrorCatalog
 public import Logging
+internal import PrometheusText
 public import ServiceLifecycle
 internal import Synchronization
 public import Systemd

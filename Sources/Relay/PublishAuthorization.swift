@@ -44,6 +44,14 @@ public enum PublishAuthorization: Equatable, Sendable {
         }
     }
 
+    /// Paths that `reserves` says yes to.
+    var reserved: Int {
+        switch self {
+        case .open: 0
+        case .keys(let keys): keys.count
+        }
+    }
+
     func permits(_ path: StreamPath, key: String?) -> Bool {
         switch self {
         case .open: true

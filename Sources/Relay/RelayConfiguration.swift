@@ -18,13 +18,11 @@ public struct RelayConfiguration: Equatable, Sendable {
     public var connections = 4096
     /// Of one IPv4 address or one /64 of IPv6.
     public var connectionsPerAddress = 1024
+    /// Statistics and operations over HTTP; nil: none.
+    public var api: RelayAPIConfiguration?
 
     /// Reached from this machine only, as far as the text of `host` says it.
-    public var isLoopback: Bool {
-        guard let address = NetworkAddress(host) else { return host.lowercased() == "localhost" }
-        return address.bytes.count == 4
-            ? address.bytes[0] == 127 : address.bytes.dropLast().allSatisfy { $0 == 0 } && address.bytes[15] == 1
-    }
+    public var isLoopback: Bool { ListeningHost.isLoopback(host) }
 
     public init(host: String = "127.0.0.1", port: Int = 1935, tls: RTMPServerTLS? = nil) {
         self.host = host

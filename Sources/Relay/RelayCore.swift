@@ -18,7 +18,11 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
 
     private var hub: StreamHub<ByteBuffer>
     private var connections: [ConnectionID: RTMPServerConnection] = [:]
+    private var roster = ConnectionRoster()
     private var bytesSentToDeparted: UInt64 = 0
+    private var refused = 0
+    /// Is told what happens; nil while nobody wants to know.
+    var onEvent: ((RelayEvent) -> Void)?
     private let logger: Logger
     private var ticker: RepeatedTask?
     private var eventLoop: (any EventLoop)?
@@ -59,19 +63,69 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
         dueTask?.task.cancel()
     }
 
+    // MARK: What the operator asks
+
     func statistics() -> RelayStatistics {
         var statistics = hub.statistics(at: Self.now)
         statistics.connections = connections.count
+        statistics.refused = refused
         let sent = connections.values.reduce(bytesSentToDeparted) { $0 + $1.bytesWritten }
         statistics.bytesSent = Int(clamping: sent)
         return statistics
     }
 
-    /// Links expire by the clock on the wall.
-    private static var unixSeconds: Int64 {
+    /// Everybody who publishes or plays, oldest first.
+    func connectionList() -> [RelayConnectionsDocument.Connection] {
+        let now = Self.now
+        return roster.entries.sorted { $0.key < $1.key }.compactMap { id, entry in
+            guard let connection = connections[id] else { return nil }
+            return RelayConnectionsDocument.Connection(
+                id: id, role: entry.role, stream: entry.stream, peer: Self.peer(connection),
+                seconds: now > entry.since ? Double(now - entry.since) / 1e9 : 0,
+                bytesReceived: connection.bytesRead, bytesSent: connection.bytesWritten,
+                framesDropped: hub.dropped(id).frames)
+        }
+    }
+
+    /// Ends a connection for the operator: it is told why, then closed. Nil when nobody of that number publishes or plays.
+    func kick(_ id: ConnectionID) -> RelayKickDocument? {
+        guard let entry = roster.entries[id], let connection = connections[id] else { return nil }
+        let reason = "ended by the relay's operator"
+        tell(.kicked, id, stream: entry.stream, reason: reason)
+        logger.notice("connection ended by the operator", metadata: log(connection, ["stream": "\(entry.stream)"]))
+        end(connection, code: "NetConnection.Connect.Closed", reason: reason)
+        return RelayKickDocument(connection: id, role: entry.role, stream: entry.stream)
+    }
+
+    func kickPublisher(of stream: String) -> RelayKickDocument? {
+        roster.publisher(of: stream).flatMap { kick($0) }
+    }
+
+    private func end(_ connection: RTMPServerConnection, code: String, reason: String) {
+        roster.willEnd(connection.id, because: reason)
+        connection.end(code: code, description: reason)
+    }
+
+    private func tell(
+        _ event: RelayEvent.Kind, _ id: ConnectionID? = nil, stream: String? = nil, reason: String? = nil
+    ) {
+        guard let onEvent else { return }
+        onEvent(
+            RelayEvent(
+                event, time: Self.wallClock, connection: id, stream: stream,
+                peer: id.flatMap { connections[$0] }.map(Self.peer), reason: reason))
+    }
+
+    private static func peer(_ connection: RTMPServerConnection) -> String {
+        let address = connection.address.contains(":") ? "[\(connection.address)]" : connection.address
+        return "\(address):\(connection.port ?? 0)"
+    }
+
+    /// Seconds since 1970: links expire by the clock on the wall, and events are told with it.
+    private static var wallClock: Double {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec)
+        return Double(time.tv_sec) + Double(time.tv_nsec / 1_000_000) / 1000
     }
 
     private static var now: UInt64 { NIODeadline.now().uptimeNanoseconds }
@@ -83,23 +137,24 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
         perform(
             hub.publishRequested(
                 connection.id, app: request.app, name: request.streamName, key: request.queryValue("key"),
-                at: Self.now))
+                at: Self.now), asked: "\(request.app)/\(request.streamName)")
         handOut()
     }
 
     func connection(_ connection: RTMPServerConnection, playRequested request: PlayRequest) {
         connections[connection.id] = connection
         guard connection.hasRoomToPlay else {
-            return connection.rejectPlay(
-                code: "NetStream.Play.Failed", description: "this relay has as many viewers as it may; try again later")
+            let reason = "this relay has as many viewers as it may; try again later"
+            refuse(connection, "player refused", "\(request.app)/\(request.streamName)", reason)
+            return connection.rejectPlay(code: "NetStream.Play.Failed", description: reason)
         }
         let credential = PlayCredential(
             key: request.queryValue("key"), expires: request.queryValue("expires"),
-            signature: request.queryValue("signature"), time: Self.unixSeconds)
+            signature: request.queryValue("signature"), time: Int64(Self.wallClock))
         perform(
             hub.playRequested(
                 connection.id, app: request.app, name: request.streamName, network: connection.network,
-                credential: credential, at: Self.now))
+                credential: credential, at: Self.now), asked: "\(request.app)/\(request.streamName)")
         handOut()
     }
 
@@ -129,11 +184,19 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
     }
 
     func connectionFinished(_ connection: RTMPServerConnection) {
+        left(connection, error: nil)
+    }
+
+    private func left(_ connection: RTMPServerConnection, error: RTMPTransportError?) {
         hub.finished(connection.id, at: Self.now)
+        guard let entry = roster.left(connection.id) else { return }
+        tell(
+            entry.role == .publisher ? .publisherEnded : .playerLeft, connection.id, stream: entry.stream,
+            reason: entry.reason ?? error?.why)
     }
 
     func connectionClosed(_ connection: RTMPServerConnection, error: RTMPTransportError?) {
-        hub.finished(connection.id, at: Self.now)
+        left(connection, error: error)
         bytesSentToDeparted += connection.bytesWritten
         if connections.removeValue(forKey: connection.id) != nil {
             logger.info("connection ended", metadata: log(connection, ["reason": "\(error?.why ?? "orderly")"]))
@@ -145,28 +208,29 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
 
     // MARK: What the hub decides
 
-    private func perform(_ actions: [StreamHub<ByteBuffer>.Action]) {
+    /// - Parameter asked: "app/name" of the request that led to it.
+    private func perform(_ actions: [StreamHub<ByteBuffer>.Action], asked: String? = nil) {
         for action in actions {
             switch action {
             case .acceptPublish(let id):
                 guard let connection = connections[id] else { continue }
+                joined(connection, as: .publisher)
                 connection.acceptPublish()
-                logger.info("publisher accepted", metadata: log(connection, ["stream": "\(hub.path(of: id))"]))
             case .rejectPublish(let id, let reason):
                 guard let connection = connections[id] else { continue }
+                refuse(connection, "publisher refused", asked, reason.sentence)
                 connection.rejectPublish(code: reason.code, description: reason.sentence)
-                logger.warning("publisher refused", metadata: log(connection, ["reason": "\(reason.sentence)"]))
             case .acceptPlay(let id):
                 guard let connection = connections[id] else { continue }
+                joined(connection, as: .player)
                 connection.acceptPlay()
                 hub.subscribers[id]?.outlet = connection
                 // What is cached goes out in the same write as the answer.
                 pump(connection)
-                logger.info("player accepted", metadata: log(connection, ["stream": "\(hub.path(of: id))"]))
             case .rejectPlay(let id, let reason):
                 guard let connection = connections[id] else { continue }
+                refuse(connection, "player refused", asked, reason.sentence)
                 connection.rejectPlay(code: reason.code, description: reason.sentence)
-                logger.warning("player refused", metadata: log(connection, ["reason": "\(reason.sentence)"]))
             case .announceEnd(let id):
                 guard let connection = connections[id] else { continue }
                 pump(connection)
@@ -175,10 +239,25 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
                 connections[id]?.announceReturn()
             case .close(let id, let reason):
                 guard let connection = connections[id] else { continue }
-                connection.end(code: reason.code, description: reason.sentence)
                 logger.warning("connection closed", metadata: log(connection, ["reason": "\(reason.sentence)"]))
+                end(connection, code: reason.code, reason: reason.sentence)
             }
         }
+    }
+
+    private func joined(_ connection: RTMPServerConnection, as role: RelayConnectionsDocument.Role) {
+        let stream = hub.path(of: connection.id)
+        roster.joined(connection.id, as: role, stream: stream, at: Self.now)
+        tell(role == .publisher ? .publisherStarted : .playerJoined, connection.id, stream: stream)
+        logger.info("\(role.rawValue) accepted", metadata: log(connection, ["stream": "\(stream)"]))
+    }
+
+    private func refuse(
+        _ connection: RTMPServerConnection, _ what: Logger.Message, _ stream: String?, _ reason: String
+    ) {
+        refused += 1
+        tell(.refused, connection.id, stream: stream, reason: reason)
+        logger.warning(what, metadata: log(connection, ["reason": "\(reason)"]))
     }
 
     private func pumpReady() {
@@ -268,68 +347,12 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
     }
 
     private func log(_ connection: RTMPServerConnection, _ more: Logger.Metadata) -> Logger.Metadata {
-        more.merging(["peer": "\(connection.address):\(connection.port ?? 0)"]) { old, _ in old }
+        more.merging(["peer": "\(Self.peer(connection))"]) { old, _ in old }
     }
 }
 
 extension RTMPServerConnection: SubscriberOutlet {
     func offer(_ encoded: ByteBuffer) -> Bool {
         streamID == RelayCore.commonStreamID && writeAtOnce(encoded)
-    }
-}
-
-extension StreamHub.PublishRejection {
-    /// RTMP's status code, after which publishers choose when to come back.
-    var code: String {
-        switch self {
-        case .nameTaken, .alreadyInUse: "NetStream.Publish.BadName"
-        case .notAuthorised, .invalidName: "NetStream.Publish.Denied"
-        // Means "later": publishers come back by themselves, as they would not after a denial.
-        case .tooManyStreams: "NetStream.Publish.Failed"
-        }
-    }
-
-    var sentence: String {
-        switch self {
-        case .nameTaken: "another publisher holds this name; stop it, or publish with the same key"
-        case .notAuthorised: "authentication failed: publish as name?key=KEY with the key of this stream"
-        case .invalidName: "the stream's name is empty, too long, or holds control characters"
-        case .tooManyStreams: "this relay holds as many streams as it may; try again later"
-        case .alreadyInUse: "this connection publishes or plays already"
-        }
-    }
-}
-
-extension StreamHub.PlayRejection {
-    /// Only a missing key is told as such: a player comes back by itself after everything else.
-    var code: String { self == .notAuthorised ? "NetStream.Play.Unauthorized" : "NetStream.Play.Failed" }
-
-    var sentence: String {
-        switch self {
-        case .invalidName: "the stream's name is empty, too long, or holds control characters"
-        case .tooManyAwaited: "nobody publishes this stream, and enough wait for such; try again later"
-        case .tooManySubscribers: "this stream has as many viewers as it may; try again later"
-        case .notAuthorised:
-            "authentication failed: play with the key of this stream, or with a link that is still good"
-        case .alreadyInUse: "this connection publishes or plays already"
-        }
-    }
-}
-
-extension StreamHub.CloseReason {
-    var code: String {
-        switch self {
-        case .replaced: "NetStream.Publish.BadName"
-        case .tooSlow: "NetStream.Play.Failed"
-        case .waitedInVain: "NetStream.Play.StreamNotFound"
-        }
-    }
-
-    var sentence: String {
-        switch self {
-        case .replaced: "another publisher took this name"
-        case .tooSlow: "too far behind the live picture"
-        case .waitedInVain: "nobody has published this stream; try again later"
-        }
     }
 }

@@ -1,5 +1,6 @@
 public import Logging
 internal import NIOCore
+internal import NIOPosix
 internal import RTMP
 public import RTMPTransport
 public import ServiceLifecycle
@@ -12,20 +13,24 @@ public final class RelayService: Service {
     private let logger: Logger
     private let core: RelayCore
     private let onRunning: @Sendable (Int) -> Void
+    private let onAPIRunning: @Sendable (Int) -> Void
     private let server = ServerSession.Configuration()
     private let socket: ListeningSocket?
 
     /// - Parameters:
     ///   - socket: one that listens already at the configuration's address; nil: makes its own.
     ///   - onRunning: told the port once connections are accepted.
+    ///   - onAPIRunning: told the port once the API answers; never when the configuration has none.
     public init(
         configuration: RelayConfiguration, socket: ListeningSocket? = nil, logger: Logger,
-        onRunning: @escaping @Sendable (_ port: Int) -> Void = { _ in }
+        onRunning: @escaping @Sendable (_ port: Int) -> Void = { _ in },
+        onAPIRunning: @escaping @Sendable (_ port: Int) -> Void = { _ in }
     ) {
         self.configuration = configuration
         self.socket = socket
         self.logger = logger
         self.onRunning = onRunning
+        self.onAPIRunning = onAPIRunning
         core = RelayCore(configuration: configuration, chunkSize: server.chunkSize, logger: logger)
     }
 
@@ -49,11 +54,47 @@ public final class RelayService: Service {
                 "players": "\(configuration.players)",
             ])
         onRunning(running.port)
+        let api = configuration.api.map { api in Task { await serve(api, core, loop) } }
         // Ends by shutdown and by cancellation alike; both are answered by closing.
         try? await gracefulShutdown()
+        api?.cancel()
+        await api?.value
         try? await loop.submit { core.stop() }.get()
         await running.close()
         logger.info("relay stopped")
+    }
+
+    /// Until it is cancelled. Streams do not depend on it: an address that cannot be had now is tried again.
+    private func serve(_ api: RelayAPIConfiguration, _ core: RelayCore, _ loop: any EventLoop) async {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let streams = configuration.limits.streams + configuration.authorization.reserved
+        let server = RelayAPIServer(api, core: core, streams: streams, relayLoop: loop, eventLoop: group.next())
+        var wasSaid = false
+        while !Task.isCancelled {
+            do {
+                let listener = try await server.bind()
+                let port = listener.localAddress?.port ?? 0
+                logger.info(
+                    "relay API listens",
+                    metadata: ["host": "\(api.host)", "port": "\(port)", "token": "\(api.token != nil)"])
+                onAPIRunning(port)
+                await withTaskCancellationHandler {
+                    try? await listener.closeFuture.get()
+                } onCancel: {
+                    listener.close(promise: nil)
+                }
+                await server.stop()
+            } catch {
+                if !wasSaid {
+                    logger.error(
+                        "the relay's API cannot listen; tried again every 10 s",
+                        metadata: ["host": "\(api.host)", "port": "\(api.port)", "reason": "\(error)"])
+                }
+                wasSaid = true
+                try? await Task.sleep(for: .seconds(10))
+            }
+        }
+        try? await group.shutdownGracefully()
     }
 
     /// What the relay does at this moment.

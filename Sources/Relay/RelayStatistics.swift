@@ -30,6 +30,8 @@ public struct RelayStatistics: Equatable, Sendable, Codable {
     public var framesDropped = 0
     /// Subscribers that were closed because they were too far behind.
     public var subscribersClosed = 0
+    /// Requests to publish or to play that were refused.
+    public var refused = 0
     /// Connections that publish, play, or asked to.
     public var connections = 0
     public var bytesSent = 0

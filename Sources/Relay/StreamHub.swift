@@ -38,94 +38,6 @@ struct StreamHub<Encoded: Sendable> {
         }
     }
 
-    enum Action: Equatable, Sendable {
-        case acceptPublish(ConnectionID)
-        case rejectPublish(ConnectionID, PublishRejection)
-        case acceptPlay(ConnectionID)
-        case rejectPlay(ConnectionID, PlayRejection)
-        /// StreamEOF and UnpublishNotify; the connection stays open.
-        case announceEnd(ConnectionID)
-        /// StreamBegin and PublishNotify to one that was told of the end, or that waits.
-        case announceStart(ConnectionID)
-        case close(ConnectionID, CloseReason)
-    }
-
-    enum PublishRejection: Equatable, Sendable {
-        /// Another publisher holds the name and is alive.
-        case nameTaken
-        case notAuthorised
-        case invalidName(StreamPath.Fault)
-        /// The relay holds as many streams as it may.
-        case tooManyStreams
-        /// This connection publishes or plays already.
-        case alreadyInUse
-    }
-
-    enum PlayRejection: Equatable, Sendable {
-        case invalidName(StreamPath.Fault)
-        /// Nobody publishes it, and as many names or players are waited for as may be.
-        case tooManyAwaited
-        case tooManySubscribers
-        case notAuthorised
-        case alreadyInUse
-    }
-
-    enum CloseReason: Equatable, Sendable {
-        /// A publisher with a better claim took the name.
-        case replaced
-        /// A subscriber that is too far behind.
-        case tooSlow
-        /// A subscriber for whose stream nobody came.
-        case waitedInVain
-    }
-
-    struct Publisher {
-        let connection: ConnectionID
-        /// The stream key that it showed; nil when it showed none.
-        let key: String?
-        let since: UInt64
-        var lastMessage: UInt64
-    }
-
-    struct Stream {
-        let path: StreamPath
-        var publisher: Publisher?
-        /// When the last publisher went; nil while one is there, and once the subscribers were told.
-        var lostAt: UInt64?
-        var subscribers: [Subscriber] = []
-        var batch = OutputBatch<Encoded>()
-        var cache = StreamCache<Encoded>()
-        var timeline = StreamTimeline()
-        var counters = StreamCounters()
-        /// What departed subscribers lost.
-        var droppedByDeparted = DropCount()
-
-        mutating func media(
-            _ message: RTMPMessage, _ kind: MediaKind, _ track: StreamTimeline.Track, _ limits: RelayLimits,
-            _ encode: Encoder, at now: UInt64
-        ) -> RelayedMessage<Encoded> {
-            guard !kind.isHeader else {
-                let header = CachedHeader(type: message.type, payload: message.payload)
-                return self.header(header, kind, message.timestamp, limits, encode)
-            }
-            if track == .video { counters.videoFrames += 1 } else { counters.audioFrames += 1 }
-            let time = timeline.frame(message.timestamp, track, at: now)
-            let relayed = RelayedMessage(
-                kind: kind, size: message.payload.count, encoded: encode(message.type, time, message.payload[...]))
-            cache.frameArrived(relayed, time: time, limits: limits, at: now)
-            return relayed
-        }
-
-        mutating func header(
-            _ header: CachedHeader, _ kind: MediaKind, _ time: UInt32, _ limits: RelayLimits, _ encode: Encoder
-        ) -> RelayedMessage<Encoded> {
-            let encoded = encode(header.type, timeline.header(time), header.payload[...])
-            let relayed = RelayedMessage(kind: kind, size: header.payload.count, encoded: encoded)
-            cache.headerArrived(header, relayed, limits: limits)
-            return relayed
-        }
-    }
-
     let limits: RelayLimits
     let authorization: PublishAuthorization
     private let players: PlayAuthorization
@@ -422,20 +334,4 @@ struct StreamHub<Encoded: Sendable> {
         }
         return actions
     }
-}
-
-/// What one stream has carried.
-struct StreamCounters: Equatable, Sendable {
-    var bytesReceived = 0
-    var videoFrames = 0
-    var audioFrames = 0
-    /// How many publishers it has had.
-    var publishers = 0
-}
-
-/// What the relay keeps of streams that are gone.
-struct RelayTotals: Equatable, Sendable {
-    var bytesReceived = 0
-    var framesDropped = 0
-    var subscribersClosed = 0
 }

@@ -61,17 +61,19 @@ struct OutputOptions: ParsableArguments {
         ControlClient(socketPath: variable("WATCHBOX_SOCKET") ?? ControlClient.defaultSocketPath)
     }
 
-    var style: Style {
+    var style: Style { Self.style(color) }
+
+    static func style(_ color: Color) -> Style {
         let isTerminal = isatty(STDOUT_FILENO) == 1
         let hasColor =
             switch color {
             case .always: true
             case .never: false
-            case .auto: isTerminal && Self.variable("NO_COLOR") == nil && Self.variable("TERM") != "dumb"
+            case .auto: isTerminal && variable("NO_COLOR") == nil && variable("TERM") != "dumb"
             }
         return Style(
             hasColor: hasColor,
-            width: isTerminal ? Self.terminalWidth() : Self.variable("COLUMNS").flatMap { Int($0) } ?? 120)
+            width: isTerminal ? terminalWidth() : variable("COLUMNS").flatMap { Int($0) } ?? 120)
     }
 
     // MARK: - Showing

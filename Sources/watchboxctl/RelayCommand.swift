@@ -7,11 +7,12 @@ import RelayProbe
 
 struct RelayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "relay", abstract: "Relays: which ones this box publishes to, and what one does to a stream.",
+        commandName: "relay", abstract: "Relays: those that this box publishes to, and the one that runs on it.",
         subcommands: [
             RelayListCommand.self, RelayShowCommand.self, RelayAddCommand.self, RelayEditCommand.self,
             RelayRemoveCommand.self, RelayUseCommand.self, RelayTestCommand.self,
-            RelayKeyCommand.self, RelayLinkCommand.self,
+            RelayKeyCommand.self, RelayLinkCommand.self, RelayStatusCommand.self, RelayStreamsCommand.self,
+            RelayConnectionsCommand.self, RelayKickCommand.self, RelayEventsCommand.self,
         ])
 }
 

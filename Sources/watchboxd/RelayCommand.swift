@@ -54,6 +54,15 @@ struct RelayCommand: AsyncParsableCommand {
     @Option(help: "Network that is not talked to; may be repeated, and comes before --allow.")
     var deny: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "Address of the operator's API (statistics, metrics, kicks); without it there is none.",
+            valueName: "host:port"))
+    var apiListen: ListenAddress?
+
+    @Option(help: "File with the token of the API, 16 characters or more; needed when other machines reach it.")
+    var apiToken: String?
+
     @Option(help: "Seconds that players wait for a publisher that was lost.")
     var grace = 10.0
 
@@ -83,6 +92,10 @@ struct RelayCommand: AsyncParsableCommand {
                 "Other machines reach \(listen.host), so name --publish-keys FILE, or say --open to let anybody publish."
             )
         }
+        if let apiListen, apiToken == nil, !RelayConfiguration(host: apiListen.host).isLoopback {
+            throw ValidationError("Other machines reach the API on \(apiListen.host), so name --api-token FILE.")
+        }
+        if apiToken != nil, apiListen == nil { throw ValidationError("--api-token needs --api-listen.") }
     }
 
     func run() async throws {
@@ -90,7 +103,8 @@ struct RelayCommand: AsyncParsableCommand {
         let options = RelayServiceSettings(
             host: listen.host, port: listen.port, tlsCertificateFile: tlsCertificate, tlsKeyFile: tlsKey,
             publishKeysFile: publishKeys, isOpen: open, playKeysFile: playKeys,
-            playLinkSecretFile: playLinkSecret, allow: allow, deny: deny, graceSeconds: grace)
+            playLinkSecretFile: playLinkSecret, allow: allow, deny: deny, graceSeconds: grace,
+            api: apiListen.map { .init(host: $0.host, port: $0.port, tokenFile: apiToken) })
         let chosen = try config.map { try JSONFile.read(RelayServiceSettings.self, from: $0) } ?? options
         let settings = try Self.configuration(chosen)
         let logger = LogSetup.logger(label: "watchbox-relay", verbose: verbose)
@@ -143,7 +157,27 @@ struct RelayCommand: AsyncParsableCommand {
         }
         settings.networks = NetworkRules(
             allow: try networks(chosen.allow ?? []), deny: try networks(chosen.deny ?? []))
+        settings.api = try chosen.api.map { try api($0) }
         return settings
+    }
+
+    private static func api(_ chosen: RelayServiceSettings.API) throws -> RelayAPIConfiguration {
+        let token = try chosen.tokenFile.map { file in
+            guard let token = RelayAPIToken(try TextFile.firstLine(of: file)) else {
+                throw CommandFailure(
+                    what: "the relay does not run",
+                    why: "\(file) holds no token of at least \(RelayAPIToken.shortest) visible characters",
+                    next: "make one: openssl rand -hex 32 > FILE", status: .invalidConfiguration)
+            }
+            return token
+        }
+        do {
+            return try RelayAPIConfiguration(host: chosen.host, port: chosen.port, token: token)
+        } catch {
+            throw CommandFailure(
+                what: "the relay does not run", why: "other machines reach its API on \(chosen.host)",
+                next: "set relay_server.api_token, or let it listen on 127.0.0.1", status: .invalidConfiguration)
+        }
     }
 
     /// Nil where anybody may publish.

@@ -3,6 +3,7 @@ import ControlClient
 import ErrorCatalog
 import Glibc
 import HTTPClient
+import PrometheusText
 import Testing
 
 @testable import APIServer

@@ -70,6 +70,14 @@ struct ConnectionTests {
                 .isEmpty)
     }
 
+    @Test func `a relay's API beyond this machine needs a token`() {
+        let beyond = "[relay_server]\napi_listen = '0.0.0.0:1985'\n"
+        #expect(keys(beyond + "enabled = true") == ["relay_server.api_listen"])
+        #expect(keys(beyond + "enabled = true\napi_token = '/t'").isEmpty)
+        #expect(keys(beyond).isEmpty)
+        #expect(keys("[relay_server]\nenabled = true\napi_listen = '127.0.0.1:1985'").isEmpty)
+    }
+
     @Test func `networks of a relay are checked one by one`() {
         #expect(keys("[relay_server]\nallow = ['10.0.0.0/8', '2001:db8::/32', '192.0.2.7']").isEmpty)
         for wrong in ["'10.0.0.0/33'", "'all'", "''", "8", "'10.0.0.0/8', '10.0.0.0/8'"] {

@@ -33,7 +33,7 @@ struct RandomSettings {
         }
         box.health = HealthSettings(values: values(KeyTable.health))
         box.relayServer = RelayServerSettings(
-            values: values(KeyTable.relayServer, always: ["tls_certificate", "tls_key"]))
+            values: values(KeyTable.relayServer, always: ["tls_certificate", "tls_key", "api_token"]))
         box.kasServer = KeyAccessServerSettings(
             values: values(KeyTable.keyAccessServer, always: ["tls_certificate", "tls_key"]))
         return box

@@ -2,6 +2,7 @@ import CameraModel
 import CameraUnit
 import ControlAPI
 import ErrorCatalog
+import PrometheusText
 import Synchronization
 import Systemd
 import Testing

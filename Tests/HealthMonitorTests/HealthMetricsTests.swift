@@ -1,4 +1,5 @@
 import ControlAPI
+import PrometheusText
 import Testing
 
 @testable import HealthMonitor

@@ -3,6 +3,7 @@ import ControlAPI
 import ErrorCatalog
 import Foundation
 import Logging
+import PrometheusText
 import Systemd
 import Testing
 

@@ -17,11 +17,15 @@ func withRelay<Result: Sendable>(
     let ports = EventLog<Int>()
     var logger = Logger(label: "relay") { _ in SwiftLogNoOpLogHandler() }
     logger.logLevel = .critical
-    let service = RelayService(configuration: configuration, logger: logger) { ports.add($0) }
+    let apiPorts = EventLog<Int>()
+    let service = RelayService(
+        configuration: configuration, logger: logger, onRunning: { ports.add($0) },
+        onAPIRunning: { apiPorts.add($0) })
     let running = Task { try await service.run() }
     do {
         let port = try await ports.next { _ in true }
-        let result = try await body(RunningRelay(service: service, port: port))
+        let apiPort = configuration.api == nil ? 0 : try await apiPorts.next { _ in true }
+        let result = try await body(RunningRelay(service: service, port: port, apiPort: apiPort))
         running.cancel()
         try await running.value
         return result
@@ -39,6 +43,8 @@ struct RunningRelay: Sendable {
 
     let service: RelayService
     let port: Int
+    /// 0 without an API.
+    let apiPort: Int
 
     func url(_ name: String = "cam") -> RTMPURL {
         RTMPURL(scheme: .rtmp, host: "127.0.0.1", port: UInt16(port), app: "live", streamName: name)

@@ -5,6 +5,7 @@ internal import ControlAPI
 internal import ControlClient
 internal import CredentialStore
 internal import ErrorCatalog
+internal import PrometheusText
 internal import Systemd
 
 extension ControlCore {

@@ -1,5 +1,6 @@
 internal import ControlAPI
 internal import ErrorCatalog
+internal import PrometheusText
 
 /// Control's routes. A handler reads the request, asks the core, and writes the document; it decides nothing.
 struct ControlRoutes: Sendable {

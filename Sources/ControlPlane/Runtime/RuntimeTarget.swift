@@ -41,7 +41,10 @@ struct RuntimeTarget: Equatable {
                     host: address.host, port: address.port, tlsCertificateFile: relay.tlsCertificate,
                     tlsKeyFile: relay.tlsKey, publishKeysFile: relay.publishKeys, isOpen: relay.isOpen,
                     stateDirectory: RelayServiceSettings.stateDirectory, playKeysFile: relay.playKeys,
-                    playLinkSecretFile: relay.playLinkSecret, allow: relay.allow, deny: relay.deny))
+                    playLinkSecretFile: relay.playLinkSecret, allow: relay.allow, deny: relay.deny,
+                    api: relay.apiListen.flatMap { HostAddress(listen: $0) }.map {
+                        .init(host: $0.host, port: $0.port, tokenFile: relay.apiToken)
+                    }))
         }
         if settings.kasServer.enabled, let address = HostAddress(listen: settings.kasServer.listen) {
             var tls: KeyAccessServiceSettings.TLSFiles?

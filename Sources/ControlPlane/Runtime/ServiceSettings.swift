@@ -3,6 +3,20 @@ public struct RelayServiceSettings: Codable, Equatable, Sendable {
     /// Where systemd keeps the state of the relay's dynamic user.
     public static let stateDirectory = "/var/lib/private/watchbox-relay"
 
+    /// The API for the relay's operator.
+    public struct API: Codable, Equatable, Sendable {
+        public var host: String
+        public var port: Int
+        /// File with the bearer token; nil: on loopback only.
+        public var tokenFile: String?
+
+        public init(host: String, port: Int, tokenFile: String? = nil) {
+            self.host = host
+            self.port = port
+            self.tokenFile = tokenFile
+        }
+    }
+
     public var host: String
     public var port: Int
     /// PEM; both or none.
@@ -25,12 +39,14 @@ public struct RelayServiceSettings: Codable, Equatable, Sendable {
     public var deny: [String]?
     /// How long a publisher may be away before its viewers are sent off.
     public var graceSeconds: Double
+    /// Nil: there is none.
+    public var api: API?
 
     public init(
         host: String, port: Int, tlsCertificateFile: String? = nil, tlsKeyFile: String? = nil,
         publishKeysFile: String? = nil, isOpen: Bool? = nil, stateDirectory: String? = nil,
         playKeysFile: String? = nil, playLinkSecretFile: String? = nil, allow: [String]? = nil, deny: [String]? = nil,
-        graceSeconds: Double = 10
+        graceSeconds: Double = 10, api: API? = nil
     ) {
         self.host = host
         self.port = port
@@ -44,6 +60,7 @@ public struct RelayServiceSettings: Codable, Equatable, Sendable {
         self.allow = allow
         self.deny = deny
         self.graceSeconds = graceSeconds
+        self.api = api
     }
 }
 

@@ -1,0 +1,158 @@
+import ArgumentParser
+import Console
+import FoundationEssentials
+import HTTPClient
+import Relay
+
+/// Which relay is asked, and how its answer is shown.
+struct RelayAPIOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Where the relay's API listens (relay_server.api_listen).", valueName: "url"))
+    var api = "http://127.0.0.1:1985"
+
+    @Option(help: ArgumentHelp("File with the token of the API (relay_server.api_token).", valueName: "file"))
+    var tokenFile: String?
+
+    @Flag(help: "Print a JSON document, on one line.")
+    var json = false
+
+    func validate() throws {
+        if api.contains("@") || api.contains("?") {
+            throw ValidationError("Name the API without user, password and query; the token comes from --token-file.")
+        }
+    }
+
+    func client() throws(CommandFailure) -> RelayAPIClient {
+        var headers: [HTTPHeader] = []
+        if let tokenFile {
+            headers.append(HTTPHeader("Authorization", "Bearer \(try TextFile.firstLine(of: tokenFile))"))
+        }
+        let base = api.last == "/" ? String(api.dropLast()) : api
+        return RelayAPIClient(base: base, headers: headers)
+    }
+}
+
+/// Asks a relay's API.
+struct RelayAPIClient {
+    /// One line of the events.
+    private static let longestEvent = 64 << 10
+
+    let base: String
+    let headers: [HTTPHeader]
+    private let http = HTTPClient()
+
+    init(base: String, headers: [HTTPHeader]) {
+        self.base = base
+        self.headers = headers
+    }
+
+    func get<Document: Decodable>(_ type: Document.Type, _ path: String) async throws(CommandFailure) -> Document {
+        try await send(.get, path, as: type)
+    }
+
+    func send<Document: Decodable>(
+        _ method: HTTPRequest.Method, _ path: String, body: [UInt8] = [], as type: Document.Type
+    ) async throws(CommandFailure) -> Document {
+        var headers = self.headers
+        if !body.isEmpty { headers.append(HTTPHeader("Content-Type", "application/json")) }
+        let response: HTTPResponse
+        do {
+            response = try await http.send(
+                HTTPRequest(
+                    method: method, url: base + path, headers: headers, body: body, maximumResponseBytes: 16 << 20))
+        } catch {
+            throw Self.failure(error)
+        }
+        guard (200..<300).contains(response.status) else { throw Self.failure(response) }
+        guard let document = try? JSONDecoder().decode(type, from: Data(response.body)) else { throw Self.stranger }
+        return document
+    }
+
+    /// Events as they happen, until the relay ends them.
+    func events(_ body: (RelayEvent) -> Void) async throws(CommandFailure) {
+        // The relay gives a sign of life each 15 s.
+        let request = HTTPRequest(
+            url: base + "/v1/events", headers: headers + [HTTPHeader("Accept", "text/event-stream")],
+            totalTimeout: .seconds(45))
+        var line: [UInt8] = []
+        do {
+            for try await bytes in http.stream(request) {
+                for byte in bytes {
+                    if byte != UInt8(ascii: "\n") {
+                        guard line.count < Self.longestEvent else { throw Self.stranger }
+                        line.append(byte)
+                        continue
+                    }
+                    defer { line.removeAll(keepingCapacity: true) }
+                    guard line.starts(with: "data: ".utf8) else { continue }
+                    if let event = try? JSONDecoder().decode(RelayEvent.self, from: Data(line.dropFirst(6))) {
+                        body(event)
+                    }
+                }
+            }
+        } catch let error as HTTPClientError {
+            throw Self.failure(error)
+        } catch let error as HTTPStatusError {
+            throw Self.failure(error.response)
+        } catch let failure as CommandFailure {
+            throw failure
+        } catch {
+            throw Self.stranger
+        }
+    }
+
+    /// "app/name" as it stands in a path: slashes divide, everything else that a URL gives a meaning is encoded.
+    static func path(ofStream stream: String) -> String {
+        var text = ""
+        for byte in stream.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "~"),
+                UInt8(ascii: "/"):
+                text.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                let digits = String(byte, radix: 16, uppercase: true)
+                text += "%" + (digits.count < 2 ? "0" : "") + digits
+            }
+        }
+        return text
+    }
+
+    private static let what = "the relay cannot be asked"
+
+    private static var stranger: CommandFailure {
+        CommandFailure(
+            what: what, why: "what answers is not the API of a relay",
+            next: "name the address of relay_server.api_listen: --api http://127.0.0.1:1985", status: .failed)
+    }
+
+    private static func failure(_ error: HTTPClientError) -> CommandFailure {
+        switch error {
+        case .unreachable:
+            CommandFailure(
+                what: what, why: "\(error)",
+                next: "see that the relay runs and has relay_server.api_listen, or name its address with --api URL",
+                status: .daemonUnreachable)
+        case .plainHTTPRefused:
+            CommandFailure(
+                what: what, why: "\(error)",
+                next: "go through SSH: ssh -L 1985:127.0.0.1:1985 HOST, then leave --api out", status: .usage)
+        default: CommandFailure(what: what, why: "\(error)", next: error.next, status: .remoteUnreachable)
+        }
+    }
+
+    private static func failure(_ response: HTTPResponse) -> CommandFailure {
+        guard let problem = try? JSONDecoder().decode(RelayProblem.self, from: Data(response.body)) else {
+            return stranger
+        }
+        let status: ExitStatus =
+            switch response.status {
+            case 401, 403: .notPermitted
+            case 404: .notFound
+            case 400, 405, 413, 414: .usage
+            default: .failed
+            }
+        return CommandFailure(
+            what: problem.what.terminalSafe, why: problem.why.terminalSafe, next: problem.next.terminalSafe,
+            status: status)
+    }
+}

@@ -1,0 +1,178 @@
+import ChannelTestSupport
+import Foundation
+import RTMP
+import RTMPTransport
+import TestSupport
+import Testing
+
+@testable import Relay
+
+/// The API of a running relay, asked over a socket.
+struct RelayAPITests {
+    private func withAPI<Result: Sendable>(
+        token: String? = nil, _ change: (inout RelayAPILimits) -> Void = { _ in },
+        _ body: (RunningRelay) async throws -> Result
+    ) async throws -> Result {
+        var api = try RelayAPIConfiguration(host: "127.0.0.1", port: 0, token: token.flatMap { RelayAPIToken($0) })
+        change(&api.limits)
+        return try await withRelay({ $0.api = api }, body)
+    }
+
+    @Test func `streams, connections and metrics say what goes on`() async throws {
+        try await withAPI { relay in
+            let (publisher, _) = try await relay.publish("cam?key=secret")
+            let (player, log) = try await relay.play("cam")
+            try await publisher.send([Sent(.video, 0, Body.key(1)), Sent(.audio, 0, [0xAF, 1, 2])])
+            _ = try await log.messages(2)
+            let response = try await relay.ask("GET", "/v1/streams")
+            #expect(response.status == 200)
+            #expect(response.headers["content-type"] == "application/json")
+            let document = try response.document(RelayStreamsDocument.self)
+            #expect(document.schema == "watchbox.relay.streams/1")
+            let stream = try #require(document.statistics.streams.first)
+            #expect(stream.path == "live/cam" && stream.isPublished && stream.subscribers == 1)
+            #expect(stream.videoFrames == 1 && stream.audioFrames == 1)
+            let answer = try await relay.ask("GET", "/v1/connections")
+            let connections = try answer.document(RelayConnectionsDocument.self).connections
+            #expect(connections.map(\.role) == [.publisher, .player])
+            #expect(connections.allSatisfy { $0.stream == "live/cam" && $0.peer.hasPrefix("127.0.0.1:") })
+            #expect(connections.allSatisfy { $0.bytesReceived > 0 && $0.bytesSent > 0 })
+            let metrics = try await relay.ask("GET", "/metrics")
+            #expect(metrics.headers["content-type"]?.hasPrefix("text/plain; version=0.0.4") == true)
+            #expect(PrometheusLinter.faults(metrics.body) == [])
+            #expect(metrics.body.contains("watchbox_relay_stream_subscribers{stream=\"live/cam\"} 1\n"))
+            for text in [response.body, answer.body, metrics.body] { #expect(!text.contains("secret")) }
+            await player.stop()
+            await publisher.stop()
+        }
+    }
+
+    @Test func `a player and a publisher are kicked, and told before they are closed`() async throws {
+        try await withAPI { relay in
+            let (publisher, publisherLog) = try await relay.publish()
+            let (_, playerLog) = try await relay.play()
+            let list = try await relay.ask("GET", "/v1/connections").document(RelayConnectionsDocument.self)
+            let player = try #require(list.connections.first { $0.role == .player })
+            let answer = try await relay.ask("DELETE", "/v1/connections/\(player.id)")
+            #expect(try answer.document(RelayKickDocument.self).role == .player)
+            let expected = RTMPTransportError(.session(.endedByPeer(code: "NetConnection.Connect.Closed")))
+            #expect(try await playerLog.closed() == expected)
+            #expect(try await relay.ask("DELETE", "/v1/streams/live/cam/publisher").status == 200)
+            #expect(try await publisherLog.closed() == expected)
+            #expect(expected.retry == .transient)
+            try await relay.wait { $0.connections == 0 }
+            for path in ["/v1/streams/live/cam/publisher", "/v1/connections/\(player.id)"] {
+                let problem = try await relay.ask("DELETE", path).document(RelayProblem.self)
+                #expect(problem.status == 404 && problem.what == "nothing was ended")
+            }
+            await publisher.stop()
+        }
+    }
+
+    @Test func `events tell who comes, who goes and who is refused`() async throws {
+        try await withAPI { relay in
+            let listener = try await relay.listen()
+            let (publisher, _) = try await relay.publish("cam?key=secret")
+            try await listener.await("publisherStarted")
+            let (player, _) = try await relay.play("cam")
+            try await listener.await("playerJoined")
+            let refused = PublisherLog()
+            _ = RTMPPublisherConnection.connect(url: relay.url("cam?key=wrong"), delegate: refused)
+            _ = try await refused.closed()
+            try await listener.await("refused")
+            #expect(try await relay.ask("DELETE", "/v1/streams/live/cam/publisher").status == 200)
+            try await listener.await("publisherEnded")
+            await player.stop()
+            try await listener.await("playerLeft")
+            await listener.close()
+            let text = try await listener.rest()
+            let events = try text.split(separator: "\n").filter { $0.hasPrefix("data: ") }.map {
+                try JSONDecoder().decode(RelayEvent.self, from: Data($0.dropFirst(6).utf8))
+            }
+            #expect(
+                events.map(\.event) == [
+                    .publisherStarted, .playerJoined, .refused, .kicked, .publisherEnded, .playerLeft,
+                ])
+            #expect(events.allSatisfy { $0.stream == "live/cam" && $0.schema == "watchbox.relay.event/1" })
+            #expect(events[4].reason == "ended by the relay's operator")
+            #expect(!text.contains("secret") && !text.contains("wrong"))
+            await publisher.stop()
+        }
+    }
+
+    @Test func `one listener too many is refused, and one that does not read is closed`() async throws {
+        try await withAPI {
+            $0.listeners = 2
+            $0.waitingEvents = 4
+            $0.writeHighWater = 4096
+            $0.answer = .milliseconds(500)
+        } _: { relay in
+            let slow = try await relay.listen(reads: false)
+            let good = try await relay.listen()
+            #expect(try await relay.ask("GET", "/v1/events").status == 503)
+            // Until the slow one's place is free: events fill what the kernel keeps for it, then its queue.
+            var isFree = false
+            while !isFree {
+                for _ in 0..<50 {
+                    let log = PublisherLog()
+                    _ = RTMPPublisherConnection.connect(
+                        url: relay.url(String(repeating: "x", count: 900)), delegate: log)
+                    _ = try await log.closed()
+                }
+                let third = try await APIClient.connect(relay.apiPort)
+                try await third.send(APIClient.request("GET", "/v1/events"))
+                try await third.await("HTTP/1.1 ")
+                isFree = third.log.all.compactMap { $0 }.joined().contains("200 OK")
+                await third.close()
+            }
+            #expect(!good.log.all.contains(nil), "who reads stays")
+            slow.readOn()
+            _ = try await slow.rest()
+            await good.close()
+        }
+    }
+
+    @Test func `a web page, a stranger and a wrong token are refused`() async throws {
+        try await withAPI(token: "0123456789abcdef") { relay in
+            let authorized = ["Authorization: Bearer 0123456789abcdef"]
+            #expect(try await relay.ask("GET", "/metrics", headers: authorized).status == 200)
+            let none = try await relay.ask("GET", "/metrics")
+            #expect(none.status == 401 && none.headers["www-authenticate"] == "Bearer")
+            #expect(!none.body.contains("0123456789abcdef"))
+            let guess = try await relay.ask("GET", "/metrics", headers: ["Authorization: Bearer 0123456789abcdeg"])
+            #expect(guess.status == 401)
+            for (host, headers) in [
+                ("evil.example", authorized), ("localhost", authorized + ["Origin: http://localhost"]),
+                ("localhost", authorized + ["Host: evil.example"]),
+            ] {
+                let refusal = try await relay.ask("DELETE", "/v1/connections/1", host: host, headers: headers)
+                #expect([400, 403].contains(refusal.status), "\(host) \(headers.count)")
+            }
+        }
+    }
+
+    @Test func `what is no request ends soon, and others are answered meanwhile`() async throws {
+        try await withAPI {
+            $0.ask = .milliseconds(500)
+            $0.connections = 4
+        } _: { relay in
+            var silent: [APIClient] = []
+            for _ in 0..<6 { silent.append(try await APIClient.connect(relay.apiPort)) }
+            for client in silent { _ = try await client.rest() }
+            #expect(try await relay.ask(text: "hello\r\n\r\n").status == 400)
+            let long = "X-Long: " + String(repeating: "x", count: 9000)
+            #expect(try await relay.ask("GET", "/metrics", headers: [long]).status == 400)
+            #expect(try await relay.ask("GET", "/" + String(repeating: "x", count: 3000)).status == 414)
+            let body = String(repeating: "x", count: 17_000)
+            #expect(try await relay.ask("GET", "/metrics", body: body).status == 413)
+            let flood = try await APIClient.connect(relay.apiPort)
+            try? await flood.send("GET /" + String(repeating: "x", count: 200_000))
+            #expect(try await !flood.rest().contains("200 OK"))
+            // A body that never ends.
+            let drip = try await APIClient.connect(relay.apiPort)
+            try await drip.send(APIClient.request("GET", "/metrics", headers: ["Content-Length: 5"]) + "abc")
+            #expect(try await drip.rest().isEmpty)
+            #expect(try await relay.ask("GET", "/metrics").status == 200)
+        }
+    }
+}
