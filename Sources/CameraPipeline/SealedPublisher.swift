@@ -29,8 +29,10 @@ final class SealedPublisher: @unchecked Sendable {
         url: RTMPURL, tls: RTMPClientTLS, on eventLoop: any EventLoop, delegate: any SealedPublisherDelegate
     ) -> SealedPublisher {
         let publisher = SealedPublisher(delegate)
+        var session = PublisherSession.Configuration()
+        session.announcesReconnect = true
         publisher.connection = RTMPPublisherConnection.connect(
-            url: url, tls: tls, on: eventLoop, delegate: publisher)
+            url: url, tls: tls, session: session, on: eventLoop, delegate: publisher)
         return publisher
     }
 

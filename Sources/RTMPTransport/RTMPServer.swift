@@ -106,9 +106,14 @@ public final class RTMPServer: @unchecked Sendable {
         }
     }
 
+    /// Takes no connection any more; those that stand go on.
+    public func stopListening() async {
+        try? await listener.close().get()
+    }
+
     /// Stops listening and ends every connection, each in the time that `drain` allows.
     public func close() async {
-        try? await listener.close().get()
+        await stopListening()
         let done = eventLoop.makePromise(of: Void.self)
         eventLoop.execute { self.connections.closeAll(done) }
         try? await done.futureResult.get()

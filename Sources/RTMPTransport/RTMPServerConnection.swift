@@ -111,6 +111,14 @@ public final class RTMPServerConnection: ChannelInboundHandler, @unchecked Senda
     /// Tells a player that waits that its stream is back.
     public func announceReturn() { perform(session.streamReturned()) }
 
+    /// Asks the peer to connect again, elsewhere or, with nil, to the same address (E-RTMP v2). False when it did not
+    /// announce that it understands this, or neither publishes nor plays.
+    public func requestReconnect(to tcURL: String?) -> Bool {
+        let (asked, actions) = session.requestReconnect(tcURL: tcURL)
+        perform(actions)
+        return asked
+    }
+
     /// Ends the connection for a reason of the owner's; the peer is told.
     public func end(code: String, description: String) {
         perform(session.end(code: code, description: description))

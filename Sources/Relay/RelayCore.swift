@@ -16,14 +16,17 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
     private static let turns = 16
     private static let pause = TimeAmount.microseconds(200)
 
-    private var hub: StreamHub<ByteBuffer>
-    private var connections: [ConnectionID: RTMPServerConnection] = [:]
-    private var roster = ConnectionRoster()
-    private var bytesSentToDeparted: UInt64 = 0
-    private var refused = 0
+    private(set) var hub: StreamHub<ByteBuffer>
+    private(set) var connections: [ConnectionID: RTMPServerConnection] = [:]
+    private(set) var roster = ConnectionRoster()
+    var drain = Drain()
+    /// Those that were asked to go before the process ends, and who waits for that.
+    var departure: (connections: Set<ConnectionID>, done: EventLoopPromise<Void>)?
+    private(set) var bytesSentToDeparted: UInt64 = 0
+    private(set) var refused = 0
     /// Is told what happens; nil while nobody wants to know.
     var onEvent: ((RelayEvent) -> Void)?
-    private let logger: Logger
+    let logger: Logger
     private var ticker: RepeatedTask?
     private var eventLoop: (any EventLoop)?
     /// Hands out what waited long enough for a picture that did not come.
@@ -55,6 +58,7 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
             [weak self] _ in
             guard let self else { return }
             self.perform(self.hub.timePassed(at: Self.now))
+            self.drainTimePassed()
         }
     }
 
@@ -63,50 +67,16 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
         dueTask?.task.cancel()
     }
 
-    // MARK: What the operator asks
+    // MARK: What connections are told, and listeners
 
-    func statistics() -> RelayStatistics {
-        var statistics = hub.statistics(at: Self.now)
-        statistics.connections = connections.count
-        statistics.refused = refused
-        let sent = connections.values.reduce(bytesSentToDeparted) { $0 + $1.bytesWritten }
-        statistics.bytesSent = Int(clamping: sent)
-        return statistics
-    }
+    private static let drainSentence = "this relay is being taken out of service; try again later"
 
-    /// Everybody who publishes or plays, oldest first.
-    func connectionList() -> [RelayConnectionsDocument.Connection] {
-        let now = Self.now
-        return roster.entries.sorted { $0.key < $1.key }.compactMap { id, entry in
-            guard let connection = connections[id] else { return nil }
-            return RelayConnectionsDocument.Connection(
-                id: id, role: entry.role, stream: entry.stream, peer: Self.peer(connection),
-                seconds: now > entry.since ? Double(now - entry.since) / 1e9 : 0,
-                bytesReceived: connection.bytesRead, bytesSent: connection.bytesWritten,
-                framesDropped: hub.dropped(id).frames)
-        }
-    }
-
-    /// Ends a connection for the operator: it is told why, then closed. Nil when nobody of that number publishes or plays.
-    func kick(_ id: ConnectionID) -> RelayKickDocument? {
-        guard let entry = roster.entries[id], let connection = connections[id] else { return nil }
-        let reason = "ended by the relay's operator"
-        tell(.kicked, id, stream: entry.stream, reason: reason)
-        logger.notice("connection ended by the operator", metadata: log(connection, ["stream": "\(entry.stream)"]))
-        end(connection, code: "NetConnection.Connect.Closed", reason: reason)
-        return RelayKickDocument(connection: id, role: entry.role, stream: entry.stream)
-    }
-
-    func kickPublisher(of stream: String) -> RelayKickDocument? {
-        roster.publisher(of: stream).flatMap { kick($0) }
-    }
-
-    private func end(_ connection: RTMPServerConnection, code: String, reason: String) {
+    func end(_ connection: RTMPServerConnection, code: String, reason: String) {
         roster.willEnd(connection.id, because: reason)
         connection.end(code: code, description: reason)
     }
 
-    private func tell(
+    func tell(
         _ event: RelayEvent.Kind, _ id: ConnectionID? = nil, stream: String? = nil, reason: String? = nil
     ) {
         guard let onEvent else { return }
@@ -116,7 +86,7 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
                 peer: id.flatMap { connections[$0] }.map(Self.peer), reason: reason))
     }
 
-    private static func peer(_ connection: RTMPServerConnection) -> String {
+    static func peer(_ connection: RTMPServerConnection) -> String {
         let address = connection.address.contains(":") ? "[\(connection.address)]" : connection.address
         return "\(address):\(connection.port ?? 0)"
     }
@@ -128,12 +98,16 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
         return Double(time.tv_sec) + Double(time.tv_nsec / 1_000_000) / 1000
     }
 
-    private static var now: UInt64 { NIODeadline.now().uptimeNanoseconds }
+    static var now: UInt64 { NIODeadline.now().uptimeNanoseconds }
 
     // MARK: What connections say
 
     func connection(_ connection: RTMPServerConnection, publishRequested request: PublishRequest) {
         connections[connection.id] = connection
+        guard !drain.isOn else {
+            refuse(connection, "publisher refused", "\(request.app)/\(request.streamName)", Self.drainSentence)
+            return connection.rejectPublish(code: "NetStream.Publish.Failed", description: Self.drainSentence)
+        }
         perform(
             hub.publishRequested(
                 connection.id, app: request.app, name: request.streamName, key: request.queryValue("key"),
@@ -143,8 +117,9 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
 
     func connection(_ connection: RTMPServerConnection, playRequested request: PlayRequest) {
         connections[connection.id] = connection
-        guard connection.hasRoomToPlay else {
-            let reason = "this relay has as many viewers as it may; try again later"
+        guard !drain.isOn, connection.hasRoomToPlay else {
+            let reason =
+                drain.isOn ? Self.drainSentence : "this relay has as many viewers as it may; try again later"
             refuse(connection, "player refused", "\(request.app)/\(request.streamName)", reason)
             return connection.rejectPlay(code: "NetStream.Play.Failed", description: reason)
         }
@@ -189,6 +164,8 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
 
     private func left(_ connection: RTMPServerConnection, error: RTMPTransportError?) {
         hub.finished(connection.id, at: Self.now)
+        departure?.connections.remove(connection.id)
+        if departure?.connections.isEmpty == true { departed() }
         guard let entry = roster.left(connection.id) else { return }
         tell(
             entry.role == .publisher ? .publisherEnded : .playerLeft, connection.id, stream: entry.stream,
@@ -346,7 +323,7 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
         return (header, body)
     }
 
-    private func log(_ connection: RTMPServerConnection, _ more: Logger.Metadata) -> Logger.Metadata {
+    func log(_ connection: RTMPServerConnection, _ more: Logger.Metadata) -> Logger.Metadata {
         more.merging(["peer": "\(Self.peer(connection))"]) { old, _ in old }
     }
 }

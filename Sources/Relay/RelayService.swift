@@ -9,6 +9,9 @@ public import ServiceLifecycle
 ///
 /// It carries streams as they come. Nothing in this module can hold a key for one.
 public final class RelayService: Service {
+    /// For those that were asked to connect again before the process ends.
+    private static let departureTime = TimeAmount.seconds(1)
+
     private let configuration: RelayConfiguration
     private let logger: Logger
     private let core: RelayCore
@@ -59,6 +62,9 @@ public final class RelayService: Service {
         try? await gracefulShutdown()
         api?.cancel()
         await api?.value
+        // Nobody comes any more, so that who is asked to come back finds the next process.
+        await running.stopListening()
+        try? await loop.flatSubmit { core.askToLeave(within: Self.departureTime, on: loop) }.get()
         try? await loop.submit { core.stop() }.get()
         await running.close()
         logger.info("relay stopped")

@@ -12,7 +12,8 @@ struct RelayCommand: AsyncParsableCommand {
             RelayListCommand.self, RelayShowCommand.self, RelayAddCommand.self, RelayEditCommand.self,
             RelayRemoveCommand.self, RelayUseCommand.self, RelayTestCommand.self,
             RelayKeyCommand.self, RelayLinkCommand.self, RelayStatusCommand.self, RelayStreamsCommand.self,
-            RelayConnectionsCommand.self, RelayKickCommand.self, RelayEventsCommand.self,
+            RelayConnectionsCommand.self, RelayKickCommand.self, RelayDrainCommand.self,
+            RelayEventsCommand.self,
         ])
 }
 

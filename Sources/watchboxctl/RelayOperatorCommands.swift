@@ -20,6 +20,7 @@ struct RelayStatusCommand: AsyncParsableCommand {
         if options.json { return StandardOutput.writeJSON(document) }
         let statistics = document.statistics
         let rows = [
+            ("state", document.state.rawValue),
             ("streams", "\(statistics.publishers) published, \(statistics.streams.count) known"),
             ("players", "\(statistics.subscribers)"),
             ("received", Quantity.bytes(statistics.bytesReceived)),
@@ -120,6 +121,46 @@ struct RelayKickCommand: AsyncParsableCommand {
         if options.json { return StandardOutput.writeJSON(document) }
         StandardOutput.writeLine(
             "Ended the \(document.role.rawValue) \(document.connection) of \(document.stream.terminalSafe).")
+    }
+}
+
+struct RelayDrainCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "drain", abstract: "Take the relay on this machine out of service.",
+        discussion: """
+            It takes nobody any more. Cameras of ours move at once, to the relay of --to or to the same address; what cannot be \
+            asked to move is closed after --seconds. It stays out of service until it is started again.
+
+              watchboxctl relay drain --to rtmp://relay2.example.net/live --yes
+            """)
+
+    @Option(
+        help: ArgumentHelp("rtmp[s]://host/app that clients move to; without user, key or stream.", valueName: "url"))
+    var to: String?
+
+    @Option(help: "How long the others may stay, 0 to 3600 seconds.")
+    var seconds = 30.0
+
+    @Flag(help: "Do not ask.")
+    var yes = false
+
+    @OptionGroup var options: RelayAPIOptions
+
+    func validate() throws {
+        guard (0...3600).contains(seconds) else { throw ValidationError("--seconds is 0 to 3600.") }
+    }
+
+    func run() async throws {
+        try Question.confirm(
+            "Take the relay out of service? It takes nobody until it is started again.", flag: "--yes",
+            isConfirmed: yes)
+        let request = RelayDrainRequest(to: to, seconds: seconds)
+        let document = try await options.client().send(
+            .post, "/v1/drain", body: Array(JSONLine.text(request).utf8), as: RelayDrainDocument.self)
+        if options.json { return StandardOutput.writeJSON(document) }
+        StandardOutput.writeLine(
+            "The relay is \(document.state.rawValue): \(document.asked) of "
+                + "\(Quantity.count(document.connections, "connection")) asked to move.")
     }
 }
 

@@ -8,7 +8,8 @@ import Testing
 struct RelayOrderTests {
     @Test(arguments: [
         ("GET", "/metrics", RelayOrder.metrics), ("GET", "/metrics?x=1", .metrics), ("GET", "/v1/streams", .streams),
-        ("GET", "/v1/connections", .connections), ("GET", "/v1/events", .events),
+        ("GET", "/v1/connections", .connections), ("POST", "/v1/drain", .drain),
+        ("GET", "/v1/events", .events),
         ("DELETE", "/v1/connections/17", .kick(17)),
         ("DELETE", "/v1/streams/live/door/publisher", .kickPublisher("live/door")),
         ("DELETE", "/v1/streams/a/b/c/publisher", .kickPublisher("a/b/c")),
@@ -19,7 +20,8 @@ struct RelayOrderTests {
     }
 
     @Test(arguments: [
-        ("POST", "/metrics", 405), ("GET", "/v1/connections/17", 405), ("HEAD", "/v1/streams", 405),
+        ("POST", "/metrics", 405), ("GET", "/v1/drain", 405), ("GET", "/v1/connections/17", 405),
+        ("HEAD", "/v1/streams", 405),
         ("GET", "/", 404), ("GET", "", 404), ("GET", "*", 404), ("GET", "/v1", 404), ("GET", "/v2/streams", 404),
         ("GET", "/metrics/", 404), ("DELETE", "/v1/connections/x", 404), ("DELETE", "/v1/connections/-1", 404),
         ("DELETE", "/v1/connections/99999999999999999999", 404), ("DELETE", "/v1/streams/live/publisher", 404),

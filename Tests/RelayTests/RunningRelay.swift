@@ -80,17 +80,22 @@ struct RunningRelay: Sendable {
 final class PublisherLog: RTMPPublisherDelegate {
     enum Event: Sendable, Equatable {
         case started
+        case asked(String?)
         case closed(RTMPTransportError)
     }
 
     let log = EventLog<Event>()
+
+    func publisher(_ publisher: RTMPPublisherConnection, wasAskedToReconnectTo tcURL: String?) {
+        log.add(.asked(tcURL))
+    }
 
     func publisherStarted(_ publisher: RTMPPublisherConnection) { log.add(.started) }
     func publisherBecameWritable(_ publisher: RTMPPublisherConnection) {}
     func publisherClosed(_ publisher: RTMPPublisherConnection, error: RTMPTransportError) { log.add(.closed(error)) }
 
     func closed() async throws -> RTMPTransportError {
-        guard case .closed(let error) = try await log.next({ $0 != .started }) else {
+        guard case .closed(let error) = try await log.next({ if case .closed = $0 { true } else { false } }) else {
             preconditionFailure("the filter above")
         }
         return error

@@ -93,9 +93,11 @@ final class RelayAPIServer: @unchecked Sendable {
         let (core, streams) = (self.core, self.streams)
         switch order {
         case .metrics:
-            return ask { core.statistics() }.map { .metrics(RelayMetrics.text($0, streams: streams)) }
+            return ask { core.streamsDocument() }.map {
+                .metrics(RelayMetrics.text($0.statistics, $0.state, streams: streams))
+            }
         case .streams:
-            return ask { core.statistics() }.map { .json(RelayStreamsDocument(statistics: $0)) }
+            return ask { core.streamsDocument() }.map { .json($0) }
         case .connections:
             return ask { core.connectionList() }.map { .json(RelayConnectionsDocument(connections: $0)) }
         case .kick(let id):
@@ -103,6 +105,13 @@ final class RelayAPIServer: @unchecked Sendable {
         case .kickPublisher(let stream):
             return ask { core.kickPublisher(of: stream) }.map {
                 Self.answer(kicked: $0, "nobody publishes this stream")
+            }
+        case .drain:
+            do throws(RelayProblem) {
+                let order = try RelayDrainRequest.parse(body)
+                return ask { core.drain(order) }.map { .json($0) }
+            } catch {
+                return eventLoop.makeSucceededFuture(.problem(error))
             }
         case .events:
             return eventLoop.makeSucceededFuture(.problem(Self.tooManyListeners))

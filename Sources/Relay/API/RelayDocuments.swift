@@ -1,9 +1,19 @@
 /// What `GET /v1/streams` answers.
 public struct RelayStreamsDocument: Equatable, Sendable, Codable {
+    public enum State: String, Sendable, Codable {
+        case serving
+        /// Nobody new is taken, and who is there is being sent away.
+        case draining
+        /// Nobody is left, and nobody is taken until the relay starts again.
+        case drained
+    }
+
     public var schema = "watchbox.relay.streams/1"
+    public var state: State
     public var statistics: RelayStatistics
 
-    init(statistics: RelayStatistics) {
+    init(state: State, statistics: RelayStatistics) {
+        self.state = state
         self.statistics = statistics
     }
 }

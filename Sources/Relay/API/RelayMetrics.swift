@@ -4,8 +4,13 @@ internal import PrometheusText
 enum RelayMetrics {
     /// - Parameter streams: how many get series of their own. Names that players merely wait for get none: anybody can
     ///   invent them.
-    static func text(_ statistics: RelayStatistics, streams limit: Int) -> String {
-        MetricFamily.text(totals(statistics) + families(of: statistics, limit))
+    static func text(
+        _ statistics: RelayStatistics, _ state: RelayStreamsDocument.State = .serving, streams limit: Int
+    ) -> String {
+        let draining = MetricFamily(
+            "watchbox_relay_draining", .gauge, help: "1 from the beginning of a drain on.",
+            samples: [.init(state == .serving ? 0 : 1)])
+        return MetricFamily.text(totals(statistics) + [draining] + families(of: statistics, limit))
     }
 
     private static func totals(_ statistics: RelayStatistics) -> [MetricFamily] {

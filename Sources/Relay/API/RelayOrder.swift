@@ -7,6 +7,7 @@ enum RelayOrder: Equatable, Sendable {
     case kick(ConnectionID)
     /// The publisher of "app/name".
     case kickPublisher(String)
+    case drain
 
     /// Of a request's method and target.
     static func parse(method: String, target: String) throws(RelayProblem) -> RelayOrder {
@@ -17,6 +18,7 @@ enum RelayOrder: Equatable, Sendable {
         case ("v1", "streams", 2): return try only("GET", method, .streams)
         case ("v1", "connections", 2): return try only("GET", method, .connections)
         case ("v1", "events", 2): return try only("GET", method, .events)
+        case ("v1", "drain", 2): return try only("POST", method, .drain)
         case ("v1", "connections", 3):
             guard let id = ConnectionID(parts[2]) else { throw unknown }
             return try only("DELETE", method, .kick(id))
@@ -41,7 +43,7 @@ enum RelayOrder: Equatable, Sendable {
         RelayProblem(
             404, what: "there is nothing here", why: "the relay's API has no such path",
             next:
-                "use /metrics, /v1/streams, /v1/connections, /v1/connections/ID, /v1/streams/APP/NAME/publisher or /v1/events"
+                "use /metrics, /v1/streams, /v1/connections, /v1/connections/ID, /v1/streams/APP/NAME/publisher, /v1/drain or /v1/events"
         )
     }
 

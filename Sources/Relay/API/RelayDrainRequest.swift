@@ -1,0 +1,65 @@
+internal import FoundationEssentials
+internal import RTMP
+
+/// What `POST /v1/drain` takes; all of it may be left out.
+public struct RelayDrainRequest: Equatable, Sendable, Codable {
+    /// Where clients go that understand it: `rtmp[s]://host[:port]/app`. It is told to each of them, so it holds no secret.
+    /// Nil: they connect to the same address again.
+    public var to: String?
+    /// How long the others may stay, 0 to 3600; 30 unless named.
+    public var seconds: Double?
+
+    public init(to: String? = nil, seconds: Double? = nil) {
+        self.to = to
+        self.seconds = seconds
+    }
+
+    static let usualSeconds = 30.0
+    static let mostSeconds = 3600.0
+    private static let longestTarget = 1024
+
+    /// - Parameter body: of the request; empty for the usual.
+    static func parse(_ body: [UInt8]) throws(RelayProblem) -> Drain.Order {
+        guard !body.isEmpty else { return try RelayDrainRequest().order() }
+        guard let request = try? JSONDecoder().decode(RelayDrainRequest.self, from: Data(body)) else {
+            throw problem(
+                "the body is not what is asked for", #"send {"to": "rtmp://host/app", "seconds": 30}, or nothing"#)
+        }
+        return try request.order()
+    }
+
+    private func order() throws(RelayProblem) -> Drain.Order {
+        let seconds = seconds ?? Self.usualSeconds
+        guard seconds >= 0, seconds <= Self.mostSeconds else {
+            throw Self.problem("the time is not within 0 to 3600 seconds", "name fewer seconds")
+        }
+        if let to {
+            guard to.utf8.count <= Self.longestTarget, !to.contains(where: { "@?#".contains($0) }),
+                (try? RTMPURL(server: to, streamName: "x")) != nil
+            else {
+                throw Self.problem(
+                    "the target is not the address of a relay", "write rtmp://host/app, without user, key or stream")
+            }
+        }
+        return Drain.Order(to: to, time: UInt64(seconds * 1e9))
+    }
+
+    private static func problem(_ why: String, _ next: String) -> RelayProblem {
+        RelayProblem(400, what: "the relay was not drained", why: why, next: next)
+    }
+}
+
+/// What `POST /v1/drain` answers.
+public struct RelayDrainDocument: Equatable, Sendable, Codable {
+    public var schema = "watchbox.relay.drain/1"
+    public var state: RelayStreamsDocument.State
+    /// Publishers and players that are there, and those of them that were asked to move.
+    public var connections: Int
+    public var asked: Int
+
+    init(state: RelayStreamsDocument.State, connections: Int, asked: Int) {
+        self.state = state
+        self.connections = connections
+        self.asked = asked
+    }
+}

@@ -1,0 +1,106 @@
+internal import Logging
+internal import NIOCore
+internal import RTMPTransport
+
+/// What the operator asks of a relay.
+extension RelayCore {
+    func statistics() -> RelayStatistics {
+        var statistics = hub.statistics(at: Self.now)
+        statistics.connections = connections.count
+        statistics.refused = refused
+        let sent = connections.values.reduce(bytesSentToDeparted) { $0 + $1.bytesWritten }
+        statistics.bytesSent = Int(clamping: sent)
+        return statistics
+    }
+
+    func streamsDocument() -> RelayStreamsDocument {
+        RelayStreamsDocument(state: drain.name, statistics: statistics())
+    }
+
+    /// Everybody who publishes or plays, oldest first.
+    func connectionList() -> [RelayConnectionsDocument.Connection] {
+        let now = Self.now
+        return roster.entries.sorted { $0.key < $1.key }.compactMap { id, entry in
+            guard let connection = connections[id] else { return nil }
+            return RelayConnectionsDocument.Connection(
+                id: id, role: entry.role, stream: entry.stream, peer: Self.peer(connection),
+                seconds: now > entry.since ? Double(now - entry.since) / 1e9 : 0,
+                bytesReceived: connection.bytesRead, bytesSent: connection.bytesWritten,
+                framesDropped: hub.dropped(id).frames)
+        }
+    }
+
+    /// Ends a connection for the operator: it is told why, then closed. Nil when nobody of that number publishes or plays.
+    func kick(_ id: ConnectionID) -> RelayKickDocument? {
+        guard let entry = roster.entries[id], let connection = connections[id] else { return nil }
+        let reason = "ended by the relay's operator"
+        tell(.kicked, id, stream: entry.stream, reason: reason)
+        logger.notice("connection ended by the operator", metadata: log(connection, ["stream": "\(entry.stream)"]))
+        end(connection, code: "NetConnection.Connect.Closed", reason: reason)
+        return RelayKickDocument(connection: id, role: entry.role, stream: entry.stream)
+    }
+
+    func kickPublisher(of stream: String) -> RelayKickDocument? {
+        roster.publisher(of: stream).flatMap { kick($0) }
+    }
+
+    /// Takes the relay out of service.
+    func drain(_ order: Drain.Order) -> RelayDrainDocument {
+        let connections = roster.entries.count
+        let actions = drain.ordered(order, isEmpty: roster.isEmpty, at: Self.now)
+        if actions != [] {
+            let target = order.to ?? "the same address"
+            tell(.draining, reason: "clients go to \(target), the rest ends in \(order.time / 1_000_000_000) s")
+            logger.notice("the relay is being drained", metadata: ["to": "\(target)", "connections": "\(connections)"])
+        }
+        let asked = carryOut(actions)
+        return RelayDrainDocument(state: drain.name, connections: connections, asked: asked)
+    }
+
+    /// The process is about to end: those that can connect to the next one at once are asked to. Done when they have gone,
+    /// or the time is over.
+    func askToLeave(within time: TimeAmount, on eventLoop: any EventLoop) -> EventLoopFuture<Void> {
+        drain.stopped()
+        let asked = askToMove(to: nil)
+        let done = eventLoop.makePromise(of: Void.self)
+        guard !asked.isEmpty else {
+            done.succeed()
+            return done.futureResult
+        }
+        departure = (asked, done)
+        eventLoop.assumeIsolated().scheduleTask(in: time) { self.departed() }
+        return done.futureResult
+    }
+
+    func departed() {
+        departure?.done.succeed()
+        departure = nil
+    }
+
+    private func askToMove(to target: String?) -> Set<ConnectionID> {
+        Set(roster.entries.keys.filter { connections[$0]?.requestReconnect(to: target) ?? false })
+    }
+
+    func drainTimePassed() {
+        _ = carryOut(drain.timePassed(isEmpty: roster.isEmpty, at: Self.now))
+    }
+
+    /// How many were asked to move.
+    private func carryOut(_ actions: [Drain.Action]) -> Int {
+        var asked = 0
+        for action in actions {
+            switch action {
+            case .askToMove(let target): asked += askToMove(to: target).count
+            case .closeRest:
+                for id in roster.entries.keys.sorted() {
+                    guard let connection = connections[id] else { continue }
+                    end(connection, code: "NetConnection.Connect.AppShutdown", reason: "this relay is out of service")
+                }
+            case .finished:
+                tell(.drained)
+                logger.notice("the relay is drained; it takes nobody until it is started again")
+            }
+        }
+        return asked
+    }
+}
