@@ -109,6 +109,10 @@ public struct RelayServerSettings: Equatable, Sendable {
     public var allow: [String]
     /// Comes before `allow`.
     public var deny: [String]
+    /// URLs of relays that streams are handed on to.
+    public var forward: [String]
+    /// File with more of them.
+    public var forwardFile: String?
     /// `host:port` of the operator's API; nil: there is none.
     public var apiListen: String?
     /// File of the API's token; nil on loopback only.
@@ -120,7 +124,8 @@ public struct RelayServerSettings: Equatable, Sendable {
     public init(
         enabled: Bool = false, listen: String = "0.0.0.0:1935", publishKeys: String? = nil, isOpen: Bool = false,
         playKeys: String? = nil, playLinkSecret: String? = nil, allow: [String] = [], deny: [String] = [],
-        apiListen: String? = nil, apiToken: String? = nil, tlsCertificate: String? = nil, tlsKey: String? = nil
+        forward: [String] = [], forwardFile: String? = nil, apiListen: String? = nil, apiToken: String? = nil,
+        tlsCertificate: String? = nil, tlsKey: String? = nil
     ) {
         self.enabled = enabled
         self.listen = listen
@@ -130,6 +135,8 @@ public struct RelayServerSettings: Equatable, Sendable {
         self.playLinkSecret = playLinkSecret
         self.allow = allow
         self.deny = deny
+        self.forward = forward
+        self.forwardFile = forwardFile
         self.apiListen = apiListen
         self.apiToken = apiToken
         self.tlsCertificate = tlsCertificate

@@ -219,6 +219,14 @@ enum KeyTable {
                 "allow", .networks, default: .strings([]), "Networks that it talks to; without any, all of them."),
             KeyDefinition("deny", .networks, default: .strings([]), "Networks that it does not talk to."),
             KeyDefinition(
+                "forward", .strings(count: 8, limit: 1024), default: .strings([]),
+                "Relays that every published stream is handed on to, such as `rtmps://other.example.net/live`; without secrets, at most 8 with those of `forward_file`."
+            ),
+            KeyDefinition(
+                "forward_file", .path, words: "none",
+                "File with more such relays, a line `[pattern] URL` each, keys allowed; a pattern is `app/*`, `app/name` or `*`."
+            ),
+            KeyDefinition(
                 "api_listen", .listenAddress, words: "no API",
                 "Address of the operator's API over plain HTTP, such as `127.0.0.1:1985`: statistics, `/metrics`, `watchboxctl relay status`."
             ),

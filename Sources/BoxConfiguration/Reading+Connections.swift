@@ -43,6 +43,7 @@ extension Reading {
             report(.invalidValue, candidate, present, "stands without \(absent)", "Set both, or none")
         }
         checkRelayAPI(settings.relayServer)
+        checkForwards(settings.relayServer)
         let server = settings.kasServer
         if server.enabled, let candidate = candidates["kas_server"], !candidate.written.contains("tls_certificate"),
             !candidate.written.contains("tls_key"), ListenAddress(server.listen)?.isLoopback == false
@@ -50,6 +51,16 @@ extension Reading {
             report(
                 .invalidValue, candidate, "listen", "is reached from other machines, but has no TLS",
                 "Set tls_certificate and tls_key, or use 127.0.0.1:9443")
+        }
+    }
+
+    private mutating func checkForwards(_ server: RelayServerSettings) {
+        guard let candidate = candidates["relay_server"] else { return }
+        for url in server.forward {
+            guard let finding = Location.relay(url) else { continue }
+            report(
+                .invalidValue, candidate, "forward", "has an entry that \(finding.reason)",
+                "Use rtmps://host/app, or put a URL with a secret into forward_file")
         }
     }
 

@@ -93,7 +93,8 @@ extension RelayServerSettings: SettingsTable {
             enabled: values.flag("enabled", default: false), listen: values.text("listen") ?? "",
             publishKeys: values.text("publish_keys"), isOpen: values.flag("open", default: false),
             playKeys: values.text("play_keys"), playLinkSecret: values.text("play_link_secret"),
-            allow: values.list("allow"), deny: values.list("deny"), apiListen: values.text("api_listen"),
+            allow: values.list("allow"), deny: values.list("deny"), forward: values.list("forward"),
+            forwardFile: values.text("forward_file"), apiListen: values.text("api_listen"),
             apiToken: values.text("api_token"), tlsCertificate: values.text("tls_certificate"),
             tlsKey: values.text("tls_key"))
     }
@@ -103,11 +104,13 @@ extension RelayServerSettings: SettingsTable {
             present: [
                 "listen": listen, "publish_keys": publishKeys, "play_keys": playKeys,
                 "play_link_secret": playLinkSecret, "api_listen": apiListen, "api_token": apiToken,
+                "forward_file": forwardFile,
                 "tls_certificate": tlsCertificate, "tls_key": tlsKey,
             ])
         values["open"] = .boolean(isOpen)
         values["allow"] = .strings(allow)
         values["deny"] = .strings(deny)
+        values["forward"] = .strings(forward)
         values["enabled"] = .boolean(enabled)
         return values
     }

@@ -35,6 +35,8 @@ public struct PublisherSession: Sendable {
         public var fourCCs: [String] = []
         /// Announce `capsEx` 1. Only when the owner acts upon `reconnectRequested`.
         public var announcesReconnect = false
+        /// The relays that the stream came through; empty for one that begins here.
+        public var chain = RelayChain()
         /// Bytes of payload per chunk that we send.
         public var chunkSize = 4096
         /// Bytes after which we acknowledge while the server names no window.
@@ -92,6 +94,9 @@ public struct PublisherSession: Sendable {
             "type": .string("nonprivate"), "flashVer": .string(configuration.flashVersion), "tcUrl": .null,
         ]
         if configuration.announcesReconnect { properties["capsEx"] = .number(1) }
+        if !configuration.chain.relays.isEmpty {
+            properties[RelayChain.property] = .string(configuration.chain.text)
+        }
         let setup = ClientLink.Setup(
             url: url, properties: properties, fourCCs: configuration.fourCCs, hints: configuration.hints,
             chunkSize: configuration.chunkSize, windowAcknowledgementSize: configuration.windowAcknowledgementSize,

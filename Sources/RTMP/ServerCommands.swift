@@ -11,6 +11,7 @@ struct ConnectProperties: Equatable, Sendable {
     var isEnhanced = false
     /// `capsEx` bit 0: understands a ReconnectRequest.
     var canReconnect = false
+    var chain = RelayChain()
 
     init() {}
 
@@ -25,6 +26,7 @@ struct ConnectProperties: Equatable, Sendable {
         isEnhanced = object["fourCcList"] != nil || object["capsEx"] != nil || object["videoFourCcInfoMap"] != nil
         let capabilities = object["capsEx"]?.numberValue ?? 0
         canReconnect = (UInt32(whole: capabilities) ?? 0) & 1 != 0
+        chain = RelayChain(object[RelayChain.property])
     }
 }
 
@@ -129,7 +131,7 @@ extension ServerSession {
                 PublishRequest(
                     app: connection.app, streamName: name.path, queries: queries(name.query),
                     kind: command.arguments.dropFirst().first?.stringValue ?? "live", tcURL: connection.tcURL,
-                    flashVersion: connection.flashVersion, fourCCs: connection.fourCCs)))
+                    flashVersion: connection.flashVersion, fourCCs: connection.fourCCs, chain: connection.chain)))
     }
 
     private mutating func play(_ command: RTMPCommand, streamID: UInt32, reply: inout Reply) {

@@ -12,10 +12,12 @@ public struct PublishRequest: Equatable, Sendable {
     public var flashVersion: String
     /// `fourCcList` of the client.
     public var fourCCs: [String]
+    /// The relays that it came through.
+    public var chain: RelayChain
 
     public init(
         app: String, streamName: String, queries: [String] = [], kind: String = "live", tcURL: String = "",
-        flashVersion: String = "", fourCCs: [String] = []
+        flashVersion: String = "", fourCCs: [String] = [], chain: RelayChain = RelayChain()
     ) {
         self.app = app
         self.streamName = streamName
@@ -24,6 +26,7 @@ public struct PublishRequest: Equatable, Sendable {
         self.tcURL = tcURL
         self.flashVersion = flashVersion
         self.fourCCs = fourCCs
+        self.chain = chain
     }
 
     /// The first value of this name in the queries, percent-decoded; as sent when that fails.

@@ -8,6 +8,7 @@ extension RelayCore {
         var statistics = hub.statistics(at: Self.now)
         statistics.connections = connections.count
         statistics.refused = refused
+        statistics.forwards = forwardStatistics()
         let sent = connections.values.reduce(bytesSentToDeparted) { $0 + $1.bytesWritten }
         statistics.bytesSent = Int(clamping: sent)
         return statistics

@@ -18,6 +18,8 @@ public struct RelayConfiguration: Equatable, Sendable {
     public var connections = 4096
     /// Of one IPv4 address or one /64 of IPv6.
     public var connectionsPerAddress = 1024
+    /// Other relays that published streams are handed on to.
+    public var forwards: [ForwardTarget] = []
     /// Statistics and operations over HTTP; nil: none.
     public var api: RelayAPIConfiguration?
 

@@ -16,9 +16,11 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
     private static let turns = 16
     private static let pause = TimeAmount.microseconds(200)
 
-    private(set) var hub: StreamHub<ByteBuffer>
+    var hub: StreamHub<ByteBuffer>
     private(set) var connections: [ConnectionID: RTMPServerConnection] = [:]
     private(set) var roster = ConnectionRoster()
+    var forwards: ForwardTable
+    let chunkSize: Int
     var drain = Drain()
     /// Those that were asked to go before the process ends, and who waits for that.
     var departure: (connections: Set<ConnectionID>, done: EventLoopPromise<Void>)?
@@ -37,7 +39,9 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
 
     init(configuration: RelayConfiguration, chunkSize: Int, logger: Logger) {
         self.logger = logger
+        self.chunkSize = chunkSize
         limits = configuration.limits
+        forwards = ForwardTable(targets: configuration.forwards, random: UInt64.random(in: .min ... .max))
         // One buffer for all encodings: it grows to the largest message and is copied once into what is shared.
         var scratch: [UInt8] = []
         hub = StreamHub(
@@ -59,6 +63,7 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
             guard let self else { return }
             self.perform(self.hub.timePassed(at: Self.now))
             self.drainTimePassed()
+            self.endIdleForwards()
         }
     }
 
@@ -92,7 +97,7 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
     }
 
     /// Seconds since 1970: links expire by the clock on the wall, and events are told with it.
-    private static var wallClock: Double {
+    static var wallClock: Double {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec / 1_000_000) / 1000
@@ -108,10 +113,18 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
             refuse(connection, "publisher refused", "\(request.app)/\(request.streamName)", Self.drainSentence)
             return connection.rejectPublish(code: "NetStream.Publish.Failed", description: Self.drainSentence)
         }
+        guard !hasComeBack(request) else {
+            let reason = "this stream came from this relay: relays forward to each other in a circle"
+            refuse(connection, "publisher refused", "\(request.app)/\(request.streamName)", reason)
+            return connection.rejectPublish(code: "NetStream.Publish.Denied", description: reason)
+        }
         perform(
             hub.publishRequested(
                 connection.id, app: request.app, name: request.streamName, key: request.queryValue("key"),
                 at: Self.now), asked: "\(request.app)/\(request.streamName)")
+        if let path = hub.published(by: connection.id), let eventLoop {
+            beginForwards(of: path, request, on: eventLoop)
+        }
         handOut()
     }
 
@@ -215,6 +228,7 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
             case .announceStart(let id):
                 connections[id]?.announceReturn()
             case .close(let id, let reason):
+                forwards[id]?.giveUp()
                 guard let connection = connections[id] else { continue }
                 logger.warning("connection closed", metadata: log(connection, ["reason": "\(reason.sentence)"]))
                 end(connection, code: reason.code, reason: reason.sentence)
@@ -239,7 +253,11 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
 
     private func pumpReady() {
         for id in hub.takeReady() {
-            if let connection = connections[id] { pump(connection) }
+            if let connection = connections[id] {
+                pump(connection)
+            } else if let forward = forwards[id] {
+                pump(forward)
+            }
         }
     }
 

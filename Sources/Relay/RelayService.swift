@@ -65,7 +65,13 @@ public final class RelayService: Service {
         // Nobody comes any more, so that who is asked to come back finds the next process.
         await running.stopListening()
         try? await loop.flatSubmit { core.askToLeave(within: Self.departureTime, on: loop) }.get()
-        try? await loop.submit { core.stop() }.get()
+        let forwards = try? await loop.submit {
+            core.stop()
+            return core.endForwards()
+        }.get()
+        await withTaskGroup(of: Void.self) { group in
+            for forward in forwards ?? [] { group.addTask { await forward.stop() } }
+        }
         await running.close()
         logger.info("relay stopped")
     }

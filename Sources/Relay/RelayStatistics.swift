@@ -22,7 +22,33 @@ public struct RelayStatistics: Equatable, Sendable, Codable {
         public var queuedMessages: Int
     }
 
+    /// A stream on its way to another relay.
+    public struct Forward: Equatable, Sendable, Codable {
+        public enum State: String, Sendable, Codable {
+            case connecting
+            case forwarding
+            /// For the next attempt.
+            case waiting
+            /// There will be none.
+            case failed
+            case ended
+        }
+
+        /// Of the target, in the order of the configuration, from 1.
+        public var number: Int
+        /// Scheme, host and port: the rest of a target may be a secret.
+        public var host: String
+        /// "app/name".
+        public var stream: String
+        public var state: State
+        /// That were accepted, the present one included.
+        public var connections: Int
+        public var bytesSent: UInt64
+        public var dropped: DropCount
+    }
+
     public var streams: [Stream] = []
+    public var forwards: [Forward] = []
     public var publishers = 0
     public var subscribers = 0
     /// Since the start, streams that are gone included.
@@ -45,7 +71,8 @@ extension StreamHub {
         for stream in streams.values {
             var dropped = stream.droppedByDeparted
             var queued = 0
-            for subscriber in stream.subscribers {
+            let players = stream.subscribers.filter { !$0.isForward }
+            for subscriber in players {
                 dropped += subscriber.queue.dropped
                 queued += subscriber.queue.count
             }
@@ -55,7 +82,7 @@ extension StreamHub {
                     isPublished: stream.publisher != nil,
                     publishedFor: stream.publisher.map { now > $0.since ? Double(now - $0.since) / 1e9 : 0 },
                     publishers: stream.counters.publishers,
-                    subscribers: stream.subscribers.count,
+                    subscribers: players.count,
                     bytesReceived: stream.counters.bytesReceived,
                     videoFrames: stream.counters.videoFrames,
                     audioFrames: stream.counters.audioFrames,
@@ -65,7 +92,7 @@ extension StreamHub {
                     dropped: dropped,
                     queuedMessages: queued))
             statistics.publishers += stream.publisher == nil ? 0 : 1
-            statistics.subscribers += stream.subscribers.count
+            statistics.subscribers += players.count
             statistics.bytesReceived += stream.counters.bytesReceived
             statistics.framesDropped += dropped.frames
         }

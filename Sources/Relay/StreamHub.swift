@@ -183,7 +183,7 @@ struct StreamHub<Encoded: Sendable> {
             }
         }
         var stream = streams.removeValue(forKey: path) ?? Stream(path: path)
-        guard stream.subscribers.count < limits.subscribersPerStream else {
+        guard stream.subscribers.count(where: { !$0.isForward }) < limits.subscribersPerStream else {
             streams[path] = stream
             awaited.waitsNoMore(connection)
             return [.rejectPlay(connection, .tooManySubscribers)]
@@ -197,6 +197,30 @@ struct StreamHub<Encoded: Sendable> {
         if stream.publisher != nil { sendCache(of: stream, to: subscriber, at: now) }
         return [.acceptPlay(connection)]
     }
+
+    /// Another relay takes the stream. Nobody asks for it, so it needs no key and takes no viewer's place. False when there
+    /// is no such stream.
+    mutating func join(_ connection: ConnectionID, _ path: StreamPath, at now: UInt64) -> Bool {
+        guard isAlive(path), subscribers[connection] == nil, var stream = streams.removeValue(forKey: path) else {
+            return false
+        }
+        handOver(stream.batch.take(), to: stream.subscribers)
+        let subscriber = Subscriber(connection, path: path, isForward: true)
+        stream.subscribers.append(subscriber)
+        subscribers[connection] = subscriber
+        streams[path] = stream
+        if stream.publisher != nil { sendCache(of: stream, to: subscriber, at: now) }
+        return true
+    }
+
+    /// Somebody publishes it, or did until a moment ago.
+    func isAlive(_ path: StreamPath) -> Bool {
+        guard let stream = streams[path] else { return false }
+        return stream.publisher != nil || stream.lostAt != nil
+    }
+
+    /// Nil when this connection publishes nothing.
+    func published(by connection: ConnectionID) -> StreamPath? { publishing[connection] }
 
     /// Metadata, video header, audio header, NanoTDF header, then the group of pictures.
     private mutating func sendCache(of stream: Stream, to subscriber: Subscriber, at now: UInt64) {
@@ -262,6 +286,11 @@ struct StreamHub<Encoded: Sendable> {
 
     /// The next message for a subscriber whose connection has room; nil when nothing waits.
     mutating func dequeue(for connection: ConnectionID, at now: UInt64) -> Encoded? {
+        dequeueMessage(for: connection, at: now)?.encoded
+    }
+
+    /// The same, with what it is.
+    mutating func dequeueMessage(for connection: ConnectionID, at now: UInt64) -> RelayedMessage<Encoded>? {
         guard let subscriber = subscribers[connection] else { return nil }
         guard let message = subscriber.queue.dequeue(subscriber.transit, limits: limits, at: now) else {
             subscriber.isSignalled = false
@@ -270,7 +299,7 @@ struct StreamHub<Encoded: Sendable> {
         subscriber.transit.wrote(message.size)
         // The connection may be full with the last one: nobody would come and find the queue empty.
         if subscriber.queue.isEmpty { subscriber.isSignalled = false }
-        return message.encoded
+        return message
     }
 
     /// For logs.
@@ -293,7 +322,7 @@ struct StreamHub<Encoded: Sendable> {
             awaited.waitsNoMore(connection)
             let path = subscriber.path
             streams[path]?.subscribers.removeAll { $0 === subscriber }
-            streams[path]?.droppedByDeparted += subscriber.queue.dropped
+            if !subscriber.isForward { streams[path]?.droppedByDeparted += subscriber.queue.dropped }
             removeIfIdle(path)
         }
     }
@@ -311,7 +340,8 @@ struct StreamHub<Encoded: Sendable> {
     func youngestIdlePlayer(where isMember: (ConnectionID) -> Bool) -> ConnectionID? {
         var youngest: ConnectionID?
         for stream in streams.values where stream.publisher == nil && stream.lostAt == nil {
-            for subscriber in stream.subscribers where subscriber.id > youngest ?? 0 && isMember(subscriber.id) {
+            for subscriber in stream.subscribers
+            where !subscriber.isForward && subscriber.id > youngest ?? 0 && isMember(subscriber.id) {
                 youngest = subscriber.id
             }
         }

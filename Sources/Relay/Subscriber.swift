@@ -21,10 +21,13 @@ extension StreamHub {
         var transit = Transit()
         /// Where what needs no queue goes; nil: everything goes through the queue.
         var outlet: (any SubscriberOutlet<Encoded>)?
+        /// Another relay, which is no viewer.
+        let isForward: Bool
 
-        init(_ id: ConnectionID, path: StreamPath) {
+        init(_ id: ConnectionID, path: StreamPath, isForward: Bool = false) {
             self.id = id
             self.path = path
+            self.isForward = isForward
         }
     }
 }

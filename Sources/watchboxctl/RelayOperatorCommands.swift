@@ -27,6 +27,10 @@ struct RelayStatusCommand: AsyncParsableCommand {
             ("sent", Quantity.bytes(statistics.bytesSent)),
             ("dropped", "\(statistics.framesDropped) pictures, \(statistics.subscribersClosed) players closed"),
             ("refused", "\(statistics.refused)"),
+            (
+                "forwards",
+                "\(statistics.forwards.count { $0.state == .forwarding }) of \(statistics.forwards.count) up"
+            ),
         ]
         for (label, value) in rows {
             StandardOutput.writeLine(label + String(repeating: " ", count: 12 - label.count) + value)

@@ -63,6 +63,12 @@ struct RelayCommand: AsyncParsableCommand {
     @Option(help: "File with the token of the API, 16 characters or more; needed when other machines reach it.")
     var apiToken: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "File with the relays that streams are handed on to, a line `[pattern] rtmps://host/app[?key=KEY]` each; a pattern is app/*, app/name or *.",
+            valueName: "file"))
+    var forwardFile: String?
+
     @Option(help: "Seconds that players wait for a publisher that was lost.")
     var grace = 10.0
 
@@ -104,7 +110,8 @@ struct RelayCommand: AsyncParsableCommand {
             host: listen.host, port: listen.port, tlsCertificateFile: tlsCertificate, tlsKeyFile: tlsKey,
             publishKeysFile: publishKeys, isOpen: open, playKeysFile: playKeys,
             playLinkSecretFile: playLinkSecret, allow: allow, deny: deny, graceSeconds: grace,
-            api: apiListen.map { .init(host: $0.host, port: $0.port, tokenFile: apiToken) })
+            api: apiListen.map { .init(host: $0.host, port: $0.port, tokenFile: apiToken) },
+            forwardFile: forwardFile)
         let chosen = try config.map { try JSONFile.read(RelayServiceSettings.self, from: $0) } ?? options
         let settings = try Self.configuration(chosen)
         let logger = LogSetup.logger(label: "watchbox-relay", verbose: verbose)
@@ -158,7 +165,29 @@ struct RelayCommand: AsyncParsableCommand {
         settings.networks = NetworkRules(
             allow: try networks(chosen.allow ?? []), deny: try networks(chosen.deny ?? []))
         settings.api = try chosen.api.map { try api($0) }
+        settings.forwards = try forwards(chosen)
         return settings
+    }
+
+    private static func forwards(_ chosen: RelayServiceSettings) throws -> [ForwardTarget] {
+        let listed = try (chosen.forward ?? []).map { url in
+            guard let target = ForwardTarget(url) else {
+                throw CommandFailure(
+                    what: "the relay does not run", why: "one of the relays to forward to is not understood",
+                    next: "write it as rtmps://host/app", status: .invalidConfiguration)
+            }
+            return target
+        }
+        let inFile = try chosen.forwardFile.map { file in
+            try reading(file, "relays to forward to") { try ForwardTarget.parse($0) }
+        }
+        let targets = listed + (inFile ?? [])
+        guard targets.count <= ForwardTarget.most else {
+            throw CommandFailure(
+                what: "the relay does not run", why: "it shall forward to \(targets.count) relays",
+                next: "name at most \(ForwardTarget.most)", status: .invalidConfiguration)
+        }
+        return targets
     }
 
     private static func api(_ chosen: RelayServiceSettings.API) throws -> RelayAPIConfiguration {
@@ -242,6 +271,11 @@ struct RelayCommand: AsyncParsableCommand {
             throw CommandFailure(
                 what: "the relay does not run", why: "\(path) is no file of \(content) (\(fault))",
                 next: "write one line `app/stream = key` for each stream", status: .invalidConfiguration)
+        } catch let fault as ForwardTarget.Fault {
+            throw CommandFailure(
+                what: "the relay does not run", why: "\(path) is no file of \(content) (\(fault))",
+                next: "write one line `[pattern] rtmps://host/app` for each, at most \(ForwardTarget.most)",
+                status: .invalidConfiguration)
         } catch {
             throw CommandFailure(
                 what: "the relay does not run", why: "\(path) cannot be read, or is no file of \(content)",

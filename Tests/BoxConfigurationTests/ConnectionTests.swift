@@ -78,6 +78,13 @@ struct ConnectionTests {
         #expect(keys("[relay_server]\nenabled = true\napi_listen = '127.0.0.1:1985'").isEmpty)
     }
 
+    @Test func `relays to forward to stand in a file when they hold a secret`() {
+        #expect(keys("[relay_server]\nforward = ['rtmps://a.example/live', 'rtmp://b.example:1936/x/y']").isEmpty)
+        for wrong in ["rtmp://u:p@a/live", "rtmp://a/live?key=k", "rtmp://a", "http://a/live", ""] {
+            #expect(keys("[relay_server]\nforward = ['\(wrong)']") == ["relay_server.forward"], "\(wrong)")
+        }
+    }
+
     @Test func `networks of a relay are checked one by one`() {
         #expect(keys("[relay_server]\nallow = ['10.0.0.0/8', '2001:db8::/32', '192.0.2.7']").isEmpty)
         for wrong in ["'10.0.0.0/33'", "'all'", "''", "8", "'10.0.0.0/8', '10.0.0.0/8'"] {

@@ -32,8 +32,9 @@ struct RandomSettings {
             box.cameras["camera-\(number)"] = CameraSettings(values: given)
         }
         box.health = HealthSettings(values: values(KeyTable.health))
-        box.relayServer = RelayServerSettings(
-            values: values(KeyTable.relayServer, always: ["tls_certificate", "tls_key", "api_token"]))
+        var server = values(KeyTable.relayServer, always: ["tls_certificate", "tls_key", "api_token"])
+        server["forward"] = .strings((0..<pick(0...3)).map { "rtmps://relay-\($0).example.net/live" })
+        box.relayServer = RelayServerSettings(values: server)
         box.kasServer = KeyAccessServerSettings(
             values: values(KeyTable.keyAccessServer, always: ["tls_certificate", "tls_key"]))
         return box

@@ -85,7 +85,8 @@ struct SchemaTests {
             RelaySettings(url: "u", caFile: "c", secret: "s"), KeyAccessSettings(url: "u", caFile: "c", secret: "s"),
             HealthSettings(metricsListen: "m"),
             RelayServerSettings(
-                publishKeys: "p", playKeys: "p", playLinkSecret: "s", apiListen: "a", apiToken: "t",
+                publishKeys: "p", playKeys: "p", playLinkSecret: "s", forwardFile: "f", apiListen: "a",
+                apiToken: "t",
                 tlsCertificate: "c", tlsKey: "k"),
             KeyAccessServerSettings(tlsCertificate: "c", tlsKey: "k"),
         ]

@@ -44,7 +44,7 @@ struct RuntimeTarget: Equatable {
                     playLinkSecretFile: relay.playLinkSecret, allow: relay.allow, deny: relay.deny,
                     api: relay.apiListen.flatMap { HostAddress(listen: $0) }.map {
                         .init(host: $0.host, port: $0.port, tokenFile: relay.apiToken)
-                    }))
+                    }, forward: relay.forward.isEmpty ? nil : relay.forward, forwardFile: relay.forwardFile))
         }
         if settings.kasServer.enabled, let address = HostAddress(listen: settings.kasServer.listen) {
             var tls: KeyAccessServiceSettings.TLSFiles?

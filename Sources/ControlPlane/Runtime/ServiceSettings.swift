@@ -41,12 +41,16 @@ public struct RelayServiceSettings: Codable, Equatable, Sendable {
     public var graceSeconds: Double
     /// Nil: there is none.
     public var api: API?
+    /// URLs of relays that streams are handed on to, without secrets.
+    public var forward: [String]?
+    /// File with more of them.
+    public var forwardFile: String?
 
     public init(
         host: String, port: Int, tlsCertificateFile: String? = nil, tlsKeyFile: String? = nil,
         publishKeysFile: String? = nil, isOpen: Bool? = nil, stateDirectory: String? = nil,
         playKeysFile: String? = nil, playLinkSecretFile: String? = nil, allow: [String]? = nil, deny: [String]? = nil,
-        graceSeconds: Double = 10, api: API? = nil
+        graceSeconds: Double = 10, api: API? = nil, forward: [String]? = nil, forwardFile: String? = nil
     ) {
         self.host = host
         self.port = port
@@ -61,6 +65,8 @@ public struct RelayServiceSettings: Codable, Equatable, Sendable {
         self.deny = deny
         self.graceSeconds = graceSeconds
         self.api = api
+        self.forward = forward
+        self.forwardFile = forwardFile
     }
 }
 

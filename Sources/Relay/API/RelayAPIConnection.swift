@@ -169,7 +169,7 @@ final class RelayAPIConnection: ChannelInboundHandler, @unchecked Sendable {
         queue.add(
             text,
             farewell: RelayAPIAnswer.event(
-                RelayEvent(.closed, time: 0, reason: "this listener is too slow; ask again")))
+                RelayEvent(.closed, time: RelayCore.wallClock, reason: "this listener is too slow; ask again")))
         state = .listening(queue)
         pump()
     }

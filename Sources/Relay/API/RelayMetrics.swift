@@ -10,7 +10,30 @@ enum RelayMetrics {
         let draining = MetricFamily(
             "watchbox_relay_draining", .gauge, help: "1 from the beginning of a drain on.",
             samples: [.init(state == .serving ? 0 : 1)])
-        return MetricFamily.text(totals(statistics) + [draining] + families(of: statistics, limit))
+        return MetricFamily.text(
+            totals(statistics) + [draining] + families(of: statistics, limit) + forwards(statistics))
+    }
+
+    /// Bounded by `ForwardTable.most`.
+    private static func forwards(_ statistics: RelayStatistics) -> [MetricFamily] {
+        func each(
+            _ name: String, _ kind: MetricFamily.Kind, _ help: String, _ value: (RelayStatistics.Forward) -> Double
+        ) -> MetricFamily {
+            MetricFamily(
+                "watchbox_relay_forward_" + name, kind, help: help,
+                samples: statistics.forwards.map { forward in
+                    .init(
+                        value(forward),
+                        labels: [
+                            ("stream", forward.stream), ("forward", "\(forward.number)"), ("host", forward.host),
+                        ])
+                })
+        }
+        return [
+            each("up", .gauge, "1 while the next relay takes the stream.") { $0.state == .forwarding ? 1 : 0 },
+            each("sent_bytes_total", .counter, "Bytes to the next relay.") { Double($0.bytesSent) },
+            each("dropped_frames_total", .counter, "Pictures that the next relay lost.") { Double($0.dropped.frames) },
+        ]
     }
 
     private static func totals(_ statistics: RelayStatistics) -> [MetricFamily] {

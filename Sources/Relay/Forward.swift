@@ -1,0 +1,181 @@
+internal import NIOCore
+internal import RTMP
+internal import RTMPTransport
+
+/// One stream on its way to another relay: a connection as a publisher, made again for as long as the stream lasts.
+/// While it stands it is a subscriber of the stream like any other, with a queue of its own; while it does not, nothing
+/// is kept for it.
+///
+/// Confined to the relay's event loop, which makes `@unchecked Sendable` true.
+final class Forward: RTMPPublisherDelegate, @unchecked Sendable {
+    typealias State = RelayStatistics.Forward.State
+
+    /// A redirection is followed without a pause when the connection has stood for so long.
+    private static let shortestStay: UInt64 = 2_000_000_000
+    private static let setDataFrame: [UInt8] = [2, 0, 13] + Array("@setDataFrame".utf8)
+
+    let id: ConnectionID
+    let path: StreamPath
+    let target: ForwardTarget
+    /// Number of the target, from 1.
+    let number: Int
+    /// What the next relay is told, this relay included.
+    let chain: RelayChain
+    private(set) var state = State.connecting
+    /// Lost on connections that are gone.
+    var dropped = DropCount()
+    private let fourCCs: [String]
+    private let eventLoop: any EventLoop
+    private weak var core: RelayCore?
+    private var connection: RTMPPublisherConnection?
+    private var backoff = ReconnectBackoff()
+    private var began: UInt64 = 0
+    private var redirection: RTMPURL?
+    private var retry: Scheduled<Void>?
+    private var bytesOfDeparted: UInt64 = 0
+    private var connections = 0
+    /// Told already: an outage may last for days.
+    private var lastReason: String?
+    private var reader: ChunkReader
+    private let chunkSize: Int
+
+    init(
+        id: ConnectionID, path: StreamPath, target: ForwardTarget, number: Int, chain: RelayChain, fourCCs: [String],
+        chunkSize: Int, core: RelayCore, eventLoop: any EventLoop
+    ) {
+        self.id = id
+        self.path = path
+        self.target = target
+        self.number = number
+        self.chain = chain
+        self.fourCCs = fourCCs
+        self.chunkSize = chunkSize
+        self.core = core
+        self.eventLoop = eventLoop
+        reader = Self.reader(chunkSize)
+    }
+
+    /// For what the relay encoded itself.
+    private static func reader(_ chunkSize: Int) -> ChunkReader {
+        var reader = ChunkReader(limits: ChunkLimits(workWindow: .max))
+        var output: [UInt8] = []
+        var writer = ChunkWriter()
+        writer.setChunkSize(chunkSize, to: &output)
+        reader.append(output[...])
+        _ = try? reader.next()
+        return reader
+    }
+
+    func begin() {
+        guard state != .ended, let url = redirection ?? target.url(for: path) else {
+            state = state == .ended ? .ended : .failed
+            return
+        }
+        state = .connecting
+        var session = PublisherSession.Configuration()
+        session.announcesReconnect = true
+        session.fourCCs = fourCCs
+        session.chain = chain
+        connection = RTMPPublisherConnection.connect(url: url, session: session, on: eventLoop, delegate: self)
+    }
+
+    /// Nothing more is sent. The goodbye is over when the result says so.
+    func end() -> RTMPPublisherConnection? {
+        state = .ended
+        retry?.cancel()
+        return leave()
+    }
+
+    /// The next relay does not keep up.
+    func giveUp() {
+        guard state == .forwarding else { return }
+        close(.transient)
+    }
+
+    var statistics: RelayStatistics.Forward {
+        RelayStatistics.Forward(
+            number: number, host: target.host, stream: path.description, state: state, connections: connections,
+            bytesSent: bytesOfDeparted + (connection?.metrics.bytesWritten ?? 0), dropped: dropped)
+    }
+
+    // MARK: Media
+
+    var isWritable: Bool { state == .forwarding && connection?.isWritable == true }
+
+    /// Check `isWritable` before.
+    func send(_ message: RelayedMessage<ByteBuffer>) {
+        guard let connection else { return }
+        reader.append(Array(message.encoded.readableBytesView)[...])
+        do {
+            while let decoded = try reader.next() {
+                // An order to the next relay, which is not handed to players.
+                let prefix = message.kind == .metadata ? Self.setDataFrame : []
+                connection.write(
+                    decoded.type, timestamp: decoded.timestamp, prefix: prefix[...], payload: decoded.payload[...])
+            }
+        } catch {
+            reader = Self.reader(chunkSize)
+        }
+        connection.flush()
+    }
+
+    // MARK: The connection
+
+    func publisherStarted(_ publisher: RTMPPublisherConnection) {
+        guard publisher === connection, state == .connecting else { return }
+        state = .forwarding
+        connections += 1
+        began = NIODeadline.now().uptimeNanoseconds
+        backoff.streamStarted(at: began)
+        lastReason = nil
+        core?.forwardStarted(self)
+    }
+
+    func publisherBecameWritable(_ publisher: RTMPPublisherConnection) {
+        guard publisher === connection else { return }
+        core?.pump(self)
+    }
+
+    func publisher(_ publisher: RTMPPublisherConnection, wasAskedToReconnectTo tcURL: String?) {
+        guard publisher === connection, state == .forwarding else { return }
+        let lasted = NIODeadline.now().uptimeNanoseconds &- began
+        let next = tcURL.flatMap { (redirection ?? target.url(for: path))?.redirected(to: $0) }
+        close(lasted >= Self.shortestStay ? .immediately : .transient)
+        redirection = next
+    }
+
+    func publisherClosed(_ publisher: RTMPPublisherConnection, error: RTMPTransportError) {
+        guard publisher === connection else { return }
+        bytesOfDeparted += publisher.metrics.bytesWritten
+        connection = nil
+        core?.forwardStopped(self, because: error.why == lastReason ? nil : error.why)
+        lastReason = error.why
+        wait(error.retry)
+    }
+
+    private func close(_ retry: RetryClass) {
+        let old = leave()
+        Task { await old?.stop() }
+        wait(retry)
+    }
+
+    private func leave() -> RTMPPublisherConnection? {
+        defer { connection = nil }
+        bytesOfDeparted += connection?.metrics.bytesWritten ?? 0
+        core?.forwardStopped(self, because: nil)
+        return connection
+    }
+
+    private func wait(_ retry: RetryClass) {
+        // Elsewhere only as long as that works.
+        redirection = nil
+        let now = NIODeadline.now().uptimeNanoseconds
+        let random = UInt64.random(in: .min ... .max)
+        guard let delay = backoff.delay(after: retry, at: now, random: random) else {
+            state = .failed
+            return
+        }
+        state = .waiting
+        self.retry = eventLoop.assumeIsolated().scheduleTask(in: .nanoseconds(Int64(delay))) { self.begin() }
+    }
+}
