@@ -1,3 +1,5 @@
+internal import CameraModel
+
 extension BoxSettings {
     /// JSON Schema (2020-12) of a configuration file, for editors and `config schema`.
     public static let schema: String = {
@@ -94,6 +96,7 @@ extension KeyDefinition.Kind {
         case .masks:
             list(text(pattern: "^ *[0-9.][0-9.e-]*(, *[0-9.][0-9.e-]*){3}$", Self.maskLength))
         case .controls: list(text(pattern: "^[a-z0-9_]{1,64}=-?[0-9]+$", Self.controlLength))
+        case .hosts: list(text(pattern: "^[^/?#@ ]+$", RedirectHost.textLimit))
         case .networks: list(text(pattern: "^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$", Self.networkLength))
         }
     }

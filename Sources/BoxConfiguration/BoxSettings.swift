@@ -50,16 +50,19 @@ public struct RelaySettings: Equatable, Sendable {
     /// Certificates (PEM) that are trusted instead of the system's.
     public var caFile: String?
     public var profile: CameraConfiguration.RelayProfile
+    /// Hosts beside its own that it may send cameras to, `host` or `host:port`.
+    public var redirectHosts: [String]
     /// Name of the secret of scope `box` that holds the whole URL; it is used instead of `url`.
     public var secret: String?
 
     public init(
         url: String? = nil, caFile: String? = nil, profile: CameraConfiguration.RelayProfile = .keepsMetadata,
-        secret: String? = nil
+        redirectHosts: [String] = [], secret: String? = nil
     ) {
         self.url = url
         self.caFile = caFile
         self.profile = profile
+        self.redirectHosts = redirectHosts
         self.secret = secret
     }
 }

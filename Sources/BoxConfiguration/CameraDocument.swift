@@ -110,8 +110,10 @@ extension CameraSettings {
 
 extension RelaySettings {
     func document(stream: String) -> CameraConfiguration.Relay {
-        if let secret { return .init(urlFile: CredentialReference.to(secret), caFile: caFile) }
-        return .init(url: url.map { Location.publishing($0, stream: stream) }, caFile: caFile)
+        let hosts = redirectHosts.isEmpty ? nil : redirectHosts
+        if let secret { return .init(urlFile: CredentialReference.to(secret), caFile: caFile, redirectHosts: hosts) }
+        return .init(
+            url: url.map { Location.publishing($0, stream: stream) }, caFile: caFile, redirectHosts: hosts)
     }
 }
 
@@ -157,7 +159,8 @@ struct CameraDocumentField {
             ("source.network.identity.mac", "camera", "identity_mac"),
             ("source.network.transcoding.bitrate", "camera", "bitrate"),
             ("source.network.transcoding.gopSeconds", "camera", "gop"),
-            ("source", "camera", "source"), ("relay.urlFile", "relay", "secret"), ("relay", "relay", "url"),
+            ("source", "camera", "source"), ("relay.urlFile", "relay", "secret"),
+            ("relay.redirectHosts", "relay", "redirect_hosts"), ("relay", "relay", "url"),
             ("kas", "kas", "url"), ("rotation", "camera", "rotate_seconds"), ("policy.dissem", "camera", "viewers"),
             ("policy", "camera", "attributes"),
         ]

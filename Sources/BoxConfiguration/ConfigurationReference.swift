@@ -72,6 +72,7 @@ extension KeyDefinition.Kind {
         case .choices(let choices): "list of " + choices.map { "`\"\($0)\"`" }.joined(separator: ", ")
         case .masks: "list of at most \(countLimit) `\"X,Y,WIDTH,HEIGHT\"`"
         case .controls: "list of at most \(countLimit) `\"NAME=VALUE\"`"
+        case .hosts: "list of at most \(countLimit) `\"HOST\"` or `\"HOST:PORT\"`"
         case .networks: "list of at most \(countLimit) `\"ADDRESS/BITS\"`"
         case .soundDevice: "name of a sound device, at most 128 characters"
         case .certificatePin: "`\"sha256//BASE64\"`"

@@ -33,6 +33,8 @@ struct KeyDefinition: Sendable {
         case controls
         /// `192.0.2.0/24`, each.
         case networks
+        /// `relay2.example.net` or `relay2.example.net:1936`, each.
+        case hosts
         /// ALSA's name of a microphone.
         case soundDevice
         /// `sha256//` and Base64: of the public key of a certificate.

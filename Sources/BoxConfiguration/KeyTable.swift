@@ -40,6 +40,10 @@ enum KeyTable {
                 default: .string(CameraConfiguration.RelayProfile.keepsMetadata.rawValue),
                 "What the relay does to metadata; `watchboxctl relay test` finds it out."),
             KeyDefinition(
+                "redirect_hosts", .hosts, default: .strings([]),
+                "Hosts beside its own that the relay may send cameras to; without a port, the port of `url` or the scheme's own. TLS is never lowered."
+            ),
+            KeyDefinition(
                 "secret", .secretName,
                 "Name of a stored secret of the box that holds the whole URL, with user, password or stream key; it is used instead of `url`."
             ),

@@ -40,6 +40,11 @@ extension KeyDefinition {
                 return (Finding("has an entry that is no network, \(place)", kind.advice), nil)
             }
             return (nil, "\(network)")
+        case .hosts:
+            guard let host = RedirectHost(text) else {
+                return (Finding("has an entry that is no host, \(place)", kind.advice), nil)
+            }
+            return (nil, "\(host.host) \(host.port ?? 0)")
         case .choices(let choices):
             guard !choices.contains(text) else { return (nil, text) }
             let meant = NearestName.nearest(text, in: choices).map { ", did you mean \"\($0)\"?" } ?? ""
@@ -66,7 +71,7 @@ extension KeyDefinition.Kind {
 
     var isList: Bool {
         switch self {
-        case .strings, .masks, .controls, .networks, .choices: true
+        case .strings, .masks, .controls, .networks, .hosts, .choices: true
         default: false
         }
     }
@@ -78,6 +83,7 @@ extension KeyDefinition.Kind {
         case .masks: CameraConfiguration.Device.maskLimit
         case .controls: CameraConfiguration.Device.controlLimit
         case .networks: 64
+        case .hosts: RedirectHost.countLimit
         case .choices(let choices): choices.count
         default: 0
         }

@@ -47,12 +47,14 @@ extension RelaySettings: SettingsTable {
         self.init(
             url: values.text("url"), caFile: values.text("ca_file"),
             profile: values.text("profile").flatMap(CameraConfiguration.RelayProfile.init) ?? .keepsMetadata,
-            secret: values.text("secret"))
+            redirectHosts: values.list("redirect_hosts"), secret: values.text("secret"))
     }
 
     var values: [String: ConfigurationValue] {
-        [String: ConfigurationValue](
+        var values = [String: ConfigurationValue](
             present: ["url": url, "ca_file": caFile, "profile": profile.rawValue, "secret": secret])
+        values["redirect_hosts"] = .strings(redirectHosts)
+        return values
     }
 }
 

@@ -33,7 +33,7 @@ extension KeyDefinition {
                 numbers.contains { Int64($0) == value } ? nil : Finding("is not one of its values", kind.advice)
         case (let kind, .array(let elements)) where kind.isList: finding = list(elements)
         case (.boolean, _), (.integer, _), (.real, _), (.numbers, _), (.strings, _), (.choices, _), (.masks, _),
-            (.controls, _), (.networks, _):
+            (.controls, _), (.networks, _), (.hosts, _):
             finding = Finding("is \(node.kind), but has to be \(kind.words)", kind.advice)
         case (_, .string(let text)): finding = self.text(text, of: object)
         default: finding = Finding("is \(node.kind), but has to be \(kind.words)", kind.advice)
@@ -88,7 +88,8 @@ extension KeyDefinition {
                 ? nil : Finding("is not the pin of a certificate's key", kind.advice)
         case .macAddress:
             return CameraConfiguration.Network.isMAC(text) ? nil : Finding("is not a MAC address", kind.advice)
-        case .integer, .real, .boolean, .numbers, .strings, .choices, .masks, .controls, .networks: return nil
+        case .integer, .real, .boolean, .numbers, .strings, .choices, .masks, .controls, .networks, .hosts:
+            return nil
         }
     }
 
@@ -149,7 +150,7 @@ extension KeyDefinition.Kind {
         case .real: "a number"
         case .boolean: "true or false"
         case .numbers: "a whole number"
-        case .strings, .choices, .masks, .controls, .networks: "a list of texts"
+        case .strings, .choices, .masks, .controls, .networks, .hosts: "a list of texts"
         case .soundDevice: "a name in quotes"
         case .certificatePin: "a pin in quotes"
         case .macAddress: "a MAC address in quotes"
@@ -181,6 +182,7 @@ extension KeyDefinition.Kind {
             "Use [\"x,y,width,height\"]: parts of the picture, from its top left corner, such as [\"0,0,0.25,0.1\"]"
         case .controls: "Use [\"brightness=128\"]; watchboxctl camera controls shows names and values"
         case .networks: "Use [\"192.0.2.0/24\", \"2001:db8::/32\"]"
+        case .hosts: "Use [\"relay2.example.net\", \"relay3.example.net:1936\"]"
         case .soundDevice: "Use ALSA's name in quotes, such as \"hw:CARD=C920\"; watchboxctl discover shows them"
         case .certificatePin: "Use \"sha256//…\", as watchboxctl camera test shows it"
         case .macAddress: "Use six pairs of digits in lower case, such as \"00:11:22:aa:bb:cc\""

@@ -97,6 +97,15 @@ extension CameraConfiguration {
         case (nil, let file?):
             expect(!file.isEmpty, "relay.urlFile", "is empty", "Name the file that holds the relay's URL")
         }
+        let hosts = relay.redirectHosts ?? []
+        expect(
+            hosts.count <= RedirectHost.countLimit, "relay.redirectHosts",
+            "has more than \(RedirectHost.countLimit) entries", "Take some out")
+        for (index, host) in hosts.prefix(RedirectHost.countLimit).enumerated() {
+            expect(
+                RedirectHost(host) != nil, "relay.redirectHosts[\(index)]", "is not a host",
+                "Use \"relay2.example.net\", or \"relay2.example.net:1936\"")
+        }
     }
 
     private func validatePolicy(_ expect: Expectation) {

@@ -29,11 +29,16 @@ public struct CameraConfiguration: Codable, Equatable, Sendable {
         public var urlFile: String?
         /// Certificates (PEM) that are trusted instead of the system's.
         public var caFile: String?
+        /// Hosts beside its own that the relay may send the camera to, `host` or `host:port` (`RedirectHost`); nil: none.
+        public var redirectHosts: [String]?
 
-        public init(url: String? = nil, urlFile: String? = nil, caFile: String? = nil) {
+        public init(
+            url: String? = nil, urlFile: String? = nil, caFile: String? = nil, redirectHosts: [String]? = nil
+        ) {
             self.url = url
             self.urlFile = urlFile
             self.caFile = caFile
+            self.redirectHosts = redirectHosts
         }
     }
 

@@ -103,6 +103,12 @@ final class CameraMonitor: Sendable {
         continuation.yield(.warning(text))
     }
 
+    /// Something with a code that an operator should read, though the camera goes on.
+    func warn(_ error: CodedError) {
+        logger.warning("\(error)", metadata: ["code": "\(error.code)"])
+        continuation.yield(.warning("\(error)"))
+    }
+
     func tell(_ event: CameraEvent) {
         continuation.yield(event)
     }

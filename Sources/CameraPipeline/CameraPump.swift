@@ -45,6 +45,10 @@ final class CameraPump: @unchecked Sendable {
     private var sealer: StreamSealer
     private var publisher: SealedPublisher?
     private var isStreaming = false
+    /// The relay wants us elsewhere, and a key frame to move at is awaited.
+    private var move: Move?
+    /// The queue stayed open for the next relay: it begins with the key frame that we moved at.
+    private var holdsQueue = false
     private var isCancelled = false
     private var waiter: CheckedContinuation<Outcome, Never>?
     private var timer: Scheduled<Void>?
@@ -52,6 +56,14 @@ final class CameraPump: @unchecked Sendable {
     private var awaitsCollection = false
     /// The sealer took a collection: the supply is to make another.
     private var collectionTaken: (@Sendable (_ headerHash: [UInt8]) -> Void)?
+    private struct Move {
+        var tcURL: String?
+        var deadline: Scheduled<Void>
+    }
+
+    /// How long a relay that sends us away goes on being sent to, without a key frame to move at.
+    private static let longestGoodbye = TimeAmount.seconds(2)
+
     private var lastSent: UInt64?
     private var lastAcknowledged: UInt64?
     private var acknowledgedBytes: UInt64 = 0
@@ -185,14 +197,20 @@ final class CameraPump: @unchecked Sendable {
         awaitsCollection = false
         timer?.cancel()
         timer = nil
+        move?.deadline.cancel()
+        move = nil
         if isStreaming {
             isStreaming = false
             if outcome.isOrderly, let publisher, sealer.finish() {
                 publisher.write(sealer.entry)
                 publisher.flush()
             }
-            channel.close()
+            if !holdsQueue { channel.close() }
             sealer.end()
+        } else if case .closed = outcome, holdsQueue {
+            // Nobody is there, and what waits grows old.
+            holdsQueue = false
+            channel.close()
         }
         waiter.resume(returning: outcome)
     }
@@ -206,7 +224,13 @@ final class CameraPump: @unchecked Sendable {
             if channel.isDrained { resume(.drained) }
             return
         }
-        while publisher.isWritable, let event = channel.next() {
+        while publisher.isWritable {
+            if let move, let event = channel.upcoming, sealer.canBegin(with: event) {
+                publisher.flush()
+                holdsQueue = true
+                return resume(.redirected(tcURL: move.tcURL))
+            }
+            guard let event = channel.next() else { break }
             let now = NIODeadline.now().uptimeNanoseconds
             switch sealer.seal(event, at: now) {
             case .noted: break
@@ -288,6 +312,7 @@ extension CameraPump: SealedPublisherDelegate {
         guard publisher === self.publisher, waiter != nil else { return }
         isStreaming = true
         acknowledgedBytes = 0
+        holdsQueue = false
         sealer.begin()
         monitor.published(at: NIODeadline.now().uptimeNanoseconds)
         if channel.open() { runner.source.requestKeyFrame() }
@@ -301,8 +326,14 @@ extension CameraPump: SealedPublisherDelegate {
     }
 
     func publisher(_ publisher: SealedPublisher, wasAskedToReconnectTo tcURL: String?) {
-        guard publisher === self.publisher else { return }
-        resume(.redirected(tcURL: tcURL))
+        guard publisher === self.publisher, move == nil else { return }
+        guard isStreaming else { return resume(.redirected(tcURL: tcURL)) }
+        move = Move(
+            tcURL: tcURL,
+            deadline: eventLoop.scheduleTask(in: Self.longestGoodbye) { self.resume(.redirected(tcURL: tcURL)) })
+        forcedKeyFrames += 1
+        runner.source.requestKeyFrame()
+        pump()
     }
 
     func publisherClosed(_ publisher: SealedPublisher, error: RTMPTransportError) {

@@ -254,14 +254,17 @@ public final class CameraService: Service {
     private func publish() async throws {
         var backoff = ReconnectBackoff(configuration: backoff)
         var target: RTMPURL?
+        var redirects = RedirectRule(allowed: configuration.relay.redirectHosts ?? [], camera: configuration.id)
         if authority != nil { monitor.enter(.starting, reason: "asking the KAS for its public key") }
         while true {
             guard case .ready = await pump.awaitCollection() else { return try sourceResult() }
             monitor.enter(.connecting)
+            let home: RTMPURL
             let url: RTMPURL
             do {
-                url = try target ?? address.read()
-                // Each time: a file may name another relay by now, and a relay may send us anywhere.
+                home = try address.read()
+                url = target ?? home
+                // Each time: a file may name another relay by now, and a relay may send us to another of the operator's.
                 try clear?.check(relayHost: url.host)
             } catch {
                 target = nil
@@ -279,8 +282,13 @@ public final class CameraService: Service {
             switch outcome {
             case .ready, .drained, .cancelled: return try sourceResult()
             case .redirected(let tcURL):
+                switch redirects.asked(toMoveTo: tcURL, from: url, home: home) {
                 // Elsewhere only as long as that works.
-                target = tcURL.flatMap { url.redirected(to: $0) }
+                case .follow(let there): target = there
+                case .home(let refusal):
+                    target = nil
+                    if let refusal { monitor.warn(refusal) }
+                }
                 // A relay that sends everybody away at once must not be asked in a tight loop.
                 let lasted = now > monitor.current.publishedAt ? now - monitor.current.publishedAt : 0
                 retry = lasted >= Self.shortestStay ? .immediately : .transient

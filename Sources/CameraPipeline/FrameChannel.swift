@@ -94,7 +94,10 @@ final class FrameChannel: Sendable {
         return event
     }
 
-    /// A relay listens.
+    /// What `next()` would return.
+    var upcoming: MediaEvent? { state.withLock { $0.queue.upcoming } }
+
+    /// A relay listens. Where the queue was not closed since the last one, what waits in it is for this one.
     /// - Returns: the source is to make a key frame.
     func open() -> Bool {
         state.withLock { state in

@@ -137,6 +137,9 @@ public struct FrameQueue: Sendable {
         return event
     }
 
+    /// What `next()` would hand out.
+    public var upcoming: MediaEvent? { isOpen && !ring.isEmpty ? ring[0] : nil }
+
     /// A relay listens from now on, and knows nothing: the formats come first, video resumes at a key frame.
     public mutating func open() -> Action {
         guard !isOpen else { return .none }

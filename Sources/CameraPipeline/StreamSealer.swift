@@ -177,6 +177,12 @@ public struct StreamSealer: Sendable {
         rotation.rotationDemanded()
     }
 
+    /// Whether a stream that begins with this unit misses nothing of it.
+    public func canBegin(with event: MediaEvent) -> Bool {
+        guard case .accessUnit(let unit) = event else { return false }
+        return unit.track.isVideo ? unit.isKeyFrame : videoFormat == nil
+    }
+
     // MARK: - Connections
 
     /// A relay accepted the stream and knows nothing of it. The next unit begins a stream at zero, in a new
@@ -271,8 +277,7 @@ public struct StreamSealer: Sendable {
             return nil
         }
         let items = current.collection.sealer.itemCount
-        let canBegin = unit.track.isVideo ? unit.isKeyFrame : videoFormat == nil
-        switch rotation.frameArrives(isKeyFrame: canBegin, itemCount: items, at: now) {
+        switch rotation.frameArrives(isKeyFrame: canBegin(with: .accessUnit(unit)), itemCount: items, at: now) {
         case .proceed: return nil
         case .dropUntilKeyFrame: return .rotationDue
         case .rotate:

@@ -48,7 +48,8 @@ public struct Problem: Error, Codable, Equatable, Sendable {
         case .relayUnreachable, .keyAccessUnreachable, .noFrames, .unreachable, .cameraUnreachable,
             .cameraTimeout:
             504
-        case .relayRefused, .keyAccessRefused, .certificateRefused, .notRTSP, .loginNeeded, .loginUnsupported,
+        case .relayRefused, .relayRedirects, .keyAccessRefused, .certificateRefused, .notRTSP, .loginNeeded,
+            .loginUnsupported,
             .accessForbidden, .loginRefused, .noSuchStream, .cameraBusy, .transportRefused, .unsupportedCodec,
             .noKeyFrame, .streamFrozen, .streamRedirected, .certificateChanged, .cameraProtocol, .identityNotProven,
             .cameraRefuses, .cameraCertificate:

@@ -2,6 +2,7 @@ extension ErrorCode {
     public static let relayUnreachable = ErrorCode(5001)
     public static let relayRefused = ErrorCode(5002)
     public static let relayStalled = ErrorCode(5003)
+    public static let relayRedirects = ErrorCode(5004)
     public static let noCarrier = ErrorCode(5101)
     public static let noAddress = ErrorCode(5102)
     public static let noGateway = ErrorCode(5103)
@@ -29,6 +30,12 @@ extension Catalog {
             selfHealing: "Ends the connection and makes a new one.",
             next: "Run: watchboxctl stream top", severity: .error,
             messageID: "7a0b6b174b02d30e1396e54a22bf8fe7"),
+        CatalogEntry(
+            code: .relayRedirects, title: "The relay sends a camera to a place that is not allowed",
+            cause: "It moved to another host, or it makes the box connect where it should not.",
+            selfHealing: "Does not go there; connects to the configured URL again.",
+            next: "If the relay did move: set its new URL, or allow the host with redirect_hosts of the relay",
+            severity: .warning, messageID: "5b1d4c0a9e5f4a6f8c57d2f0b1f6a3e9"),
         CatalogEntry(
             code: .noCarrier, title: "No network cable or no wireless link",
             cause: "The interface has no carrier.",
