@@ -275,7 +275,7 @@ let package = Package(
         tests("KeyAccess", ["KeyAccess", "Wire"], fixtures: true),
         tests("Cryptography", ["Cryptography", "NanoTDF", "Wire"], fixtures: true),
         tests(
-            "HTTPClient", ["HTTPClient"],
+            "HTTPClient", ["HTTPClient", "Cryptography"],
             // For a name look-up that hangs: libcurl then finds the test's.
             linking: [.unsafeFlags(["-Xlinker", "--export-dynamic-symbol=getaddrinfo"])]),
         tests("KeyAccessClient", ["KeyAccessClient", "KeyAccess", "HTTPClient", "Cryptography", "NanoTDF", "Wire"]),

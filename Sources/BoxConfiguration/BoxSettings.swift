@@ -50,6 +50,8 @@ public struct RelaySettings: Equatable, Sendable {
     /// Certificates (PEM) that are trusted instead of the system's.
     public var caFile: String?
     public var profile: CameraConfiguration.RelayProfile
+    /// `sha256//BASE64` of its public key; nil: any that the certificates vouch for.
+    public var publicKeyPin: String?
     /// Hosts beside its own that it may send cameras to, `host` or `host:port`.
     public var redirectHosts: [String]
     /// Name of the secret of scope `box` that holds the whole URL; it is used instead of `url`.
@@ -57,11 +59,12 @@ public struct RelaySettings: Equatable, Sendable {
 
     public init(
         url: String? = nil, caFile: String? = nil, profile: CameraConfiguration.RelayProfile = .keepsMetadata,
-        redirectHosts: [String] = [], secret: String? = nil
+        publicKeyPin: String? = nil, redirectHosts: [String] = [], secret: String? = nil
     ) {
         self.url = url
         self.caFile = caFile
         self.profile = profile
+        self.publicKeyPin = publicKeyPin
         self.redirectHosts = redirectHosts
         self.secret = secret
     }
@@ -72,12 +75,15 @@ public struct KeyAccessSettings: Equatable, Sendable {
     public var url: String
     /// Certificates (PEM) that are trusted instead of the system's.
     public var caFile: String?
+    /// `sha256//BASE64` of its public key; nil: any that the certificates vouch for.
+    public var publicKeyPin: String?
     /// Name of the secret of scope `box` that holds the access token.
     public var secret: String?
 
-    public init(url: String, caFile: String? = nil, secret: String? = nil) {
+    public init(url: String, caFile: String? = nil, publicKeyPin: String? = nil, secret: String? = nil) {
         self.url = url
         self.caFile = caFile
+        self.publicKeyPin = publicKeyPin
         self.secret = secret
     }
 }

@@ -111,17 +111,18 @@ extension CameraSettings {
 extension RelaySettings {
     func document(stream: String) -> CameraConfiguration.Relay {
         let hosts = redirectHosts.isEmpty ? nil : redirectHosts
-        if let secret { return .init(urlFile: CredentialReference.to(secret), caFile: caFile, redirectHosts: hosts) }
         return .init(
-            url: url.map { Location.publishing($0, stream: stream) }, caFile: caFile, redirectHosts: hosts)
+            url: secret == nil ? url.map { Location.publishing($0, stream: stream) } : nil,
+            urlFile: secret.map (CredentialReference.to), caFile: caFile, publicKeyPin: publicKeyPin,
+            redirectHosts: hosts)
     }
 }
 
 extension KeyAccessSettings {
     func document(stateDirectory: String) -> KASConfiguration {
         KASConfiguration(
-            url: url, token: secret.map { .file(CredentialReference.to($0)) } ?? .none,
-            certificateAuthorityFile: caFile,
+            url: url, token: secret.map { .file(CredentialReference.to($0)) } ?? .none, certificateAuthorityFile: caFile,
+            publicKeyPin: publicKeyPin,
             publicKeyCacheFile: "\(stateDirectory)/kas-public-key.json")
     }
 }
@@ -160,6 +161,7 @@ struct CameraDocumentField {
             ("source.network.transcoding.bitrate", "camera", "bitrate"),
             ("source.network.transcoding.gopSeconds", "camera", "gop"),
             ("source", "camera", "source"), ("relay.urlFile", "relay", "secret"),
+            ("relay.publicKeyPin", "relay", "public_key_pin"), ("kas.publicKeyPin", "kas", "public_key_pin"),
             ("relay.redirectHosts", "relay", "redirect_hosts"), ("relay", "relay", "url"),
             ("kas", "kas", "url"), ("rotation", "camera", "rotate_seconds"), ("policy.dissem", "camera", "viewers"),
             ("policy", "camera", "attributes"),
@@ -168,7 +170,7 @@ struct CameraDocumentField {
         let origin = keys.first { field.hasPrefix($0.prefix) }
         let key = origin?.key ?? "source"
         let object = origin?.object ?? "camera"
-        if field.hasPrefix("source.device.") || field.hasPrefix("source.network.") {
+        if field.hasPrefix("source.device.") || field.hasPrefix("source.network.") || field.hasSuffix(".publicKeyPin") {
             // Names no field of the document, and quotes nothing but numbers.
             return CameraDocumentField(
                 object: object, key: key, reason: "it \(problem.reason)", next: problem.next)

@@ -36,6 +36,10 @@ enum KeyTable {
             ),
             KeyDefinition("ca_file", .path, "Certificates (PEM) that are trusted instead of the system's."),
             KeyDefinition(
+                "public_key_pin", .certificatePin, words: "any key that the certificates vouch for",
+                "SHA-256 of the relay's public key (SubjectPublicKeyInfo): it holds in addition to the certificates, and where it does not fit, nothing is sent. Needs `rtmps://`."
+            ),
+            KeyDefinition(
                 "profile", .choice(CameraConfiguration.RelayProfile.allCases.map(\.rawValue)),
                 default: .string(CameraConfiguration.RelayProfile.keepsMetadata.rawValue),
                 "What the relay does to metadata; `watchboxctl relay test` finds it out."),
@@ -56,6 +60,10 @@ enum KeyTable {
                 "url", .keyAccessURL, required: true,
                 "`https://` URL of the KAS, or `http://` on this machine; without user, password and query."),
             KeyDefinition("ca_file", .path, "Certificates (PEM) that are trusted instead of the system's."),
+            KeyDefinition(
+                "public_key_pin", .certificatePin, words: "any key that the certificates vouch for",
+                "SHA-256 of the KAS's public key (SubjectPublicKeyInfo): it holds in addition to the certificates, and where it does not fit, it is told nothing and not believed. Needs `https://`."
+            ),
             KeyDefinition("secret", .secretName, "Name of a stored secret of the box that holds the access token."),
         ])
 

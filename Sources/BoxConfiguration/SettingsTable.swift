@@ -47,12 +47,16 @@ extension RelaySettings: SettingsTable {
         self.init(
             url: values.text("url"), caFile: values.text("ca_file"),
             profile: values.text("profile").flatMap(CameraConfiguration.RelayProfile.init) ?? .keepsMetadata,
-            redirectHosts: values.list("redirect_hosts"), secret: values.text("secret"))
+            publicKeyPin: values.text("public_key_pin"), redirectHosts: values.list("redirect_hosts"),
+            secret: values.text("secret"))
     }
 
     var values: [String: ConfigurationValue] {
         var values = [String: ConfigurationValue](
-            present: ["url": url, "ca_file": caFile, "profile": profile.rawValue, "secret": secret])
+            present: [
+                "url": url, "ca_file": caFile, "profile": profile.rawValue, "public_key_pin": publicKeyPin,
+                "secret": secret,
+            ])
         values["redirect_hosts"] = .strings(redirectHosts)
         return values
     }
@@ -63,11 +67,13 @@ extension KeyAccessSettings: SettingsTable {
 
     init(values: [String: ConfigurationValue]) {
         self.init(
-            url: values.text("url") ?? "", caFile: values.text("ca_file"), secret: values.text("secret"))
+            url: values.text("url") ?? "", caFile: values.text("ca_file"),
+            publicKeyPin: values.text("public_key_pin"), secret: values.text("secret"))
     }
 
     var values: [String: ConfigurationValue] {
-        [String: ConfigurationValue](present: ["url": url, "ca_file": caFile, "secret": secret])
+        [String: ConfigurationValue](
+            present: ["url": url, "ca_file": caFile, "public_key_pin": publicKeyPin, "secret": secret])
     }
 }
 

@@ -184,7 +184,7 @@ extension KeyDefinition.Kind {
         case .networks: "Use [\"192.0.2.0/24\", \"2001:db8::/32\"]"
         case .hosts: "Use [\"relay2.example.net\", \"relay3.example.net:1936\"]"
         case .soundDevice: "Use ALSA's name in quotes, such as \"hw:CARD=C920\"; watchboxctl discover shows them"
-        case .certificatePin: "Use \"sha256//…\", as watchboxctl camera test shows it"
+        case .certificatePin: "Use \"sha256//…\" and 44 characters; watchboxctl camera test shows that of a camera"
         case .macAddress: "Use six pairs of digits in lower case, such as \"00:11:22:aa:bb:cc\""
         }
     }

@@ -32,6 +32,7 @@ extension CameraConfiguration {
         }
         validateSource(expect)
         validateRelay(expect)
+        checkPin(kas.publicKeyPin, of: kas.url, isSecure: "https://", "kas.publicKeyPin", expect)
         let isWeb = kas.url.hasPrefix("https://") || kas.url.hasPrefix("http://")
         expect(
             isWeb && !kas.url.contains("@") && !kas.url.contains("?"), "kas.url",
@@ -97,6 +98,7 @@ extension CameraConfiguration {
         case (nil, let file?):
             expect(!file.isEmpty, "relay.urlFile", "is empty", "Name the file that holds the relay's URL")
         }
+        checkPin(relay.publicKeyPin, of: relay.url, isSecure: "rtmps://", "relay.publicKeyPin", expect)
         let hosts = relay.redirectHosts ?? []
         expect(
             hosts.count <= RedirectHost.countLimit, "relay.redirectHosts",
@@ -106,6 +108,17 @@ extension CameraConfiguration {
                 RedirectHost(host) != nil, "relay.redirectHosts[\(index)]", "is not a host",
                 "Use \"relay2.example.net\", or \"relay2.example.net:1936\"")
         }
+    }
+
+    /// - Parameter url: nil when it is a secret.
+    private func checkPin(
+        _ pin: String?, of url: String?, isSecure scheme: String, _ field: String, _ expect: Expectation
+    ) {
+        guard let pin else { return }
+        expect(Network.isPin(pin), field, "is not the pin of a public key", "Use \"sha256//…\"")
+        expect(
+            url?.lowercased().hasPrefix(scheme) ?? true, field, "stands beside a URL without TLS",
+            "Use \(scheme) in the URL, or take the pin out")
     }
 
     private func validatePolicy(_ expect: Expectation) {

@@ -29,15 +29,20 @@ public struct CameraConfiguration: Codable, Equatable, Sendable {
         public var urlFile: String?
         /// Certificates (PEM) that are trusted instead of the system's.
         public var caFile: String?
+        /// "sha256//" and the Base64 of the SHA-256 of the relay's SubjectPublicKeyInfo: holds in addition to the chain, and
+        /// wherever the relay sends the camera. Nil: any key that the chain vouches for.
+        public var publicKeyPin: String?
         /// Hosts beside its own that the relay may send the camera to, `host` or `host:port` (`RedirectHost`); nil: none.
         public var redirectHosts: [String]?
 
         public init(
-            url: String? = nil, urlFile: String? = nil, caFile: String? = nil, redirectHosts: [String]? = nil
+            url: String? = nil, urlFile: String? = nil, caFile: String? = nil, publicKeyPin: String? = nil,
+            redirectHosts: [String]? = nil
         ) {
             self.url = url
             self.urlFile = urlFile
             self.caFile = caFile
+            self.publicKeyPin = publicKeyPin
             self.redirectHosts = redirectHosts
         }
     }

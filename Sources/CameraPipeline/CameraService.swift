@@ -29,6 +29,7 @@ public final class CameraService: Service {
     private let frameLog: FrameLog?
     private let supplySettings: CollectionSupply.Settings
     private let address: RelayAddress
+    private let tls: RTMPClientTLS
     private let clear: ClearPermit?
     private let backoff: ReconnectBackoff.Configuration
     private let logger: Logger
@@ -88,6 +89,7 @@ public final class CameraService: Service {
             clear.map { StreamSealer(clearForTests: $0, options: options) }
             ?? StreamSealer(options: options, clock: { clock.time(at: $0) })
         address = RelayAddress(configuration)
+        tls = try RTMPClientTLS(authorityFile: configuration.relay.caFile, pin: configuration.relay.publicKeyPin)
         self.clear = clear
         self.backoff = backoff
         self.configuration = configuration
@@ -240,7 +242,8 @@ public final class CameraService: Service {
                 switch report {
                 case .collection(let collection): await pump.offer(collection)
                 case .keyChanged: await pump.replaceCollections()
-                case .noKey(let reason): monitor.enter(.waitingForKey, reason: reason, code: .noKey)
+                case .noKey(let reason, let isDistrust):
+                    monitor.enter(.waitingForKey, reason: reason, code: isDistrust ? .certificateRefused : .noKey)
                 case .registered(let waiting, let time):
                     if let time { clock.kasSaid(time: time, at: NIODeadline.now().uptimeNanoseconds) }
                     monitor.headerRegistered(waiting: waiting)
@@ -275,7 +278,7 @@ public final class CameraService: Service {
                 continue
             }
             let began = monitor.current.connections
-            let outcome = await pump.publish(to: url, tls: RTMPClientTLS(authorityFile: configuration.relay.caFile))
+            let outcome = await pump.publish(to: url, tls: tls)
             let now = NIODeadline.now().uptimeNanoseconds
             if monitor.current.connections > began { backoff.streamStarted(at: monitor.current.publishedAt) }
             let retry: RetryClass

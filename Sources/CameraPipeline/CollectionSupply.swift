@@ -1,5 +1,6 @@
 internal import CameraModel
 internal import Cryptography
+internal import KeyAccessClient
 internal import Logging
 internal import NanoTDF
 internal import Synchronization
@@ -46,7 +47,8 @@ final class CollectionSupply: Sendable {
         /// Collections made before are for a key that the KAS has replaced.
         case keyChanged
         /// There is no key, and there never was one in this process.
-        case noKey(reason: String)
+        /// - Parameter isDistrust: what answers is not who it should be.
+        case noKey(reason: String, isDistrust: Bool)
         /// - Parameters:
         ///   - waiting: headers that are not registered yet.
         ///   - time: the KAS's, Unix milliseconds; nil when it does not tell.
@@ -133,7 +135,8 @@ final class CollectionSupply: Sendable {
                 if Task.isCancelled { return }
                 guard known != nil else {
                     failures += 1
-                    await report(.noKey(reason: "\(error)"))
+                    let isDistrust = (error as? KeyAccessError)?.isDistrust ?? false
+                    await report(.noKey(reason: "\(error)", isDistrust: isDistrust))
                     guard (try? await Task.sleep(for: Self.delay(after: failures, in: settings.retry))) != nil else {
                         return
                     }

@@ -14,6 +14,12 @@ public struct KeyAccessOptions: ParsableArguments {
     public var certificateAuthorityFile: String?
 
     @Option(
+        name: .customLong("kas-pin"),
+        help: ArgumentHelp(
+            "The only public key of the KAS that is accepted, beside its certificates.", valueName: "sha256//…"))
+    public var publicKeyPin: String?
+
+    @Option(
         name: .customLong("kas-public-key-cache"),
         help: "File that keeps the KAS's public key, so that a camera can start while the KAS is away.")
     public var publicKeyCacheFile: String?
@@ -23,6 +29,6 @@ public struct KeyAccessOptions: ParsableArguments {
     public var configuration: KASConfiguration {
         KASConfiguration(
             url: url, token: tokenFile.map { .file($0) } ?? .none, certificateAuthorityFile: certificateAuthorityFile,
-            publicKeyCacheFile: publicKeyCacheFile)
+            publicKeyPin: publicKeyPin, publicKeyCacheFile: publicKeyCacheFile)
     }
 }

@@ -38,7 +38,8 @@ struct DocumentSample: Sendable {
             Self(
                 RelayRequest(
                     url: "rtmps://live.example.net/live", certificateAuthorityFile: "/etc/watchbox/ca.pem",
-                    profile: "keeps-metadata")), Self(keyAccess), Self(SecretRequest(secret: "…"), isShown: false),
+                    publicKeyPin: pin, profile: "keeps-metadata")), Self(keyAccess),
+            Self(SecretRequest(secret: "…"), isShown: false),
             Self(HandOverRequest(secrets: ["kas-token": "…"]), isShown: false),
             Self(
                 EventDocument(
@@ -160,16 +161,20 @@ struct DocumentSample: Sendable {
             headersRegistered: 4, headersUnregistered: 0)
     }
 
+    private static let pin = "sha256//AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+
     private static var relay: RelayDocument {
         RelayDocument(
             name: "main", url: "rtmps://live.example.net/live", hasSecret: true,
-            certificateAuthorityFile: "/etc/watchbox/ca.pem", profile: "keeps-metadata", origin: "watchbox.toml:3",
+            certificateAuthorityFile: "/etc/watchbox/ca.pem", publicKeyPin: pin, profile: "keeps-metadata",
+            origin: "watchbox.toml:3",
             cameras: ["front"])
     }
 
     private static var keyAccess: KeyAccessDocument {
         KeyAccessDocument(
-            url: "https://kas.example.net/kas", certificateAuthorityFile: "/etc/watchbox/ca.pem", hasToken: true,
+            url: "https://kas.example.net/kas", certificateAuthorityFile: "/etc/watchbox/ca.pem", publicKeyPin: pin,
+            hasToken: true,
             tokenEndsAt: 1_790_600_000, code: .tokenEndsSoon, camerasWithOwnToken: 1, origin: "watchbox.toml:4")
     }
 

@@ -36,11 +36,14 @@ public enum CertificatePin {
     }
 
     /// Whether the text has the form of a pin.
-    public static func isPin(_ text: String) -> Bool {
-        guard text.hasPrefix(prefix), text.utf8.count == prefix.utf8.count + 44 else { return false }
+    public static func isPin(_ text: String) -> Bool { digest(pin: text) != nil }
+
+    /// The SHA-256 that a pin names, 32 bytes; nil for a text that is no pin.
+    public static func digest(pin text: String) -> [UInt8]? {
+        guard text.hasPrefix(prefix), text.utf8.count == prefix.utf8.count + 44 else { return nil }
         let digits = text.dropFirst(prefix.count)
-        guard let digest = try? Base64.decode(digits), digest.count == 32 else { return false }
+        guard let digest = try? Base64.decode(digits), digest.count == 32 else { return nil }
         // The decoder takes the URL alphabet as well; whoever compares pins as text must not.
-        return Base64.encode(digest) == digits
+        return Base64.encode(digest) == digits ? digest : nil
     }
 }

@@ -44,9 +44,9 @@ extension Catalog {
         CatalogEntry(
             code: .certificateRefused, title: "A server is not trusted",
             cause:
-                "Its certificate has ended, is for another name, or is signed by an authority that this box does not know.",
+                "Its certificate has ended, is for another name, is signed by an authority that this box does not know, or has another key than the pinned one.",
             selfHealing: "Sends nothing there and tries again.",
-            next: "Check the name and the authority: watchboxctl relay test", severity: .error,
+            next: "Check the name, the authority and the pin: watchboxctl relay test", severity: .error,
             messageID: "d106ed38bc5076341711efcb20f65796"),
         CatalogEntry(
             code: .keyAccessUnreachable, title: "The key access server does not answer",

@@ -19,6 +19,9 @@ public final class HTTPClient: Sendable {
     public struct Configuration: Sendable {
         /// Trusted certificates (PEM) in place of the system's; nil for the system's.
         public var certificateAuthorityFile: String?
+        /// "sha256//" and the Base64 of the SHA-256 of the server's SubjectPublicKeyInfo: the only key that is accepted
+        /// in a certificate that is also verified. Plain HTTP is refused then. Nil: any key.
+        public var publicKeyPin: String?
         public var plainHTTP: PlainHTTP
         /// How long the thread and its connections outlive the last request.
         public var idleTime: Duration
@@ -26,10 +29,12 @@ public final class HTTPClient: Sendable {
         public var maximumRequests: Int
 
         public init(
-            certificateAuthorityFile: String? = nil, plainHTTP: PlainHTTP = .loopbackOnly,
+            certificateAuthorityFile: String? = nil, publicKeyPin: String? = nil,
+            plainHTTP: PlainHTTP = .loopbackOnly,
             idleTime: Duration = .seconds(20), maximumRequests: Int = 64
         ) {
             self.certificateAuthorityFile = certificateAuthorityFile
+            self.publicKeyPin = publicKeyPin
             self.plainHTTP = plainHTTP
             self.idleTime = idleTime
             self.maximumRequests = maximumRequests

@@ -52,13 +52,15 @@ struct TransferOptions {
     }
 
     /// Whose certificate is accepted, and that TLS 1.2 is the least.
-    mutating func set(_ trust: HTTPTrust, certificateAuthorityFile: String?) {
+    /// - Parameter publicKeyPin: holds beside the chain, for `.system`.
+    mutating func set(_ trust: HTTPTrust, certificateAuthorityFile: String?, publicKeyPin: String? = nil) {
         set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         let verifies = trust == .system
         set(CURLOPT_SSL_VERIFYPEER, verifies ? 1 : 0)
         set(CURLOPT_SSL_VERIFYHOST, verifies ? 2 : 0)
         switch trust {
         case .system:
+            if let publicKeyPin { set(CURLOPT_PINNEDPUBLICKEY, publicKeyPin) }
             guard let certificateAuthorityFile else { return }
             // The directory would be searched beside the file.
             set(CURLOPT_CAINFO, certificateAuthorityFile)

@@ -1,4 +1,5 @@
 internal import CCurl
+internal import Cryptography
 
 /// One libcurl easy handle at work for one exchange; lives on the worker thread.
 final class Transfer {
@@ -31,6 +32,12 @@ final class Transfer {
             guard Self.isValid(header) else { throw .invalidHeader(name: Self.printable(header.name)) }
         }
         url = try TargetURL(request.url, unixSocketPath: request.unixSocketPath, plainHTTP: configuration.plainHTTP)
+        if let pin = configuration.publicKeyPin, request.trust == .system {
+            // libcurl takes what is not a pin for the name of a file, and would not look at one without TLS.
+            let fault: TrustFault? =
+                !CertificatePin.isPin(pin) ? .invalidPin : !url.isEncrypted ? .pinWithoutTLS : nil
+            if let fault { throw .tlsFailed(host: url.host, reason: fault.rawValue) }
+        }
         if url.isEncrypted {
             try request.trust.check(host: url.host)
             guard request.trust != .firstUse || request.digest == nil else {
@@ -62,7 +69,9 @@ final class Transfer {
         isFine = set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)) && isFine
         isFine = set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1) && isFine
         var options = TransferOptions(raw)
-        options.set(request.trust, certificateAuthorityFile: configuration.certificateAuthorityFile)
+        options.set(
+            request.trust, certificateAuthorityFile: configuration.certificateAuthorityFile,
+            publicKeyPin: configuration.publicKeyPin)
         if let digest = request.digest { setUp(digest, request, &options) }
         isFine = options.isFine && isFine
         if let path = request.unixSocketPath { isFine = set(CURLOPT_UNIX_SOCKET_PATH, path) && isFine }
@@ -242,7 +251,9 @@ final class Transfer {
             return connected > 0
                 ? .timedOut(host: host, after: request.totalTimeout)
                 : .connectTimedOut(host: host, after: min(request.connectTimeout, request.totalTimeout))
-        case CURLE_SSL_PINNEDPUBKEYNOTMATCH: return .pinMismatch(host: host)
+        case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
+            return request.trust == .system
+                ? .tlsFailed(host: host, reason: TrustFault.pinnedKey.rawValue) : .pinMismatch(host: host)
         case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CIPHER,
             CURLE_SSL_ISSUER_ERROR, CURLE_SSL_ENGINE_INITFAILED, CURLE_SSL_CERTPROBLEM, CURLE_USE_SSL_FAILED:
             return .tlsFailed(host: host, reason: reason)

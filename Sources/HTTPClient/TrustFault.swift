@@ -1,6 +1,8 @@
 /// What is wrong between a request's `HTTPTrust` and the server; the raw value is the reason of a `.tlsFailed`.
 enum TrustFault: String {
     case mismatch = "its certificate is not the one that was accepted"
+    case pinnedKey = "its public key is not the pinned one"
+    case pinWithoutTLS = "a public key is pinned, but the URL is not https"
     case invalidPin = "the stored pin does not have the form sha256//BASE64"
     case credentials = "credentials are not sent to a server whose certificate nobody has accepted yet"
 
@@ -9,6 +11,9 @@ enum TrustFault: String {
         switch self {
         case .mismatch:
             "If the certificate was renewed on purpose, accept the new one; if not, find out who answers there."
+        case .pinnedKey:
+            "Compare the pin with the server's certificate: if its owner has a new key, set the new pin; if not, beware."
+        case .pinWithoutTLS: "Use an https URL, or take the pin out."
         case .invalidPin: "Accept the server's certificate again."
         case .credentials: "Accept the server's certificate first."
         }
@@ -23,6 +28,9 @@ extension HTTPClientError {
 
     /// Whether it is a `pinMismatch`: a changed certificate is the operator's decision, never one for a retry.
     public var isPinMismatch: Bool {
-        if case .tlsFailed(_, TrustFault.mismatch.rawValue) = self { true } else { false }
+        switch self {
+        case .tlsFailed(_, TrustFault.mismatch.rawValue), .tlsFailed(_, TrustFault.pinnedKey.rawValue): true
+        default: false
+        }
     }
 }

@@ -10,6 +10,9 @@ public struct KASConfiguration: Equatable, Sendable {
     public var token: AccessTokenSource
     /// Trusted certificates (PEM) in place of the system's.
     public var certificateAuthorityFile: String?
+    /// "sha256//" and the Base64 of the SHA-256 of the KAS's SubjectPublicKeyInfo: holds in addition to the chain. Nil: any
+    /// key that the chain vouches for.
+    public var publicKeyPin: String?
     /// Tried first when a key comes; the other ones of `SessionSalt` after it.
     public var sessionSalt: SessionSalt
     public var keyIdentifier: KeyIdentifierUse
@@ -21,6 +24,7 @@ public struct KASConfiguration: Equatable, Sendable {
 
     public init(
         url: String, token: AccessTokenSource = .none, certificateAuthorityFile: String? = nil,
+        publicKeyPin: String? = nil,
         sessionSalt: SessionSalt = .l1l, keyIdentifier: KeyIdentifierUse = .automatic,
         publicKeyCacheFile: String? = nil,
         connectTimeout: Duration = .seconds(5), timeout: Duration = .seconds(10)
@@ -28,6 +32,7 @@ public struct KASConfiguration: Equatable, Sendable {
         self.url = url
         self.token = token
         self.certificateAuthorityFile = certificateAuthorityFile
+        self.publicKeyPin = publicKeyPin
         self.sessionSalt = sessionSalt
         self.keyIdentifier = keyIdentifier
         self.publicKeyCacheFile = publicKeyCacheFile
@@ -52,7 +57,9 @@ public struct KASConfiguration: Equatable, Sendable {
 
     /// One client for all requests to this KAS, so that they share connections.
     public func makeHTTPClient() -> HTTPClient {
-        HTTPClient(configuration: HTTPClient.Configuration(certificateAuthorityFile: certificateAuthorityFile))
+        HTTPClient(
+            configuration: HTTPClient.Configuration(
+                certificateAuthorityFile: certificateAuthorityFile, publicKeyPin: publicKeyPin))
     }
 }
 
@@ -88,7 +95,8 @@ public enum KeyIdentifierUse: String, Codable, CaseIterable, Sendable {
 
 extension KASConfiguration: Codable {
     private enum CodingKeys: String, CodingKey {
-        case url, token, tokenFile, certificateAuthorityFile, sessionSalt, keyIdentifier, publicKeyCacheFile
+        case url, token, tokenFile, certificateAuthorityFile, publicKeyPin, sessionSalt, keyIdentifier,
+            publicKeyCacheFile
         case connectTimeoutSeconds, timeoutSeconds
     }
 
@@ -101,6 +109,7 @@ extension KASConfiguration: Codable {
             token = .value(value)
         }
         certificateAuthorityFile = try container.decodeIfPresent(String.self, forKey: .certificateAuthorityFile)
+        publicKeyPin = try container.decodeIfPresent(String.self, forKey: .publicKeyPin)
         sessionSalt = try container.decodeIfPresent(SessionSalt.self, forKey: .sessionSalt) ?? sessionSalt
         keyIdentifier = try container.decodeIfPresent(KeyIdentifierUse.self, forKey: .keyIdentifier) ?? keyIdentifier
         publicKeyCacheFile = try container.decodeIfPresent(String.self, forKey: .publicKeyCacheFile)
@@ -119,6 +128,7 @@ extension KASConfiguration: Codable {
         case .held: break
         }
         try container.encodeIfPresent(certificateAuthorityFile, forKey: .certificateAuthorityFile)
+        try container.encodeIfPresent(publicKeyPin, forKey: .publicKeyPin)
         try container.encode(sessionSalt, forKey: .sessionSalt)
         try container.encode(keyIdentifier, forKey: .keyIdentifier)
         try container.encodeIfPresent(publicKeyCacheFile, forKey: .publicKeyCacheFile)

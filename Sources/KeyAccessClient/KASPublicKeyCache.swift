@@ -68,9 +68,10 @@ public actor KASPublicKeyCache {
     private func readFileOnce() {
         guard !isFileRead else { return }
         isFileRead = true
-        guard let key = file?.read(), key.url == connection.configuration.base, (try? recipient(key)) != nil else {
-            return
-        }
+        let configuration = connection.configuration
+        guard let key = file?.read(), key.url == configuration.base, (try? recipient(key)) != nil,
+            configuration.publicKeyPin == nil || key.publicKeyPin == configuration.publicKeyPin
+        else { return }
         state.restored(key, wallClock: wallClock(), at: monotonic())
     }
 
@@ -112,7 +113,7 @@ public actor KASPublicKeyCache {
         }
         return KnownPublicKey(
             url: base, publicKey: answer.publicKey, kid: answer.kid, etag: tag, fetchedAt: wallClock(),
-            readsIdentifiers: Self.readsIdentifiers(response))
+            readsIdentifiers: Self.readsIdentifiers(response), publicKeyPin: connection.configuration.publicKeyPin)
     }
 
     private static func readsIdentifiers(_ response: HTTPResponse) -> Bool {

@@ -63,8 +63,14 @@ public enum KeyAccessError: Error, Equatable, Sendable {
         case never
     }
 
+    /// What answers is not who it should be, or nobody knows: it was told nothing, and is not believed.
+    public var isDistrust: Bool {
+        if case .unreachable(.tlsFailed) = self { true } else { false }
+    }
+
     public var retry: Retry {
         switch self {
+        case .unreachable(let error) where error.isPinMismatch: .late
         case .unreachable, .slow, .garbage, .notAKeyService, .invalidKey, .crypto: .soon
         case .status(let status, _): status == 408 || status == 429 || status >= 500 ? .soon : .late
         case .tokenUnreadable, .configuration, .denied: .late

@@ -10,6 +10,8 @@ struct KnownPublicKey: Codable, Equatable, Sendable {
     var fetchedAt: Int64
     /// The KAS said that headers may name its key. Absent in files of earlier versions.
     var readsIdentifiers: Bool?
+    /// Of the server that it was read from; a key that was read without the pin that is set now is not used.
+    var publicKeyPin: String?
 }
 
 /// Which public key is used, and when the KAS is asked again (nanotdf-and-kas.md §1.7): pure, time is an argument.

@@ -79,6 +79,9 @@ final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
                 // Not now: the caller has not got its connection object yet.
                 return eventLoop.execute { self.fail(error) }
             }
+        } else if tls.publicKeyPin != nil {
+            let error = RTMPTransportError(.tlsConfiguration("a public key is pinned, but the URL is not rtmps"))
+            return eventLoop.execute { self.fail(error) }
         }
         deadline = schedule(after: configuration.connectDeadline) { self.fail(RTMPTransportError(.timedOut(.connect))) }
         let highWater = configuration.writeHighWater

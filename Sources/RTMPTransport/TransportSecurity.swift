@@ -16,6 +16,17 @@ public struct RTMPClientTLS: Equatable, Sendable {
         self.publicKeyPin = publicKeyPin
     }
 
+    /// - Parameter pin: "sha256//" and the Base64 of `publicKeyPin`; nil for none.
+    /// - Throws: `.tlsConfiguration` for a text that is no pin.
+    public init(authorityFile: String?, pin: String?) throws(RTMPTransportError) {
+        self.init(authorityFile: authorityFile)
+        guard let pin else { return }
+        guard let digest = CertificatePin.digest(pin: pin) else {
+            throw RTMPTransportError(.tlsConfiguration("the pin of its public key is not sha256//BASE64"))
+        }
+        publicKeyPin = digest
+    }
+
     func makeHandler(serverName: String) throws(RTMPTransportError) -> NIOSSLClientHandler {
         do {
             let context = try makeContext()

@@ -19,26 +19,33 @@ struct KASSetCommand: AsyncParsableCommand {
     @Option(help: "PEM file of the authorities to trust for the KAS instead of the system's.")
     var kasCA: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "The only public key of the KAS that is accepted, beside its certificates; \"\" for any.",
+            valueName: "sha256//…"))
+    var kasPin: String?
+
     @Option(help: "File that holds the access token; it is encrypted for this box. - for standard input.")
     var tokenFile: String?
 
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        guard url != nil || kasCA != nil || tokenFile != nil else {
-            throw ValidationError("Name --url, --kas-ca or --token-file.")
+        guard url != nil || kasCA != nil || kasPin != nil || tokenFile != nil else {
+            throw ValidationError("Name --url, --kas-ca, --kas-pin or --token-file.")
         }
     }
 
     func run() async throws {
         let client = output.client
         let token = try Secret.given(file: tokenFile)
-        if url != nil || kasCA != nil {
+        if url != nil || kasCA != nil || kasPin != nil {
             let (current, tag) = try await asking("the KAS was not changed") { () throws(ControlClientError) in
                 try await client.getTagged(KeyAccessDocument.self, "/api/v1/kas")
             }
             let wanted = KeyAccessDocument(
-                url: url ?? current.url, certificateAuthorityFile: kasCA ?? current.certificateAuthorityFile)
+                url: url ?? current.url, certificateAuthorityFile: kasCA ?? current.certificateAuthorityFile,
+                publicKeyPin: kasPin)
             try await asking("the KAS was not changed") { () throws(ControlClientError) in
                 try await client.send(.put, "/api/v1/kas", body: wanted, ifMatch: tag)
             }
@@ -71,6 +78,10 @@ struct KASTestCommand: AsyncParsableCommand {
     @Option(help: "PEM file of the authorities to trust for the KAS instead of the system's.")
     var kasCA: String?
 
+    @Option(
+        help: ArgumentHelp("The only public key that is accepted, beside the certificates.", valueName: "sha256//…"))
+    var kasPin: String?
+
     @OptionGroup var output: OutputOptions
 
     private struct Document: Encodable {
@@ -82,7 +93,7 @@ struct KASTestCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        var (url, authority) = (url, kasCA)
+        var (url, authority, pin) = (url, kasCA, kasPin)
         if url == nil {
             let client = output.client
             let configured = try await asking("the KAS is not known") { () throws(ControlClientError) in
@@ -90,6 +101,7 @@ struct KASTestCommand: AsyncParsableCommand {
             }
             url = configured.url
             authority = authority ?? configured.certificateAuthorityFile
+            pin = pin ?? configured.publicKeyPin
         }
         guard let url else {
             throw CommandFailure(
@@ -102,7 +114,7 @@ struct KASTestCommand: AsyncParsableCommand {
         let begin = clock.now
         do {
             let key = try await KASProbe.publicKeyFingerprint(
-                KASConfiguration(url: url, certificateAuthorityFile: authority))
+                KASConfiguration(url: url, certificateAuthorityFile: authority, publicKeyPin: pin))
             progress.clear()
             let document = Document(
                 url: url, fingerprint: key, milliseconds: (clock.now - begin) / .milliseconds(1))

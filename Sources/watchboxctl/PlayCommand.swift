@@ -29,6 +29,11 @@ struct PlayCommand: AsyncParsableCommand {
     @Option(help: "PEM file of the authorities to trust for the relay instead of the system's.")
     var relayCA: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "The only public key of the relay that is accepted, beside its certificates.", valueName: "sha256//…"))
+    var relayPin: String?
+
     @OptionGroup var keyAccess: KeyAccessOptions
 
     @Option(name: .shortAndLong, help: "film.mp4, film.ts, or - for MPEG-TS on standard output.")
@@ -197,9 +202,13 @@ struct PlayCommand: AsyncParsableCommand {
                 what: "nothing can be played", why: "the URL is not understood: \(error)",
                 next: "use rtmp://host/app/stream or rtmps://host/app/stream", status: .usage)
         }
+        let tls: RTMPClientTLS
+        do { tls = try RTMPClientTLS(authorityFile: relayCA, pin: relayPin) } catch {
+            throw CommandFailure(what: "nothing can be played", why: error.why, next: error.next, status: .usage)
+        }
         let provider = KASKeyProvider(keyAccess.configuration)
         var configuration = ViewerConfiguration(
-            url: url, tls: RTMPClientTLS(authorityFile: relayCA),
+            url: url, tls: tls,
             mode: keyless ? .keyless : allowClear ? .sealedOrClear(provider) : .sealed(provider),
             recordingPath: record, untilStreamEnds: untilEnd)
         configuration.duration = duration.map { UInt64($0 * 1_000_000_000) }

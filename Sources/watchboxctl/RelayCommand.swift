@@ -37,6 +37,11 @@ struct RelayTestCommand: AsyncParsableCommand {
     @Option(help: "PEM file of the authorities to trust for the relay instead of the system's.")
     var relayCA: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "The only public key of the relay that is accepted, beside its certificates.", valueName: "sha256//…"))
+    var relayPin: String?
+
     @Flag(help: "Print a JSON document.")
     var json = false
 
@@ -49,10 +54,11 @@ struct RelayTestCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let probe = RelayProbe(url: try relayURL(), tls: RTMPClientTLS(authorityFile: relayCA))
+        let url = try relayURL()
         let progress = ProgressLine()
         let findings: RelayFindings
         do {
+            let probe = RelayProbe(url: url, tls: try RTMPClientTLS(authorityFile: relayCA, pin: relayPin))
             findings = try await probe.run { progress.step($0.rawValue) }
         } catch let error as RTMPTransportError {
             throw CommandFailure(

@@ -19,7 +19,7 @@ enum RelayTargets {
         RelayRequest(
             url: wanted.url ?? known?.url,
             certificateAuthorityFile: wanted.certificateAuthorityFile ?? known?.certificateAuthorityFile,
-            profile: wanted.profile ?? known?.profile)
+            publicKeyPin: wanted.publicKeyPin ?? known?.publicKeyPin, profile: wanted.profile ?? known?.profile)
     }
 
     /// The secret first: with it in place the relay's definition is complete at once, and a relay may be nothing but a
@@ -102,11 +102,17 @@ struct RelaySettingOptions: ParsableArguments {
     @Option(help: "PEM file of the authorities to trust for the relay instead of the system's.")
     var relayCA: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "The only public key of the relay that is accepted, beside its certificates; \"\" for any.",
+            valueName: "sha256//…"))
+    var relayPin: String?
+
     @Option(help: "keeps-metadata, or drops-metadata for a relay that rebuilds onMetaData.")
     var profile: String?
 
     var request: RelayRequest {
-        RelayRequest(url: url, certificateAuthorityFile: relayCA, profile: profile)
+        RelayRequest(url: url, certificateAuthorityFile: relayCA, publicKeyPin: relayPin, profile: profile)
     }
 
     func put(_ name: String, _ output: OutputOptions, done: String) async throws {
@@ -164,7 +170,7 @@ struct RelayEditCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard settings.request != RelayRequest() || settings.secretFile != nil else {
-            throw ValidationError("Name what changes: --url, --secret-file, --relay-ca or --profile.")
+            throw ValidationError("Name what changes: --url, --secret-file, --relay-ca, --relay-pin or --profile.")
         }
     }
 

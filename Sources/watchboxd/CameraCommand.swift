@@ -76,6 +76,14 @@ struct CameraCommand: AsyncParsableCommand {
     @Option(help: "PEM file of the authorities to trust for the relay instead of the system's.")
     var relayCA: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "The only public key of the relay that is accepted, beside its certificates.", valueName: "sha256//…"))
+    var relayPin: String?
+
+    @Option(help: "Host that the relay may send the camera to, HOST or HOST:PORT; may be repeated.")
+    var relayRedirectHost: [String] = []
+
     @Option(help: "Does the relay keep onMetaData (keeps-metadata), or rebuild it (drops-metadata)?")
     var relayProfile = "keeps-metadata"
 
@@ -294,7 +302,10 @@ struct CameraCommand: AsyncParsableCommand {
         }
         return CameraConfiguration(
             id: id, streamName: stream, source: media,
-            relay: .init(url: relay, urlFile: relayURLFile, caFile: relayCA), kas: keyAccess.configuration,
+            relay: .init(
+                url: relay, urlFile: relayURLFile, caFile: relayCA, publicKeyPin: relayPin,
+                redirectHosts: relayRedirectHost.isEmpty ? nil : relayRedirectHost),
+            kas: keyAccess.configuration,
             policy: .init(dataAttributes: attribute, dissem: dissem),
             rotation: .init(seconds: rotateSeconds, everyKeyFrame: rotateEveryKeyframe), relayProfile: profile,
             frameLog: frameLog, duration: duration)

@@ -58,11 +58,47 @@ struct CameraDocumentTests {
         #expect(error?.what.contains("`camera.front.rate`") == true)
     }
 
+    @Test func `pins and allowed hosts reach the camera`() throws {
+        let pin = "sha256//AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+        let relay =
+            "relay.main = { url = 'rtmps://r/live', public_key_pin = '\(pin)', redirect_hosts = ['two', 'Three:1936'] }"
+        let settings = Samples.settings(
+            "\(relay)\nkas = { url = 'https://k/kas', public_key_pin = '\(pin)' }\ncamera.front.source = 'test:'")
+        let front = try settings.cameraConfiguration("front", stateDirectory: "/s")
+        let json = String(decoding: try JSONEncoder().encode(front), as: UTF8.self).replacing("\\/", with: "/")
+        #expect(front.relay.publicKeyPin == pin)
+        #expect(json.split(separator: "\"publicKeyPin\":\"\(pin)\"").count == 3, "of the relay and of the KAS")
+        #expect(front.relay.redirectHosts == ["two", "Three:1936"])
+        #expect(Samples.settings(settings.toml()) == settings)
+    }
+
+    @Test(arguments: [
+        (
+            "relay.main = { url = 'rtmp://r/live', public_key_pin = 'sha256//AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=' }",
+            "stands beside a URL without TLS"
+        ),
+        ("relay.main = { url = 'rtmps://r/live', public_key_pin = 'sha256//x' }", "is not the pin of a"),
+        ("relay.main = { url = 'rtmps://r/live', redirect_hosts = ['a/b'] }", "has an entry that is no host, entry 1"),
+        ("relay.main = { url = 'rtmps://r/live', redirect_hosts = ['a', 'A.'] }", "says one thing twice, entry 2"),
+        (
+            "kas = { url = 'http://127.0.0.1/kas', public_key_pin = 'sha256//AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=' }",
+            "stands beside a URL without TLS"
+        ),
+    ])
+    func `a pin that cannot hold, or a host that is none, is told`(line: String, reason: String) {
+        let rest = [("relay", "relay.main.url = 'rtmps://r/live'"), ("kas", "kas.url = 'https://k/kas'")]
+            .filter { !line.hasPrefix($0.0) }.map(\.1)
+        let text = ([line, "camera.front.source = 'test:'"] + rest).joined(separator: "\n")
+        let (_, issues) = Samples.read(text)
+        #expect(issues.count == 1 && "\(issues)".contains(reason), "\(issues)")
+    }
+
     @Test func `each field that a camera refuses comes from a key`() {
         let fields = [
             "streamName", "source.file.path", "source.testPattern.width", "source.testPattern.height",
             "source.testPattern.frameRate", "source.testPattern.bitrate", "source.testPattern.gopSeconds", "relay.url",
-            "relay.urlFile", "kas.url", "source.device.path", "source.device.encoderMemoryFile", "rotation.seconds",
+            "relay.urlFile", "relay.redirectHosts[2]", "relay.publicKeyPin", "kas.publicKeyPin", "kas.url",
+            "source.device.path", "source.device.encoderMemoryFile", "rotation.seconds",
             "policy", "policy.dissem[3]", "policy.dataAttributes[0]",
         ]
         for field in fields {

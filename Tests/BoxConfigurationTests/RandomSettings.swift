@@ -61,7 +61,7 @@ struct RandomSettings {
                     "onvif://[fe80::1%25eth0]:8000/x",
                     "v4l2:/dev/v4l/by-id/c-\(pick(0...1 << 40))",
                 ].randomElement(using: &generator)!)
-        case .relayURL: .string("rtmp://relay-\(pick(0...9)).example.net:\(pick(1...65_535))/live")
+        case .relayURL: .string("rtmps://relay-\(pick(0...9)).example.net:\(pick(1...65_535))/live")
         case .keyAccessURL: .string("https://kas-\(pick(0...9)).example.net/kas")
         case .listenAddress: .string("[::]:\(pick(1...65_535))")
         case .path: .string("/etc/watch box/\(pick(0...9))'\".pem")

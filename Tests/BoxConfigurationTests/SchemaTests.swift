@@ -82,7 +82,8 @@ struct SchemaTests {
                 "identity_endpoint": .string("urn:uuid:1"), "identity_serial": .string("1"),
                 "identity_mac": .string("00:11:22:33:44:55"),
             ]),
-            RelaySettings(url: "u", caFile: "c", secret: "s"), KeyAccessSettings(url: "u", caFile: "c", secret: "s"),
+            RelaySettings(url: "u", caFile: "c", publicKeyPin: "p", secret: "s"),
+            KeyAccessSettings(url: "u", caFile: "c", publicKeyPin: "p", secret: "s"),
             HealthSettings(metricsListen: "m"),
             RelayServerSettings(
                 publishKeys: "p", playKeys: "p", playLinkSecret: "s", forwardFile: "f", apiListen: "a",

@@ -157,6 +157,25 @@ import Testing
             ])
     }
 
+    @Test func `a pin needs TLS, and a host a host's name`() {
+        let pin = "sha256//AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+        #expect(
+            problems(
+                valid {
+                    $0.relay = .init(url: "rtmps://r/live", publicKeyPin: pin, redirectHosts: ["two", "three:1"])
+                    $0.kas.publicKeyPin = pin
+                }) == [])
+        #expect(problems(valid { $0.relay = .init(urlFile: "/f", publicKeyPin: pin) }) == [])
+        let found = problems(
+            valid {
+                $0.relay.publicKeyPin = pin
+                $0.relay.redirectHosts = ["two", "a b"]
+                $0.kas.publicKeyPin = "sha1//x"
+            })
+        #expect(found.map(\.field) == ["relay.publicKeyPin", "relay.redirectHosts[1]", "kas.publicKeyPin"])
+        #expect(problems(valid { $0.relay.redirectHosts = Array(repeating: "a", count: 17) }).count == 1)
+    }
+
     @Test(arguments: [Double.nan, .infinity, -.infinity])
     func `a number that is none is refused, not trapped on`(value: Double) {
         let found = problems(

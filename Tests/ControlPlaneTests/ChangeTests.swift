@@ -202,6 +202,27 @@ struct ChangeTests {
         #expect(await control.send(.put, "relays/new", #"{"profile":"keeps-metadata"}"#).status == 400)
     }
 
+    @Test func `a pin stays until it is taken away, and one that is none is refused`() async throws {
+        let stage = try ControlStage()
+        try stage.write("box = { name = \"b\" }\n")
+        let control = try await stage.start()
+        let pin = "sha256//AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+        let relay = #"{"url":"rtmps://a/live","publicKeyPin":"\#(pin)"}"#
+        #expect(await control.send(.put, "relays/main", relay).status == 200)
+        #expect(await control.send(.put, "relays/main", #"{"url":"rtmps://b/live"}"#).status == 200)
+        #expect(try await control.get(RelayDocument.self, "relays/main").publicKeyPin == pin)
+        #expect(await control.send(.put, "relays/main", #"{"publicKeyPin":"sha256//x"}"#).status == 422)
+        #expect(await control.send(.put, "relays/main", #"{"publicKeyPin":""}"#).status == 200)
+        #expect(try await control.get(RelayDocument.self, "relays/main").publicKeyPin == nil)
+        let kas = #"{"url":"https://k/kas","publicKeyPin":"\#(pin)"}"#
+        #expect(await control.send(.put, "kas", kas).status == 200)
+        // A program that knows no pins.
+        #expect(await control.send(.put, "kas", #"{"url":"https://k/kas"}"#).status == 200)
+        #expect(try await control.get(KeyAccessDocument.self, "kas").publicKeyPin == pin)
+        #expect(await control.send(.put, "kas", #"{"url":"https://k/kas","publicKeyPin":""}"#).status == 200)
+        #expect(try await control.get(KeyAccessDocument.self, "kas").publicKeyPin == nil)
+    }
+
     @Test func `a relay that cameras use stays`() async throws {
         let stage = try ControlStage()
         try stage.write("kas = { url = \"http://127.0.0.1:9443/kas\" }\n")

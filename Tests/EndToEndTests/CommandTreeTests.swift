@@ -109,15 +109,17 @@ struct CommandTreeTests {
     @Test func `an edit of a relay keeps what it does not name`() {
         let known = RelayDocument(
             name: "main", url: "rtmps://a/live", hasSecret: false, certificateAuthorityFile: "/etc/ca.pem",
-            profile: "drops-metadata", origin: "store", cameras: [])
+            publicKeyPin: "p", profile: "drops-metadata", origin: "store", cameras: [])
         #expect(
             RelayTargets.merged(RelayRequest(url: "rtmps://b/live"), with: known)
                 == RelayRequest(
-                    url: "rtmps://b/live", certificateAuthorityFile: "/etc/ca.pem", profile: "drops-metadata"))
+                    url: "rtmps://b/live", certificateAuthorityFile: "/etc/ca.pem", publicKeyPin: "p",
+                    profile: "drops-metadata"))
         #expect(
             RelayTargets.merged(RelayRequest(profile: "keeps-metadata"), with: known)
                 == RelayRequest(
-                    url: "rtmps://a/live", certificateAuthorityFile: "/etc/ca.pem", profile: "keeps-metadata"))
+                    url: "rtmps://a/live", certificateAuthorityFile: "/etc/ca.pem", publicKeyPin: "p",
+                    profile: "keeps-metadata"))
         #expect(
             RelayTargets.merged(RelayRequest(url: "rtmp://c/live"), with: nil) == RelayRequest(url: "rtmp://c/live"))
     }

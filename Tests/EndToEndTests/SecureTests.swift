@@ -101,15 +101,15 @@ extension EndToEndTests {
             }
         }
 
-        private static let pattern = [
+        static let pattern = [
             "--size", "160x90", "--rate", "15", "--bitrate", "60000", "--gop", "0.5", "--json",
         ]
 
-        private static func keys(_ kas: TestStage.KeyAccess, _ host: String, _ token: String) -> [String] {
+        static func keys(_ kas: TestStage.KeyAccess, _ host: String, _ token: String) -> [String] {
             ["--kas", "https://\(host):\(kas.port)/kas", "--kas-token-file", token]
         }
 
-        private static func expectNothingPublished(
+        static func expectNothingPublished(
             _ stage: TestStage, _ camera: ChildProgram, _ relay: ChildProgram
         ) async throws {
             #expect(camera.exitStatus == nil, "the camera died: \(stage.words(of: "camera"))")
@@ -150,6 +150,34 @@ extension EndToEndTests {
                     stage.file("ca-key.pem").path, "-CAcreateserial", "-out", certificate,
                 ])
                 return ["--tls-certificate", certificate, "--tls-key", key]
+            }
+
+            /// Another certificate for the key of the one that was made as `name`.
+            /// - Returns: the options of a server that has it.
+            func renewed(_ name: String, for names: String) async throws -> [String] {
+                let (key, request, certificate) = (
+                    stage.file("\(name)-key.pem").path, stage.file("\(name)-request.pem").path,
+                    stage.file("\(name)-renewed.pem").path
+                )
+                try await openssl([
+                    "req", "-new", "-key", key, "-subj", "/CN=\(name) renewed", "-addext", "subjectAltName=\(names)",
+                    "-out", request,
+                ])
+                try await openssl([
+                    "x509", "-req", "-days", "1", "-in", request, "-copy_extensions", "copy", "-CA", file, "-CAkey",
+                    stage.file("ca-key.pem").path, "-CAcreateserial", "-out", certificate,
+                ])
+                return ["--tls-certificate", certificate, "--tls-key", key]
+            }
+
+            /// Of the key of a certificate, as a person makes it with `openssl`.
+            func pin(_ name: String) async throws -> String {
+                let (der, digest) = (stage.file("\(name).der"), stage.file("\(name).sha256"))
+                try await openssl([
+                    "pkey", "-in", stage.file("\(name)-key.pem").path, "-pubout", "-outform", "der", "-out", der.path,
+                ])
+                try await openssl(["dgst", "-sha256", "-binary", "-out", digest.path, der.path])
+                return "sha256//" + (try Data(contentsOf: digest)).base64EncodedString()
             }
 
             private func newKey(_ path: String) -> [String] {

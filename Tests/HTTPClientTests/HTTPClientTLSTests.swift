@@ -1,3 +1,4 @@
+import Cryptography
 import Foundation
 import Testing
 
@@ -33,6 +34,39 @@ struct HTTPClientTLSTests {
                 continue
             }
             #expect(host == "localhost")
+        }
+    }
+
+    @Test func `a pinned key holds in addition to authority and name`() async throws {
+        let server = try TLSServer(names: "DNS:localhost")
+        defer { server.stop() }
+        let other = try TLSServer(names: "DNS:kas.example.net")
+        defer { other.stop() }
+        func send(_ server: TLSServer, trusting file: String?, pin: String) async throws {
+            _ = try await HTTPClient(configuration: .init(certificateAuthorityFile: file, publicKeyPin: pin))
+                .send(HTTPRequest(url: "https://localhost:\(server.port)/"))
+        }
+        let (pin, otherPin) = (try server.pin, try other.pin)
+        try await send(server, trusting: server.certificate, pin: pin)
+        await #expect(
+            throws: HTTPClientError.tlsFailed(host: "localhost", reason: "its public key is not the pinned one")
+        ) {
+            try await send(server, trusting: server.certificate, pin: otherPin)
+        }
+        await #expect(throws: HTTPClientError.self, "nobody vouches for it") {
+            try await send(server, trusting: nil, pin: pin)
+        }
+        await #expect(throws: HTTPClientError.self, "its name is another") {
+            try await send(other, trusting: other.certificate, pin: otherPin)
+        }
+        for pin in ["", "/etc/passwd", server.certificate, pin + ";" + otherPin] {
+            await #expect(throws: HTTPClientError.self, "\(pin)") {
+                try await send(server, trusting: server.certificate, pin: pin)
+            }
+        }
+        await #expect(throws: HTTPClientError.self, "without TLS") {
+            _ = try await HTTPClient(configuration: .init(publicKeyPin: pin))
+                .send(HTTPRequest(url: "http://127.0.0.1:\(server.port)/"))
         }
     }
 
@@ -102,6 +136,9 @@ struct TLSServer {
         }
         port = Int(text.split(separator: ":").last?.prefix { $0.isNumber } ?? "") ?? 0
     }
+
+    /// Of its key.
+    var pin: String { get throws { try CertificatePin.pin(pem: Array(Data(contentsOf: URL(filePath: certificate)))) } }
 
     func stop() {
         // SIGTERM would wait for ever: a child inherits the signals that the pool's threads block.

@@ -25,7 +25,8 @@ struct KASConfigurationTests {
 
     @Test func `a configuration comes back from JSON, and lacks may be left out`() throws {
         let whole = KASConfiguration(
-            url: "https://k/kas", token: .file("/run/token"), certificateAuthorityFile: "/ca.pem", sessionSalt: .empty,
+            url: "https://k/kas", token: .file("/run/token"), certificateAuthorityFile: "/ca.pem",
+            publicKeyPin: "sha256//x", sessionSalt: .empty,
             keyIdentifier: .always, publicKeyCacheFile: "/var/key.json", connectTimeout: .seconds(1.5),
             timeout: .seconds(7))
         #expect(try JSONDecoder().decode(KASConfiguration.self, from: JSONEncoder().encode(whole)) == whole)

@@ -82,13 +82,15 @@ struct KASPublicKeyCacheTests {
         }
 
         func cache(
-            file: String? = nil, url: String = "https://kas.example:8443/kas", kid: KeyIdentifierUse = .automatic
+            file: String? = nil, url: String = "https://kas.example:8443/kas", pin: String? = nil,
+            kid: KeyIdentifierUse = .automatic
         )
             -> KASPublicKeyCache
         {
             KASPublicKeyCache(
                 configuration: KASConfiguration(
-                    url: url, token: .value("secret-token"), keyIdentifier: kid, publicKeyCacheFile: file),
+                    url: url, token: .value("secret-token"), publicKeyPin: pin, keyIdentifier: kid,
+                    publicKeyCacheFile: file),
                 transport: transport, monotonic: { [now] in now.value }, wallClock: { [wallClock] in wallClock.value })
         }
     }
@@ -213,6 +215,31 @@ struct KASPublicKeyCacheTests {
         }
         network.wallClock.value += 401
         await #expect(throws: KeyAccessError.self, "too old") { try await network.cache(file: file).recipient() }
+    }
+
+    @Test func `a stored key that was read without the pin of today is not used`() async throws {
+        let file = Self.temporaryFile()
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        let network = Network()
+        network.answer.value = .success(try MiniatureKAS().publicKeyAnswer())
+        _ = try await network.cache(file: file).recipient()
+        network.answer.value = .failure(.pinMismatch(host: "h"))
+        await #expect(throws: KeyAccessError.self) { try await network.cache(file: file, pin: "one").recipient() }
+        network.answer.value = .success(try MiniatureKAS().publicKeyAnswer())
+        let pinned = try await network.cache(file: file, pin: "one").recipient()
+        network.answer.value = .failure(.unreachable(host: "h", reason: "r"))
+        #expect(try await network.cache(file: file, pin: "one").recipient() == pinned)
+        #expect(try await network.cache(file: file).recipient() == pinned)
+        await #expect(throws: KeyAccessError.self) { try await network.cache(file: file, pin: "two").recipient() }
+    }
+
+    @Test func `a server that is not the pinned one is asked again late, and is no outage`() {
+        let error = KeyAccessError(.tlsFailed(host: "h", reason: "its public key is not the pinned one"))
+        #expect(error.retry == .late && error.isDistrust)
+        #expect(error.next.contains("pin"))
+        let other = KeyAccessError(.tlsFailed(host: "h", reason: "certificate has expired"))
+        #expect(other.retry == .soon && other.isDistrust)
+        #expect(!KeyAccessError(.unreachable(host: "h", reason: "r")).isDistrust)
     }
 
     @Test(arguments: UInt64(0)..<32)

@@ -76,6 +76,38 @@ import Testing
         await server.close()
     }
 
+    @Test func `a pin is read from its text, and anything else is no pin`() throws {
+        let text = "sha256//" + Data(Self.pin.hexadecimal).base64EncodedString()
+        #expect(
+            try RTMPClientTLS(authorityFile: "a", pin: text)
+                == .init(authorityFile: "a", publicKeyPin: Self.pin.hexadecimal))
+        #expect(try RTMPClientTLS(authorityFile: nil, pin: nil) == RTMPClientTLS())
+        for text in ["", "sha256//", Self.pin, String(text.dropLast()), "/etc/passwd", text + text] {
+            #expect(throws: RTMPTransportError.self) { try RTMPClientTLS(authorityFile: nil, pin: text) }
+        }
+    }
+
+    @Test func `a pinned key is enough for nobody without a trusted certificate, and for no clear connection`()
+        async throws
+    {
+        let server = try await TestServer.start(tls: Self.localhost)
+        let untrusted = PublisherLog()
+        let pinned = RTMPClientTLS(publicKeyPin: Self.pin.hexadecimal)
+        _ = RTMPPublisherConnection.connect(url: server.url(scheme: .rtmps), tls: pinned, delegate: untrusted)
+        guard case .tlsFailed = try await untrusted.closed().cause else {
+            Issue.record("\(untrusted.log.all)")
+            return
+        }
+        await server.close()
+        let open = try await TestServer.start()
+        let clear = PublisherLog()
+        _ = RTMPPublisherConnection.connect(url: open.url(), tls: pinned, delegate: clear)
+        let error = try await clear.closed()
+        #expect(error.why == "a public key is pinned, but the URL is not rtmps")
+        #expect(!open.log.all.contains { if case .publish = $0 { true } else { false } })
+        await open.close()
+    }
+
     @Test func `a server without TLS gets a ClientHello and not one byte of RTMP`() async throws {
         let server = try await TestServer.start()
         let events = PublisherLog()

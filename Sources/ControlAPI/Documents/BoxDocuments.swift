@@ -77,6 +77,8 @@ public struct RelayDocument: Codable, Equatable, Sendable {
     public var url: String?
     public var hasSecret: Bool
     public var certificateAuthorityFile: String?
+    /// `sha256//BASE64` of the only public key that is accepted; nil: any that the certificates vouch for.
+    public var publicKeyPin: String?
     /// `keeps-metadata` or `drops-metadata`.
     public var profile: String
     public var origin: String
@@ -84,13 +86,14 @@ public struct RelayDocument: Codable, Equatable, Sendable {
     public var cameras: [String]
 
     public init(
-        name: String, url: String?, hasSecret: Bool, certificateAuthorityFile: String?, profile: String,
-        origin: String, cameras: [String]
+        name: String, url: String?, hasSecret: Bool, certificateAuthorityFile: String?, publicKeyPin: String? = nil,
+        profile: String, origin: String, cameras: [String]
     ) {
         self.name = name
         self.url = url
         self.hasSecret = hasSecret
         self.certificateAuthorityFile = certificateAuthorityFile
+        self.publicKeyPin = publicKeyPin
         self.profile = profile
         self.origin = origin
         self.cameras = cameras
@@ -110,11 +113,16 @@ public struct RelayListDocument: Codable, Equatable, Sendable {
 public struct RelayRequest: Codable, Equatable, Sendable {
     public var url: String?
     public var certificateAuthorityFile: String?
+    public var publicKeyPin: String?
     public var profile: String?
 
-    public init(url: String? = nil, certificateAuthorityFile: String? = nil, profile: String? = nil) {
+    public init(
+        url: String? = nil, certificateAuthorityFile: String? = nil, publicKeyPin: String? = nil,
+        profile: String? = nil
+    ) {
         self.url = url
         self.certificateAuthorityFile = certificateAuthorityFile
+        self.publicKeyPin = publicKeyPin
         self.profile = profile
     }
 }
@@ -125,6 +133,9 @@ public struct KeyAccessDocument: Codable, Equatable, Sendable {
     /// Nil when none is set.
     public var url: String?
     public var certificateAuthorityFile: String?
+    /// `sha256//BASE64` of the only public key that is accepted; nil: any that the certificates vouch for. In a request nil
+    /// leaves it as it is, and "" takes it away.
+    public var publicKeyPin: String?
     public var hasToken: Bool
     /// Unix seconds; nil for no token, or one that does not say.
     public var tokenEndsAt: Int64?
@@ -135,7 +146,8 @@ public struct KeyAccessDocument: Codable, Equatable, Sendable {
     public var origin: String
 
     public init(
-        url: String?, certificateAuthorityFile: String? = nil, hasToken: Bool = false, tokenEndsAt: Int64? = nil,
+        url: String?, certificateAuthorityFile: String? = nil, publicKeyPin: String? = nil, hasToken: Bool = false,
+        tokenEndsAt: Int64? = nil,
         code: ErrorCode? = nil, camerasWithOwnToken: Int? = nil, origin: String = "store"
     ) {
         self.tokenEndsAt = tokenEndsAt
@@ -143,6 +155,7 @@ public struct KeyAccessDocument: Codable, Equatable, Sendable {
         self.camerasWithOwnToken = camerasWithOwnToken
         self.url = url
         self.certificateAuthorityFile = certificateAuthorityFile
+        self.publicKeyPin = publicKeyPin
         self.hasToken = hasToken
         self.origin = origin
     }

@@ -29,7 +29,7 @@ extension ControlCore {
     private func relay(_ name: String, _ relay: RelaySettings, _ secrets: Set<String>) -> RelayDocument {
         RelayDocument(
             name: name, url: relay.url, hasSecret: relay.secret.map { secrets.contains($0) } ?? false,
-            certificateAuthorityFile: relay.caFile, profile: relay.profile.rawValue,
+            certificateAuthorityFile: relay.caFile, publicKeyPin: relay.publicKeyPin, profile: relay.profile.rawValue,
             origin: current.settings.origins["relay.\(name)"] ?? "store",
             cameras: current.settings.cameras.filter { $0.value.relay == name }.keys.sorted())
     }
@@ -53,6 +53,7 @@ extension ControlCore {
         var settings = known.map { StoreContent.settings(of: $0) } ?? [:]
         let given = [
             "url": request.url, "ca_file": request.certificateAuthorityFile, "profile": request.profile,
+            "public_key_pin": request.publicKeyPin,
         ]
         for case (let key, let text?) in given { settings[key] = text.isEmpty ? nil : .string(text) }
         guard settings["url"] != nil || settings["secret"] != nil else {
@@ -99,7 +100,7 @@ extension ControlCore {
         guard let kas = current.settings.kas else { return KeyAccessDocument(url: nil) }
         let facts = tokenFacts
         return KeyAccessDocument(
-            url: kas.url, certificateAuthorityFile: kas.caFile,
+            url: kas.url, certificateAuthorityFile: kas.caFile, publicKeyPin: kas.publicKeyPin,
             hasToken: kas.secret.map { boxSecrets().contains($0) } ?? false, tokenEndsAt: facts?.expiresAt,
             code: facts.flatMap { TokenCare.standing(expiresAt: $0.expiresAt, now: clock.seconds).code },
             camerasWithOwnToken: facts == nil ? nil : tokens.cameras.count,
@@ -113,6 +114,10 @@ extension ControlCore {
         var settings: [String: ConfigurationValue] = ["url": .string(url)]
         settings["secret"] = known.flatMap { StoreContent.settings(of: $0)["secret"] }
         settings["ca_file"] = request.certificateAuthorityFile.map { .string($0) }
+        // Whoever does not know pins must not take one away.
+        let pin = request.publicKeyPin.map { ConfigurationValue.string($0) }
+        settings["public_key_pin"] = pin ?? known.flatMap { StoreContent.settings(of: $0)["public_key_pin"] }
+        if pin == .string("") { settings["public_key_pin"] = nil }
         return try put("kas", "kas", settings, known, ifRevision, "kas set", dryRun)
     }
 

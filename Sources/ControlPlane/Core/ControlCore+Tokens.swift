@@ -43,7 +43,8 @@ extension ControlCore {
         guard let kas = current.settings.kas, let name = kas.secret, let token = boxToken(name),
             let facts = AccessTokenFacts(token)
         else { return }
-        let server = KASConfiguration(url: kas.url, certificateAuthorityFile: kas.caFile)
+        let server = KASConfiguration(
+            url: kas.url, certificateAuthorityFile: kas.caFile, publicKeyPin: kas.publicKeyPin)
         if facts.isRenewable, facts.isPastHalf(at: clock.seconds) {
             await renew(token, facts, name: name, server)
         }

@@ -68,7 +68,8 @@ extension ControlRoutes {
                 let difference = try await coded {
                     try await core.setKeyAccess(
                         KeyAccessDocument(
-                            url: wanted.url, certificateAuthorityFile: wanted.certificateAuthorityFile),
+                            url: wanted.url, certificateAuthorityFile: wanted.certificateAuthorityFile,
+                            publicKeyPin: wanted.publicKeyPin),
                         ifRevision: revision, dryRun: request.isDryRun)
                 }
                 if let difference { return .document(difference) }
@@ -102,5 +103,6 @@ extension ControlRoutes {
     private struct KeyAccessRequest: Decodable {
         var url: String?
         var certificateAuthorityFile: String?
+        var publicKeyPin: String?
     }
 }

@@ -87,7 +87,8 @@ extension DoctorCheck {
         let fingerprint: String
         do throws(KeyAccessError) {
             fingerprint = try await KASProbe.publicKeyFingerprint(
-                KASConfiguration(url: kas.url, certificateAuthorityFile: kas.caFile))
+                KASConfiguration(
+                    url: kas.url, certificateAuthorityFile: kas.caFile, publicKeyPin: kas.publicKeyPin))
         } catch {
             return .fail("its public key cannot be had: \(error)", .keyAccessUnreachable)
         }
