@@ -1,4 +1,5 @@
 public import CameraModel
+public import KeyAccessClient
 
 /// The configuration of a box: files and store merged, checked, with defaults filled in. Names secrets, holds none.
 public struct BoxSettings: Sendable {
@@ -77,13 +78,19 @@ public struct KeyAccessSettings: Equatable, Sendable {
     public var caFile: String?
     /// `sha256//BASE64` of its public key; nil: any that the certificates vouch for.
     public var publicKeyPin: String?
+    /// Whether headers name the KAS key that they are made for.
+    public var keyIdentifiers: KeyIdentifierUse
     /// Name of the secret of scope `box` that holds the access token.
     public var secret: String?
 
-    public init(url: String, caFile: String? = nil, publicKeyPin: String? = nil, secret: String? = nil) {
+    public init(
+        url: String, caFile: String? = nil, publicKeyPin: String? = nil,
+        keyIdentifiers: KeyIdentifierUse = .automatic, secret: String? = nil
+    ) {
         self.url = url
         self.caFile = caFile
         self.publicKeyPin = publicKeyPin
+        self.keyIdentifiers = keyIdentifiers
         self.secret = secret
     }
 }

@@ -122,7 +122,7 @@ extension KeyAccessSettings {
     func document(stateDirectory: String) -> KASConfiguration {
         KASConfiguration(
             url: url, token: secret.map { .file(CredentialReference.to($0)) } ?? .none, certificateAuthorityFile: caFile,
-            publicKeyPin: publicKeyPin,
+            publicKeyPin: publicKeyPin, keyIdentifier: keyIdentifiers,
             publicKeyCacheFile: "\(stateDirectory)/kas-public-key.json")
     }
 }

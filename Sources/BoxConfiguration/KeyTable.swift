@@ -1,4 +1,5 @@
 internal import CameraModel
+internal import KeyAccessClient
 
 /// Every key that the configuration knows.
 enum KeyTable {
@@ -63,6 +64,11 @@ enum KeyTable {
             KeyDefinition(
                 "public_key_pin", .certificatePin, words: "any key that the certificates vouch for",
                 "SHA-256 of the KAS's public key (SubjectPublicKeyInfo): it holds in addition to the certificates, and where it does not fit, it is told nothing and not believed. Needs `https://`."
+            ),
+            KeyDefinition(
+                "key_identifiers", .choice(KeyIdentifierUse.allCases.map(\.rawValue)),
+                default: .string(KeyIdentifierUse.automatic.rawValue),
+                "Whether headers name the KAS key that they are made for, so that the KAS need not guess after a rollover. `auto`: where the KAS says that it reads the name, as WatchBox's does; `always` for OpenTDF's KAS, which reads it and does not say so; `never` for arkavo-rs, which refuses such headers."
             ),
             KeyDefinition("secret", .secretName, "Name of a stored secret of the box that holds the access token."),
         ])

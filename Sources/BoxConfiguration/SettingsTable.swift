@@ -1,4 +1,5 @@
 internal import CameraModel
+internal import KeyAccessClient
 
 /// Settings of one object, as a struct and as the keys of the table that they come from.
 protocol SettingsTable {
@@ -20,6 +21,7 @@ extension SettingsTable {
 enum SettingDefaults {
     static let box = defaults(KeyTable.box)
     static let relay = defaults(KeyTable.relay)
+    static let keyAccess = defaults(KeyTable.keyAccess)
     static let camera = defaults(KeyTable.camera)
     static let health = defaults(KeyTable.health)
     static let relayServer = defaults(KeyTable.relayServer)
@@ -65,15 +67,21 @@ extension RelaySettings: SettingsTable {
 extension KeyAccessSettings: SettingsTable {
     static let definition = KeyTable.keyAccess
 
-    init(values: [String: ConfigurationValue]) {
+    init(values given: [String: ConfigurationValue]) {
+        let values = given.merging(SettingDefaults.keyAccess) { given, _ in given }
         self.init(
             url: values.text("url") ?? "", caFile: values.text("ca_file"),
-            publicKeyPin: values.text("public_key_pin"), secret: values.text("secret"))
+            publicKeyPin: values.text("public_key_pin"),
+            keyIdentifiers: values.text("key_identifiers").flatMap(KeyIdentifierUse.init) ?? .automatic,
+            secret: values.text("secret"))
     }
 
     var values: [String: ConfigurationValue] {
         [String: ConfigurationValue](
-            present: ["url": url, "ca_file": caFile, "public_key_pin": publicKeyPin, "secret": secret])
+            present: [
+                "url": url, "ca_file": caFile, "public_key_pin": publicKeyPin,
+                "key_identifiers": keyIdentifiers.rawValue, "secret": secret,
+            ])
     }
 }
 

@@ -58,6 +58,19 @@ struct CameraDocumentTests {
         #expect(error?.what.contains("`camera.front.rate`") == true)
     }
 
+    @Test(arguments: ["auto", "always", "never"])
+    func `whether headers name the key of the KAS reaches the camera`(use: String) throws {
+        let text = "kas = { url = 'https://k/kas', key_identifiers = '\(use)' }"
+        let settings = Samples.settings("\(text)\nrelay.main.url = 'rtmps://r/live'\ncamera.front.source = 'test:'")
+        let front = try settings.cameraConfiguration("front", stateDirectory: "/s")
+        let json = String(decoding: try JSONEncoder().encode(front), as: UTF8.self)
+        #expect(json.contains("\"keyIdentifier\":\"\(use)\""))
+        #expect(Samples.settings(settings.toml()) == settings)
+        #expect(settings.toml().contains("key_identifiers") == (use != "auto"), "a default is not written down")
+        let (_, issues) = Samples.read(text.replacing(use, with: "sometimes"))
+        #expect("\(issues)".contains("key_identifiers"), "\(issues)")
+    }
+
     @Test func `pins and allowed hosts reach the camera`() throws {
         let pin = "sha256//AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
         let relay =

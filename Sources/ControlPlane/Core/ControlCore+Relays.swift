@@ -111,13 +111,12 @@ extension ControlCore {
         try requireNotInFile("kas")
         guard let url = request.url else { throw CodedError(.badRequest, "url is missing") }
         let known = try requireStore().object(kind: "kas", name: "kas")
-        var settings: [String: ConfigurationValue] = ["url": .string(url)]
-        settings["secret"] = known.flatMap { StoreContent.settings(of: $0)["secret"] }
+        // With what this request cannot name: the secret, and what only files set.
+        var settings = known.map { StoreContent.settings(of: $0) } ?? [:]
+        settings["url"] = .string(url)
         settings["ca_file"] = request.certificateAuthorityFile.map { .string($0) }
         // Whoever does not know pins must not take one away.
-        let pin = request.publicKeyPin.map { ConfigurationValue.string($0) }
-        settings["public_key_pin"] = pin ?? known.flatMap { StoreContent.settings(of: $0)["public_key_pin"] }
-        if pin == .string("") { settings["public_key_pin"] = nil }
+        if let pin = request.publicKeyPin { settings["public_key_pin"] = pin.isEmpty ? nil : .string(pin) }
         return try put("kas", "kas", settings, known, ifRevision, "kas set", dryRun)
     }
 
