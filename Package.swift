@@ -304,6 +304,7 @@ let package = Package(
         tests("RTSP", ["RTSP", "Cryptography", "Wire"], fixtures: true),
         tests("ONVIF", ["ONVIF", "Cryptography", "XMLReader"], fixtures: true),
         tests("XMLReader", ["XMLReader", "ONVIF"]),
+        tests("RelayProbe", ["RelayProbe", "FLV", "RTMP", "RTMPTransport", nioCore]),
         tests("ONVIFClient", ["ONVIFClient", "ONVIF", "HTTPClient", logging]),
         tests("Discovery", ["Discovery", "ONVIF", logging]),
         tests(

@@ -43,7 +43,8 @@ enum KeyTable {
             KeyDefinition(
                 "profile", .choice(CameraConfiguration.RelayProfile.allCases.map(\.rawValue)),
                 default: .string(CameraConfiguration.RelayProfile.keepsMetadata.rawValue),
-                "What the relay does to metadata; `watchboxctl relay test` finds it out."),
+                "What the relay does to metadata and frames; `watchboxctl relay test` finds it out. With `parses-avcc` each sealed frame travels as one NAL unit, which viewers of other makers do not read."
+            ),
             KeyDefinition(
                 "redirect_hosts", .hosts, default: .strings([]),
                 "Hosts beside its own that the relay may send cameras to; without a port, the port of `url` or the scheme's own. TLS is never lowered."

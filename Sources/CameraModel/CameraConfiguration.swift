@@ -114,12 +114,15 @@ public struct CameraConfiguration: Codable, Equatable, Sendable {
         case keyframe
     }
 
-    /// What the relay does to metadata (rtmp.md §4). Relays that parse NAL units cannot carry an encrypted stream.
+    /// What the relay does to metadata and frames (rtmp.md §4).
     public enum RelayProfile: String, Codable, Sendable, CaseIterable {
         /// A late joiner gets the header from the metadata.
         case keepsMetadata = "keeps-metadata"
         /// The header frame is repeated before each key frame.
         case dropsMetadata = "drops-metadata"
+        /// Each sealed frame is wrapped into a NAL unit, which a relay that parses frames passes on. Readers of other makers
+        /// do not know the form.
+        case parsesAVCC = "parses-avcc"
     }
 
     public init(

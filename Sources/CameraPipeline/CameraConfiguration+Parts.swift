@@ -60,7 +60,7 @@ extension StreamSealer.Options {
             rotation: RotationPolicy(
                 age: UInt64(configuration.rotation.seconds * 1e9), items: UInt32(configuration.rotation.items),
                 everyKeyFrame: configuration.rotation.everyKeyFrame),
-            repeatsHeader: configuration.repeatsHeader)
+            repeatsHeader: configuration.repeatsHeader, wrapsItems: configuration.relayProfile == .parsesAVCC)
         switch configuration.source {
         case .testPattern(let pattern): videoDataRate = Double(pattern.bitrate) / 1000
         case .device(let device) where device.pixelFormat != .h264: videoDataRate = Double(device.bitrate) / 1000

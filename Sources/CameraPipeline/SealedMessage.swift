@@ -101,11 +101,14 @@ public struct SealedEntry: RandomAccessCollection, Sendable {
     }
 
     /// Seals a unit as the next item of `protection`'s collection.
-    /// - Parameter compositionTime: milliseconds from decoding to presentation; video only.
+    /// - Parameters:
+    ///   - compositionTime: milliseconds from decoding to presentation; video only.
+    ///   - wraps: an item of video gets the shape of a NAL unit.
     /// - Returns: the item's IV; 0 when nothing was sealed, in a test.
     /// - Throws: with the entry as it was before.
     mutating func append(
-        _ unit: AccessUnit, compositionTime: Int32, under protection: Protection, at timestamp: UInt32
+        _ unit: AccessUnit, compositionTime: Int32, under protection: Protection, wraps: Bool = false,
+        at timestamp: UInt32
     ) throws(NanoTDFError) -> UInt32 {
         let index: Int
         switch unit.track {
@@ -119,12 +122,19 @@ public struct SealedEntry: RandomAccessCollection, Sendable {
         }
         switch protection {
         case .collection(let sealer):
+            let iv: UInt32
             do {
-                return try sealer.seal(unit.data, into: &slots[index].payload)
+                iv = try sealer.seal(unit.data, into: &slots[index].payload)
             } catch {
                 endIndex -= 1
                 throw error
             }
+            if wraps, case .video(let codec) = unit.track {
+                NALWrapper.append(
+                    codec: codec, isKeyFrame: unit.isKeyFrame, itemByteCount: slots[index].payload.count,
+                    to: &slots[index].prefix)
+            }
+            return iv
         case .clear:
             slots[index].payload = unit.data
             return 0

@@ -21,35 +21,6 @@ public import NanoTDF
 ///
 /// Time is an argument, crypto is inside the collections. Event loops, clocks and the KAS are the driver's.
 public struct StreamSealer: Sendable {
-    public struct Options: Equatable, Sendable {
-        public var rotation: RotationPolicy
-        /// Repeats the header frame before each key frame that begins no collection.
-        public var repeatsHeader: Bool
-        /// The longest media message, clear prefix and item together; 24 bits at most. Longer units are refused and
-        /// counted. `standardMessageLimit` unless a relay takes less: what is above it no viewer opens.
-        public var messageLimit: Int
-        /// kbit/s, for the metadata; nil when unknown.
-        public var videoDataRate: Double?
-        public var audioDataRate: Double?
-
-        /// 4 MiB. Viewers accept items up to that size (`StreamOpener`), of IV, length, ciphertext and tag: 22 bytes
-        /// more than the unit has. With the clear prefix counted in, the item is always within it, and the message far
-        /// within the 8 MiB that relays accept (`ChunkLimits`).
-        public static let standardMessageLimit = 4 << 20
-
-        public init(
-            rotation: RotationPolicy = RotationPolicy(), repeatsHeader: Bool = false,
-            messageLimit: Int = Self.standardMessageLimit, videoDataRate: Double? = nil,
-            audioDataRate: Double? = nil
-        ) {
-            self.rotation = rotation
-            self.repeatsHeader = repeatsHeader
-            self.messageLimit = min(messageLimit, 0xFF_FFFF)
-            self.videoDataRate = videoDataRate
-            self.audioDataRate = audioDataRate
-        }
-    }
-
     public enum Outcome: Equatable, Sendable {
         /// A format; it goes out with the first unit that needs it.
         case noted
@@ -71,26 +42,6 @@ public struct StreamSealer: Sendable {
         /// it may come out smaller, and without one the picture stands still.
         case tooLong
         case sealingFailed(NanoTDFError)
-    }
-
-    public struct Counters: Equatable, Sendable {
-        public struct Medium: Equatable, Sendable {
-            public var sealed: UInt64 = 0
-            public var dropped: UInt64 = 0
-            /// Above `Options.messageLimit`.
-            public var refused: UInt64 = 0
-            /// Of media, of sealed units.
-            public var bytes: UInt64 = 0
-        }
-        public var video = Medium()
-        public var audio = Medium()
-        /// Bytes that went out beside the media's own.
-        public var overheadBytes: UInt64 = 0
-        public var collections: UInt64 = 0
-        public var rotations: UInt64 = 0
-        /// Rotations that were due and had no collection.
-        public var rotationsDeferred: UInt64 = 0
-        public var keyFrameRequests: UInt64 = 0
     }
 
     public let options: Options
@@ -209,7 +160,7 @@ public struct StreamSealer: Sendable {
             track: track, isKeyFrame: !track.isVideo, presentationTime: .zero, decodeTime: .zero, data: [])
         do throws(NanoTDFError) {
             _ = try entry.append(
-                unit, compositionTime: 0, under: .collection(current.collection.sealer),
+                unit, compositionTime: 0, under: .collection(current.collection.sealer), wraps: options.wrapsItems,
                 at: timeline.latest(isVideo: track.isVideo))
         } catch {
             return false
@@ -261,7 +212,7 @@ public struct StreamSealer: Sendable {
             if videoHeaderDue, !unit.isKeyFrame { awaitingKeyFrame = true }
             if awaitingKeyFrame, !unit.isKeyFrame { return drop(unit, .awaitingKeyFrame) }
         }
-        let room = options.messageLimit - Self.largestPrefix(unit) - Self.itemOverhead
+        let room = options.messageLimit - largestPrefix(unit) - Self.itemOverhead
         guard unit.data.count <= room else { return refuse(unit) }
         if permit == nil, let reason = chooseCollection(for: unit, at: now) { return drop(unit, reason) }
         return send(unit, room: room, at: now)
@@ -320,17 +271,14 @@ public struct StreamSealer: Sendable {
         let iv: UInt32
         do throws(NanoTDFError) {
             if begins || withVideoHeader || withAudioHeader { entry.append(metadata, at: time.timestamp) }
-            if let current, begins || repeats {
-                do { try entry.append(headerOf: current.collection.sealer, at: time.timestamp) } catch {
-                    throw .tooLarge(
-                        .policy, count: current.collection.sealer.headerBytes.count,
-                        limit: NTDFHeaderFrame.maximumHeaderSize, offset: 0)
-                }
-            }
+            // Who parses frames takes a header frame before the sequence header for a picture of an unknown kind.
+            if begins || repeats, !options.wrapsItems { try announce(at: time.timestamp) }
             if withVideoHeader, let videoFormat { entry.append(videoFormat, at: time.timestamp) }
             if withAudioHeader, let audioFormat { entry.append(audioFormat, at: time.timestamp) }
+            if begins || repeats, options.wrapsItems { try announce(at: time.timestamp) }
             iv = try entry.append(
-                carrier, compositionTime: time.compositionTime, under: protection(), at: time.timestamp)
+                carrier, compositionTime: time.compositionTime, under: protection(), wraps: options.wrapsItems,
+                at: time.timestamp)
         } catch {
             // Nothing of the entry goes out: what it announced is announced again before the next key frame.
             entry.removeAll()
@@ -356,6 +304,14 @@ public struct StreamSealer: Sendable {
                 collection: current?.collection.name, beginsCollection: begins && permit == nil))
     }
 
+    private mutating func announce(at timestamp: UInt32) throws(NanoTDFError) {
+        guard let sealer = current?.collection.sealer else { return }
+        do { try entry.append(headerOf: sealer, at: timestamp) } catch {
+            throw .tooLarge(
+                .policy, count: sealer.headerBytes.count, limit: NTDFHeaderFrame.maximumHeaderSize, offset: 0)
+        }
+    }
+
     private func protection() -> Protection {
         if let permit { return .clear(permit) }
         guard let current else { preconditionFailure("a unit got past the choice of its collection without one") }
@@ -375,11 +331,11 @@ public struct StreamSealer: Sendable {
         return metadata
     }
 
-    /// Clear bytes before the item: 5 for AVC, 8 for HEVC (Enhanced RTMP), 2 for AAC.
-    private static func largestPrefix(_ unit: AccessUnit) -> Int {
+    /// Clear bytes before the item: 5 for AVC, 8 for HEVC (Enhanced RTMP), 2 for AAC; and those of the wrapper.
+    private func largestPrefix(_ unit: AccessUnit) -> Int {
         switch unit.track {
-        case .video(.h264): 5
-        case .video(.hevc): 8
+        case .video(let codec):
+            (codec == .h264 ? 5 : 8) + (options.wrapsItems ? NALWrapper.byteCount(codec) : 0)
         case .audio: 2
         }
     }

@@ -51,7 +51,7 @@ package struct RelayCopy {
         var view = Report.RelayView()
         view.frames = units.count
         let sealed = Set(camera.map { "\($0.iv ?? 0)/\($0.bytes + ($0.note ?? 0))" })
-        view.clearFrames = units.count { !Self.isItem($0.data, of: sealed) }
+        view.clearFrames = units.count { !Self.isSealed($0, of: sealed) }
         let video = units.filter(\.track.isVideo)
         view.videoFrames = video.count
         if let format {
@@ -68,6 +68,15 @@ package struct RelayCopy {
         }
         if let key = video.first(where: \.isKeyFrame) { view.picture = try Self.picture(of: key.data) }
         return view
+    }
+
+    private static func isSealed(_ unit: AccessUnit, of sealed: Set<String>) -> Bool {
+        if isItem(unit.data, of: sealed) { return true }
+        guard case .video(let codec) = unit.track else { return false }
+        return switch NALWrapper.form(of: unit.data[...], codec: codec) {
+        case .item: false
+        case .wrapped(let item), .either(let item): isItem(Array(item), of: sealed)
+        }
     }
 
     /// IV, length of the rest, ciphertext and tag, for an access unit of the size that the camera sealed under that IV:

@@ -189,10 +189,13 @@ public struct StreamOpener<Context: Sendable>: ~Copyable, Sendable {
     }
 
     /// An item came. `context` is handed back with its plaintext, now or later.
+    /// - Parameter other: where the lengths of what came fit two forms, the item in the form that is less likely. One of
+    ///   the two authenticates at most. It does not wait for a key that is on its way.
     public mutating func open(
-        _ item: ArraySlice<UInt8>, medium: ItemMedium, context: Context, at now: UInt64
+        _ item: ArraySlice<UInt8>, orElse other: ArraySlice<UInt8>? = nil, medium: ItemMedium, context: Context,
+        at now: UInt64
     ) -> Outcome {
-        let envelope: ItemEnvelope
+        var envelope: ItemEnvelope
         do throws(NanoTDFError) {
             envelope = try ItemEnvelope.parse(item, limit: configuration.itemLimit)
             guard envelope.counter != 0 else { throw .invalid(.itemCount, offset: 0) }
@@ -203,7 +206,13 @@ public struct StreamOpener<Context: Sendable>: ~Copyable, Sendable {
         headers.retire(ring.wipeExpired(at: now))
         var budget = KeyRing.opensPerItem
         var wiped: [[UInt8]] = []
-        let attempt = ring.attempt(envelope, medium, budget: &budget, at: now, wiped: &wiped)
+        var attempt = ring.attempt(envelope, medium, budget: &budget, at: now, wiped: &wiped)
+        if case .failed = attempt, let other,
+            let second = try? ItemEnvelope.parse(other, limit: configuration.itemLimit), second.counter != 0
+        {
+            attempt = ring.attempt(second, medium, budget: &budget, at: now, wiped: &wiped)
+            if case .opened = attempt { envelope = second }
+        }
         headers.retire(wiped)
         switch attempt {
         case .opened(let plaintext, let hash, let sequence, let arrival):

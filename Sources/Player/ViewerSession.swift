@@ -295,18 +295,27 @@ extension ViewerSession {
             case .video: .video
             case .audio: .audio
             }
-        switch opener.open(payload, medium: medium, context: context, at: now) {
+        var (item, other) = (payload, ArraySlice<UInt8>?.none)
+        if case .video(let header) = context.tag {
+            switch NALWrapper.form(of: payload, codec: header.codec) {
+            case .item: break
+            case .wrapped(let inner): item = inner
+            case .either(let inner): (item, other) = (inner, payload)
+            }
+        }
+        switch opener.open(item, orElse: other, medium: medium, context: context, at: now) {
         case .opened(let item): return deliver([item], at: now)
         case .held, .dropped: return deliver([], at: now)
         }
     }
 
-    /// Nil while nothing can be told. A sealed item is not made of NAL units; the chance that its random bytes are is
-    /// less than one in 2^32. A stream without video can only be told by its first bytes: an item's counter is small.
+    /// Nil while nothing can be told. A sealed item is not made of NAL units, or of one that holds nothing but the item; the
+    /// chance that random bytes are is less than one in 2^24. A stream without video can only be told by its first bytes: an item's counter is small.
     private static func looksClear(_ context: FrameContext, _ payload: ArraySlice<UInt8>) -> Bool? {
         guard !payload.isEmpty else { return nil }
         switch context.tag {
-        case .video:
+        case .video(let header):
+            guard NALWrapper.form(of: payload, codec: header.codec) == .item else { return false }
             var reader = ByteReader(payload)
             while !reader.isAtEnd {
                 guard let length = try? reader.readUInt32(), length > 0, (try? reader.skip(Int(length))) != nil

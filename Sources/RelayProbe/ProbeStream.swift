@@ -32,8 +32,10 @@ struct ProbeStream {
     /// AAC-LC, 48 kHz, stereo.
     private static let audioSpecificConfig: [UInt8] = [0x11, 0x90]
 
-    /// - Parameter seconds: of media.
-    init(seconds: Double) throws {
+    /// - Parameters:
+    ///   - seconds: of media.
+    ///   - isWrapped: each item of video has the shape of a NAL unit.
+    init(seconds: Double, isWrapped: Bool = false) throws {
         let recipient = KASRecipient(
             locator: try ResourceLocator(url: "https://relay-test.invalid/kas"),
             publicKey: try ECPrivateKey.generate(.p256).publicKey.compressed())
@@ -62,13 +64,15 @@ struct ProbeStream {
         for index in 0..<Int(seconds * Double(Self.frameRate)) {
             let isKeyFrame = index % Self.framesPerGroup == 0
             let timestamp = UInt32(index * 1000 / Self.frameRate)
-            let picture = VideoTagHeader(
+            var picture = VideoTagHeader(
                 codec: .h264, isKeyFrame: isKeyFrame, kind: .codedFrame(compositionTime: 0)
             ).encoded()
-            frames.append(
-                Message(
-                    type: .video, timestamp: timestamp,
-                    body: picture + (try Self.item(sealer, bytes: isKeyFrame ? 6000 : 900))))
+            let item = try Self.item(sealer, bytes: isKeyFrame ? 6000 : 900)
+            if isWrapped {
+                NALWrapper.append(
+                    codec: .h264, isKeyFrame: isKeyFrame, itemByteCount: item.count, to: &picture)
+            }
+            frames.append(Message(type: .video, timestamp: timestamp, body: picture + item))
             frames.append(
                 Message(
                     type: .audio, timestamp: timestamp,

@@ -8,6 +8,8 @@ public struct RelayFindings: Codable, Equatable, Sendable {
         case carriesEverything = "carries-everything"
         /// `ntdf_header` is lost from the metadata; `--relay-profile drops-metadata`.
         case dropsMetadata = "drops-metadata"
+        /// It parses frames and passes them when they have the shape of NAL units; `--relay-profile parses-avcc`.
+        case parsesAVCC = "parses-avcc"
         /// Frames are changed, missing, or the publisher is disconnected.
         case cannotCarry = "cannot-carry"
     }
@@ -91,6 +93,17 @@ public struct RelayFindings: Codable, Equatable, Sendable {
             reason =
                 "neither form of the NanoTDF header comes through: no viewer could ask for the key. Use another relay"
         }
+    }
+
+    /// What was found with wrapped frames, where plain ones cannot be carried.
+    mutating func concludeWrapped() {
+        guard verdict != .cannotCarry else { return }
+        reason =
+            "the relay parses frames, and passes sealed ones in the shape of NAL units. Set --relay-profile parses-avcc"
+        if verdict == .dropsMetadata {
+            reason += "; it also loses ntdf_header, so late viewers wait for the next key (rotate_seconds)"
+        }
+        verdict = .parsesAVCC
     }
 
     static func isFrame(_ message: ProbeStream.Message) -> Bool {

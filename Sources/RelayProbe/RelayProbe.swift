@@ -25,7 +25,20 @@ public struct RelayProbe: Sendable {
 
     /// - Throws: `RTMPTransportError` when the relay cannot be reached or refuses the publication.
     public func run(progress: @Sendable (Step) -> Void) async throws -> RelayFindings {
-        let stream = try ProbeStream(seconds: Self.seconds)
+        let findings = try await run(try ProbeStream(seconds: Self.seconds), progress)
+        guard findings.verdict == .cannotCarry else { return findings }
+        // A relay that disconnects at the first frame may know the publisher's name for a moment longer, and refuse.
+        guard
+            var wrapped = try? await run(try ProbeStream(seconds: Self.seconds, isWrapped: true), progress),
+            wrapped.verdict != .cannotCarry
+        else { return findings }
+        wrapped.concludeWrapped()
+        return wrapped
+    }
+
+    private func run(
+        _ stream: ProbeStream, _ progress: @Sendable (Step) -> Void
+    ) async throws -> RelayFindings {
         let loop = RTMPEventLoop.shared
         var findings = RelayFindings()
         progress(.publishing)

@@ -108,7 +108,10 @@ struct RelaySettingOptions: ParsableArguments {
             valueName: "sha256//…"))
     var relayPin: String?
 
-    @Option(help: "keeps-metadata, or drops-metadata for a relay that rebuilds onMetaData.")
+    @Option(
+        help:
+            "keeps-metadata; drops-metadata for a relay that rebuilds onMetaData; parses-avcc for one that parses frames."
+    )
     var profile: String?
 
     var request: RelayRequest {

@@ -84,7 +84,10 @@ struct CameraCommand: AsyncParsableCommand {
     @Option(help: "Host that the relay may send the camera to, HOST or HOST:PORT; may be repeated.")
     var relayRedirectHost: [String] = []
 
-    @Option(help: "Does the relay keep onMetaData (keeps-metadata), or rebuild it (drops-metadata)?")
+    @Option(
+        help:
+            "Does the relay keep onMetaData (keeps-metadata), rebuild it (drops-metadata), or parse frames (parses-avcc)?"
+    )
     var relayProfile = "keeps-metadata"
 
     @OptionGroup var keyAccess: KeyAccessOptions
@@ -279,7 +282,7 @@ struct CameraCommand: AsyncParsableCommand {
             throw ValidationError("--pace is real-time or unthrottled.")
         }
         guard let profile = CameraConfiguration.RelayProfile(rawValue: relayProfile) else {
-            throw ValidationError("--relay-profile is keeps-metadata or drops-metadata.")
+            throw ValidationError("--relay-profile is keeps-metadata, drops-metadata or parses-avcc.")
         }
         let media: CameraConfiguration.Source
         let parts = size.split(separator: "x").compactMap { Int($0) }

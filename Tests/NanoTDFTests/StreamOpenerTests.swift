@@ -54,6 +54,32 @@ private struct Viewer: ~Copyable {
 }
 
 @Suite struct StreamOpenerTests {
+    @Test func `of two forms that something can have, the one that authenticates is taken, once`() throws {
+        var viewer = try Viewer()
+        let sealer = try viewer.begin()
+        let first = try sealer.sealed([1, 2])
+        let other: [UInt8] = [0, 0, 9, 0, 0, 17] + [UInt8](repeating: 7, count: 17)
+        func open(_ item: [UInt8], orElse other: [UInt8], _ viewer: inout Viewer) -> UInt32? {
+            switch viewer.opener.open(item[...], orElse: other[...], medium: .video, context: "", at: 0) {
+            case .opened(let opened): opened.counter
+            case .held, .dropped: nil
+            }
+        }
+        #expect(open(first, orElse: other, &viewer) == 1)
+        #expect(open(other, orElse: try sealer.sealed([3]), &viewer) == 2)
+        // Both are authentic only when they are two items; then the first is taken, and the other is still new.
+        let (third, fourth) = (try sealer.sealed([4]), try sealer.sealed([5]))
+        #expect(open(third, orElse: fourth, &viewer) == 3)
+        #expect(viewer.open(fourth) == "opened")
+        #expect(open(third, orElse: fourth, &viewer) == nil && open(other, orElse: third, &viewer) == nil)
+        let counters = viewer.opener.counters
+        #expect(counters.opened == 4 && counters.replayed == 2 && counters.gaps == 0)
+        for broken in [[], [0, 0, 0, 0, 0, 0], [0, 0, 1, 0xFF, 0xFF, 0xFF]] as [[UInt8]] {
+            #expect(open(other, orElse: broken, &viewer) == nil)
+        }
+        #expect(open(other, orElse: try sealer.sealed([6]), &viewer) == 5)
+    }
+
     @Test func `an item opens with its context, counter and collection`() throws {
         var viewer = try Viewer()
         let sealer = try viewer.begin()

@@ -79,7 +79,7 @@ public struct RelayDocument: Codable, Equatable, Sendable {
     public var certificateAuthorityFile: String?
     /// `sha256//BASE64` of the only public key that is accepted; nil: any that the certificates vouch for.
     public var publicKeyPin: String?
-    /// `keeps-metadata` or `drops-metadata`.
+    /// `keeps-metadata`, `drops-metadata` or `parses-avcc`.
     public var profile: String
     public var origin: String
     /// IDs of the cameras that publish there.
