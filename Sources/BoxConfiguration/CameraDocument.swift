@@ -113,7 +113,7 @@ extension RelaySettings {
         let hosts = redirectHosts.isEmpty ? nil : redirectHosts
         return .init(
             url: secret == nil ? url.map { Location.publishing($0, stream: stream) } : nil,
-            urlFile: secret.map (CredentialReference.to), caFile: caFile, publicKeyPin: publicKeyPin,
+            urlFile: secret.map(CredentialReference.to), caFile: caFile, publicKeyPin: publicKeyPin,
             redirectHosts: hosts)
     }
 }
@@ -121,7 +121,8 @@ extension RelaySettings {
 extension KeyAccessSettings {
     func document(stateDirectory: String) -> KASConfiguration {
         KASConfiguration(
-            url: url, token: secret.map { .file(CredentialReference.to($0)) } ?? .none, certificateAuthorityFile: caFile,
+            url: url, token: secret.map { .file(CredentialReference.to($0)) } ?? .none,
+            certificateAuthorityFile: caFile,
             publicKeyPin: publicKeyPin, keyIdentifier: keyIdentifiers,
             publicKeyCacheFile: "\(stateDirectory)/kas-public-key.json")
     }
