@@ -13,7 +13,7 @@ public import Systemd
 /// | systemd | `STATE/credstore/SCOPE/NAME`, sealed as `SCOPE_NAME` | `LoadCredentialEncrypted=SCOPE:STATE/credstore/SCOPE` |
 /// | device key | `STATE/sealed/SCOPE/NAME`, `STATE/device.key` | `LoadCredential=plain-SCOPE:RUNTIME/secret/SCOPE` |
 ///
-/// Of the scope `box` a camera's unit loads only what it needs (`share`): from `RUNTIME/secret/sealed-box-camera-ID`, and
+/// Of the scope `box` a camera's unit loads only what it needs: from `RUNTIME/secret/sealed-box-camera-ID`, and
 /// from `RUNTIME/secret/box-camera-ID`.
 ///
 /// Both are looked at whenever secrets are listed, removed or provided, because a box can change from one to the other.
@@ -105,12 +105,16 @@ public final class CredentialStore: Sendable {
         }
         guard protection == .deviceKeyFile else {
             let blob = try await encrypt(secret, credential)
-            try locked { () throws(CredentialError) in try storeEncrypted(blob, credential) }
+            try locked { () throws(CredentialError) in
+                try storeEncrypted(blob, credential)
+                follow(credential)
+            }
             return
         }
         try locked { () throws(CredentialError) in
             let sealed = try DeviceKey(state: state).seal(secret, credential)
             try state.making(Self.sealedName).making(scope).write(name, sealed)
+            follow(credential)
         }
     }
 
@@ -123,6 +127,7 @@ public final class CredentialStore: Sendable {
             for directory in try directories(of: credential.scope) {
                 if try directory.remove(credential.name) { removed = true }
             }
+            follow(credential)
             return removed
         }
     }
@@ -179,28 +184,87 @@ public final class CredentialStore: Sendable {
         }
     }
 
-    /// Prepares what one camera's unit loads of the scope `box`: the secrets of these names, and no others. Call it before
-    /// the unit starts. What systemd encrypted is copied as it is.
+    /// Prepares all that the unit of one camera loads: call it before the unit starts.
     ///
-    /// - Parameter recipient: the scope of the camera, `camera-ID`.
-    /// - Throws: as `provide`.
-    public func share(_ names: Set<String>, with recipient: String) throws(CredentialError) {
-        try CredentialName.check(scope: recipient)
-        try locked { () throws(CredentialError) in
-            let secrets = try runtime.making(Self.clearName)
-            let copies = try secrets.making(Self.sealedShare(of: recipient))
-            let clear = try secrets.making(Self.clearShare(of: recipient))
-            let encrypted = try state.existing(Self.encryptedName)?.existing(Self.box)
-            let present = Set(try encrypted?.names() ?? []).intersection(names)
-            for name in try copies.names() where !present.contains(name) { try copies.remove(name) }
-            for name in present.sorted() {
-                guard let blob = try encrypted?.read(name, limit: Self.encryptedLimit) else { continue }
-                try copies.write(name, blob)
+    /// That is its own scope, and of the scope `box` the secrets of these names that its own scope does not give it. What
+    /// systemd encrypted is copied as it is.
+    ///
+    /// - Parameters:
+    ///   - names: of the secrets that its settings refer to.
+    ///   - recipient: the scope of the camera, `camera-ID`.
+    /// - Throws: as `provide(scope:)`.
+    public func provide(_ names: Set<String>, to recipient: String) throws(CredentialError) {
+        var failure: CredentialError?
+        do throws(CredentialError) {
+            try provide(scope: recipient)
+        } catch {
+            switch error {
+            case .damaged, .keyMissing, .notInMemory: failure = error
+            default: throw error
             }
-            let sealed = try state.existing(Self.sealedName)?.existing(Self.box)
-            let wanted = Set(try sealed?.names() ?? []).intersection(names).subtracting(present)
-            try fill(clear, with: wanted, Self.box, sealed)
         }
+        try locked { () throws(CredentialError) in
+            // What could not be opened is not given, whatever is stored.
+            let encrypted = try state.existing(Self.encryptedName)?.existing(recipient)?.names() ?? []
+            let clear = try runtime.existing(Self.clearName)?.existing(recipient)?.names() ?? []
+            try share(names.subtracting(encrypted).subtracting(clear), with: recipient)
+        }
+        if let failure { throw failure }
+    }
+
+    private func share(_ names: Set<String>, with recipient: String) throws(CredentialError) {
+        let secrets = try runtime.making(Self.clearName)
+        // Versions before gave every camera all of it.
+        try? secrets.removeDirectory(Self.box)
+        let copies = try secrets.making(Self.sealedShare(of: recipient))
+        let clear = try secrets.making(Self.clearShare(of: recipient))
+        let encrypted = try state.existing(Self.encryptedName)?.existing(Self.box)
+        let present = Set(try encrypted?.names() ?? []).intersection(names)
+        for name in try copies.names() where !present.contains(name) { try copies.remove(name) }
+        for name in present.sorted() {
+            guard let blob = try encrypted?.read(name, limit: Self.encryptedLimit) else { continue }
+            try copies.write(name, blob)
+        }
+        let sealed = try state.existing(Self.sealedName)?.existing(Self.box)
+        let wanted = Set(try sealed?.names() ?? []).intersection(names).subtracting(present)
+        try fill(clear, with: wanted, Self.box, sealed)
+    }
+
+    /// A secret changed, or is gone: what units were given of it follows. systemd starts a unit anew without asking anybody,
+    /// and it must not begin with what was replaced. What is stored is stored, whatever becomes of this.
+    private func follow(_ credential: CredentialName) {
+        try? updateGiven(credential)
+    }
+
+    private func updateGiven(_ credential: CredentialName) throws(CredentialError) {
+        guard let secrets = try runtime.existing(Self.clearName) else { return }
+        let (scope, name) = (credential.scope, credential.name)
+        if let clear = try secrets.existing(scope), try clear.names().contains(name) {
+            let isEncrypted = try state.existing(Self.encryptedName)?.existing(scope)?.names().contains(name) ?? false
+            let sealed = try state.existing(Self.sealedName)?.existing(scope)
+            let isSealed = try sealed?.names().contains(name) ?? false
+            try refill(clear, name, scope, isSealed && !isEncrypted ? sealed : nil)
+        }
+        guard scope == Self.box else { return }
+        let prefix = Self.clearShare(of: "")
+        for share in try secrets.names() where share.hasPrefix(prefix) {
+            let recipient = String(share.dropFirst(prefix.count))
+            let given = [Self.clearShare(of: recipient), Self.sealedShare(of: recipient)]
+            var names: Set<String> = []
+            for directory in given { names.formUnion(try secrets.existing(directory)?.names() ?? []) }
+            if names.contains(name) { try self.share(names, with: recipient) }
+        }
+    }
+
+    private func refill(
+        _ clear: SecretDirectory, _ name: String, _ scope: String, _ sealed: SecretDirectory?
+    ) throws(CredentialError) {
+        guard let sealed, !requiresMemory || clear.isInMemory, var secret = try open(name, scope, sealed) else {
+            try clear.remove(name)
+            return
+        }
+        defer { wipe(&secret) }
+        try clear.write(name, secret)
     }
 
     /// Opens the secrets of these names, and leaves no others.
@@ -277,7 +341,10 @@ public final class CredentialStore: Sendable {
         }
         defer { wipe(&secret) }
         let blob = try await encrypt(secret, credential)
-        try locked { () throws(CredentialError) in try storeEncrypted(blob, credential) }
+        try locked { () throws(CredentialError) in
+            try storeEncrypted(blob, credential)
+            follow(credential)
+        }
         return true
     }
 

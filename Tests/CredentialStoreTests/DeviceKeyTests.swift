@@ -48,20 +48,40 @@ import Testing
         for name in ["relay-main", "relay-other", "kas-token"] { try await store.set(secret, name: name, scope: "box") }
         let given = rig.runtime + "/secret/box-camera-front"
         func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: given).sorted() }
-        try store.share(["relay-main", "kas-token", "unknown"], with: "camera-front")
+        try store.provide(["relay-main", "kas-token", "unknown"], to: "camera-front")
         #expect(try names() == ["kas-token", "relay-main"])
         #expect(try rig.bytes("\(given)/relay-main") == secret)
         try await store.set([7], name: "relay-other", scope: "box")
-        try store.share(["relay-other"], with: "camera-front")
+        try store.provide(["relay-other"], to: "camera-front")
         #expect(try names() == ["relay-other"])
         #expect(try rig.bytes("\(given)/relay-other") == [7])
+        // What changes or goes follows, for a unit that systemd starts anew.
+        try await store.set([8], name: "relay-other", scope: "box")
+        #expect(try rig.bytes("\(given)/relay-other") == [8])
+        try store.remove(name: "relay-other", scope: "box")
+        #expect(try names() == [])
+        try await store.set([7], name: "relay-other", scope: "box")
+        // Its own comes before the box's, unless it cannot be opened.
+        try await store.set([9], name: "kas-token", scope: "camera-front")
+        try store.provide(["kas-token"], to: "camera-front")
+        #expect(try names() == [] && rig.bytes(clear(rig, "camera-front", "kas-token")) == [9])
+        try await store.set([10], name: "kas-token", scope: "camera-front")
+        #expect(try rig.bytes(clear(rig, "camera-front", "kas-token")) == [10])
+        let own = sealed(rig, "camera-front", "kas-token")
+        var bytes = try rig.bytes(own)
+        bytes[bytes.count - 1] ^= 1
+        try Data(bytes).write(to: URL(fileURLWithPath: own))
+        #expect(throws: CredentialError.damaged(path: own)) { try store.provide(["kas-token"], to: "camera-front") }
+        #expect(try names() == ["kas-token"])
+        try store.remove(name: "kas-token", scope: "camera-front")
         // Both of its directories are there though they are empty: a unit whose directory is missing does not start.
-        try store.share([], with: "camera-front")
+        try store.provide([], to: "camera-front")
         #expect(try names() == [])
         #expect(rig.exists(rig.runtime + "/secret/sealed-box-camera-front"))
         try store.removeScope("camera-front")
         #expect(!rig.exists(given) && !rig.exists(rig.runtime + "/secret/sealed-box-camera-front"))
         #expect(try store.names(scope: "box").count == 3)
+        #expect(!rig.exists(rig.runtime + "/secret/box"))
     }
 
     @Test func `only the owner can do anything with any file or directory`() async throws {

@@ -41,14 +41,14 @@ import Testing
             let store = try rig.store(socket: systemd.path)
             for name in ["relay-main", "relay-other"] { try await store.set(secret, name: name, scope: "box") }
             let given = rig.runtime + "/secret/sealed-box-camera-front"
-            try store.share(["relay-main"], with: "camera-front")
+            try store.provide(["relay-main"], to: "camera-front")
             #expect(try FileManager.default.contentsOfDirectory(atPath: given) == ["relay-main"])
             #expect(try rig.bytes("\(given)/relay-main") == rig.bytes(rig.state + "/credstore/box/relay-main"))
+            // A unit that systemd starts anew gets what there is then.
             try await store.set([7], name: "relay-main", scope: "box")
-            try store.share(["relay-main"], with: "camera-front")
             #expect(try rig.bytes("\(given)/relay-main") == StandInCredentials.blob("box_relay-main", [7]))
             #expect(try FileManager.default.contentsOfDirectory(atPath: rig.runtime + "/secret/box-camera-front") == [])
-            try store.share([], with: "camera-front")
+            try store.provide([], to: "camera-front")
             #expect(try FileManager.default.contentsOfDirectory(atPath: given) == [])
         }
     }

@@ -48,6 +48,14 @@ extension ControlCore {
             isIncomplete = true
             report(CodedError(of: error), .system)
         }
+        provideForThoseThatRun()
+    }
+
+    /// systemd may start their units anew before control does, and by the unit files of this version.
+    private func provideForThoseThatRun() {
+        for (id, camera) in target.cameras where camera.runs && unitStates?[UnitName.camera(id)]?.isUp == true {
+            try? Self.provide(to: id, credentials, runtime, hub: hub, logger: logger)
+        }
     }
 
     /// After an upgrade of systemd, what the device key sealed is sealed by systemd.

@@ -153,6 +153,8 @@ extension ControlCore {
                 // Another kind of server, or the token is not for this stream: what it has of its own is of no use.
                 _ = try? credentials.remove(name: name, scope: "camera-\(id)")
                 tokens.cameras[id] = nil
+                // Its unit, which systemd may start anew at any time, has the box's again.
+                try? Self.provide(to: id, credentials, runtime, hub: hub, logger: logger)
             case .failure:
                 // Away: once more with the next look.
                 continue

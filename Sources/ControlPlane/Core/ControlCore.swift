@@ -121,25 +121,14 @@ actor ControlCore {
             ended: { outcome in Self.ended(outcome, runtime: runtime, hub: hub, logger: logger) })
     }
 
-    /// What a camera's unit loads: its own secrets, and those of the box that its settings name and it has none of its
+    /// What a camera's unit loads: its own secrets, and those of the box that its settings name and it is given none of its
     /// own for. A secret that cannot be opened is told and left out: whether this camera needs it is for its process to
     /// say, and one that nobody uses must not keep the others from starting.
-    private static func provide(
+    static func provide(
         to camera: String, _ credentials: CredentialStore, _ runtime: RuntimeFiles, hub: EventHub, logger: Logger
     ) throws(CredentialError) {
-        let scope = "camera-\(camera)"
-        try telling(camera, hub, logger) { () throws(CredentialError) in try credentials.provide(scope: scope) }
-        try telling(camera, hub, logger) { () throws(CredentialError) in
-            let own = try credentials.names(scope: scope)
-            try credentials.share(runtime.secretNames(ofCamera: camera).subtracting(own), with: scope)
-        }
-    }
-
-    private static func telling(
-        _ camera: String, _ hub: EventHub, _ logger: Logger, _ body: () throws(CredentialError) -> Void
-    ) throws(CredentialError) {
         do throws(CredentialError) {
-            try body()
+            try credentials.provide(runtime.secretNames(ofCamera: camera), to: "camera-\(camera)")
         } catch {
             switch error {
             case .damaged, .keyMissing, .notInMemory: break
