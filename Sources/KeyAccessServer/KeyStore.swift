@@ -24,7 +24,10 @@ public final class KeyStore: Sendable {
         var stamp: UInt64
         /// What an earlier process may have left of destroyed keys was looked for.
         var isSwept = false
-        var condemned = CondemnedKeys()
+        /// Keys whose overlap is over.
+        var condemned = SustainedFindings()
+        /// Keys of a time that is yet to come.
+        var ahead = SustainedFindings()
     }
 
     private static let indexName = "keys.json"
@@ -34,8 +37,8 @@ public final class KeyStore: Sendable {
     public let overlapSeconds: Int64
     /// How long a P-256 key is the current one, in seconds; 0: until `rollOver`.
     public let epochSeconds: Int64
-    /// How long a key has to be over, for a running process, before it is destroyed: a clock that was wrong is put right by
-    /// then, and what is destroyed does not come back.
+    /// How long something that only a wrong clock or a long time explains has to be so, for a running process, before it has
+    /// consequences that cannot be taken back: a clock that was wrong is put right by then.
     public let destructionDelay: Duration
     /// Whether the keys in memory stay off swap devices; false when the system's limit for locked memory is too low.
     public let isMemoryLocked: Bool
@@ -142,21 +145,22 @@ public final class KeyStore: Sendable {
     @discardableResult
     func refresh(now: Int64, uptime: UInt64) throws -> [String] {
         let stamp = directory.stamp(Self.indexName)
-        let (isStale, condemned, epochIsOver) = state.withLock { state in
+        let (isStale, condemned, ahead) = state.withLock { state in
             let keys = state.ring.descriptions
             let over = Set(keys.filter { isOver($0, now: now) }.map(\.kid))
-            let isChanged = state.stamp != stamp || over != state.condemned.kids
+            let isChanged = state.stamp != stamp || over != state.condemned.findings
             let condemned = state.condemned.due(over, after: destructionDelay, at: uptime)
+            let ahead = Set(keys.filter { Self.isAhead($0, now: now) }.map(\.kid))
             return (
                 isChanged || !state.isSwept || !condemned.isEmpty, condemned,
-                keys.contains { isEndOfEpoch($0, now: now) }
+                state.ahead.due(ahead, after: Self.patienceWithTheFuture, at: uptime)
             )
         }
-        guard isStale || epochIsOver else { return [] }
         var changes: [String] = []
         // Another process may have rolled over meanwhile; so it is looked at again within the lock.
-        if isStale {
+        if isStale || !ahead.isEmpty {
             let (loaded, destroyed) = try directory.locked { () -> (State, [String]) in
+                try Self.bringBack(directory, now: now) { ahead.contains($0.kid) }
                 let over = try Self.destroy(directory, try Self.readIndex(directory), now: now) {
                     condemned.contains($0.kid) && isOver($0, now: now)
                 }
@@ -167,11 +171,38 @@ public final class KeyStore: Sendable {
             take(loaded)
             changes += destroyed.map { "The key \($0) was destroyed: its overlap is over." }
         }
-        if state.withLock({ $0.ring.descriptions.contains { isEndOfEpoch($0, now: now) } }) {
+        let epochIsOver = state.withLock { state in
+            state.ring.descriptions.contains { isEndOfEpoch($0, isAhead: ahead.contains($0.kid), now: now) }
+        }
+        if epochIsOver {
             let new = try rollOver(.p256, now: now)
             changes.append("The key \(new.kid) is the current one of \(new.purpose.rawValue): the epoch is over.")
         }
         return changes
+    }
+
+    /// Either that time was wrong, or it is now: a machine that has no time of its own may be without a network for days.
+    private static let patienceWithTheFuture = Duration.seconds(7 * 86_400)
+
+    /// It was made or replaced at a time that is yet to come: while the clock was wrong, if it is right now.
+    private static func isAhead(_ key: KeyDescription, now: Int64) -> Bool {
+        key.destroyedAt == nil && (key.retiredAt ?? key.createdAt) > now.saturatingAdd(3600)
+    }
+
+    /// What was replaced at a time that never came would be kept for ever: it counts as replaced now.
+    private static func bringBack(
+        _ directory: StateDirectory, now: Int64, _ isChosen: (KeyDescription) -> Bool
+    ) throws {
+        var index = try readIndex(directory)
+        var isChanged = false
+        for position in index.keys.indices
+        where isChosen(index.keys[position]) && isAhead(index.keys[position], now: now)
+            && index.keys[position].retiredAt != nil
+        {
+            index.keys[position].retiredAt = now
+            isChanged = true
+        }
+        if isChanged { try writeIndex(index, directory) }
     }
 
     private func isOver(_ key: KeyDescription, now: Int64) -> Bool {
@@ -181,18 +212,18 @@ public final class KeyStore: Sendable {
     /// What was read from the directory; what is known beside it stays.
     private func take(_ loaded: State) {
         state.withLock { state in
-            let (isSwept, condemned) = (state.isSwept || loaded.isSwept, state.condemned)
+            let known = state
             state = loaded
-            state.isSwept = isSwept
-            state.condemned = condemned
+            state.isSwept = known.isSwept || loaded.isSwept
+            state.condemned = known.condemned
+            state.ahead = known.ahead
         }
     }
 
-    private func isEndOfEpoch(_ key: KeyDescription, now: Int64) -> Bool {
+    /// - Parameter isAhead: made while the clock was wrong: it would serve for ever.
+    private func isEndOfEpoch(_ key: KeyDescription, isAhead: Bool, now: Int64) -> Bool {
         epochSeconds > 0 && key.purpose == .p256 && key.retiredAt == nil
-            && (now.saturatingSubtract(key.createdAt) >= epochSeconds
-                // Made while the clock was wrong: it would serve for ever.
-                || key.createdAt > now.saturatingAdd(3600))
+            && (now.saturatingSubtract(key.createdAt) >= epochSeconds || isAhead)
     }
 
     private func add(
@@ -209,7 +240,8 @@ public final class KeyStore: Sendable {
             try directory.write(Self.fileName(kid), pem)
             for position in index.keys.indices
             where index.keys[position].purpose == purpose && index.keys[position].retiredAt == nil {
-                index.keys[position].retiredAt = now
+                // A clock that stands in the past must not make it look old when it is put right.
+                index.keys[position].retiredAt = max(now, index.keys[position].createdAt)
             }
             let description = KeyDescription(kid: kid, purpose: purpose, createdAt: now, retiredAt: nil)
             index.keys.append(description)

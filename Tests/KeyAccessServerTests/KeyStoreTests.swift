@@ -145,6 +145,43 @@ private func setMode(_ path: String, _ mode: Int) throws {
         }
     }
 
+    @Test func `a clock that stands in the past at the start replaces and destroys nothing`() throws {
+        try temporary { path in
+            let (day, now): (Int64, Int64) = (86_400, 1_800_000_000)
+            let hour: UInt64 = 3_600_000_000_000
+            _ = try KeyStore(directory: path, overlapSeconds: 7 * day, epochSeconds: day, now: now)
+            let store = try KeyStore(directory: path, overlapSeconds: 7 * day, epochSeconds: day, now: 5)
+            #expect(try store.refresh(now: 5, uptime: 1).isEmpty)
+            #expect(try store.refresh(now: 605, uptime: hour / 6).isEmpty)
+            #expect(try store.refresh(now: now + 60, uptime: hour / 5).isEmpty)
+            #expect(store.ring.p256.map(\.kid) == ["e1"])
+            // One that stays in the past gets a key after all; what it replaces is not old when the clock is put right.
+            #expect(try store.refresh(now: 5, uptime: hour).isEmpty)
+            #expect(try store.refresh(now: 5 + 7 * day, uptime: 169 * hour).count == 1)
+            try store.refresh(now: now + 60, uptime: 169 * hour + 1)
+            #expect(store.ring.p256.map(\.kid).last == "e1")
+        }
+    }
+
+    @Test func `what was replaced at a time that never came is destroyed all the same`() throws {
+        try temporary { path in
+            let day: Int64 = 86_400
+            let dayOfUptime: UInt64 = 86_400_000_000_000
+            let store = try KeyStore(directory: path, overlapSeconds: 7 * day, epochSeconds: 3 * day, now: 0)
+            // For a minute the clock shows the year 2089.
+            #expect(try store.refresh(now: 43_500 * day, uptime: 0).count == 1)
+            #expect(try store.refresh(now: 60, uptime: 0).isEmpty)
+            #expect(try store.refresh(now: 7 * day + 60, uptime: 7 * dayOfUptime).count == 1)
+            #expect(store.ring.p256.map(\.kid) == ["e3", "e2", "e1"])
+            // The first as of the day that was noticed, the second a week later.
+            for today in UInt64(8)...24 {
+                try store.refresh(now: Int64(today) * day, uptime: today * dayOfUptime)
+                #expect(store.descriptions.contains { $0.kid == "e1" && $0.state == .destroyed } == (today > 15))
+            }
+            #expect(store.descriptions.filter { $0.state == .destroyed }.map(\.kid).sorted().prefix(2) == ["e1", "e2"])
+        }
+    }
+
     @Test func `a tool with a shorter overlap deletes nothing that the service needs`() throws {
         try temporary { path in
             let day: Int64 = 86_400
