@@ -72,11 +72,10 @@ public struct Subject: Equatable, Sendable {
         return additions.contains { has(scope, in: $0) && $0.streams == .any }
     }
 
-    /// What it has for a stream; nil: for what belongs to none.
+    /// What it has for a stream; nil: for what belongs to none, where a grant of every stream counts.
     public func attributes(for stream: String?) -> Set<String> {
-        guard let stream else { return attributes }
-        return additions.reduce(into: attributes) { all, addition in
-            if addition.streams.matches(stream) { all.formUnion(addition.attributes) }
+        additions.reduce(into: attributes) { all, addition in
+            if stream.map(addition.streams.matches) ?? (addition.streams == .any) { all.formUnion(addition.attributes) }
         }
     }
 
@@ -151,11 +150,13 @@ public enum AccessDecision: Equatable, Sendable {
         case .unregistered:
             guard !requiresRegistration else { return .deny(.headerNotRegistered) }
             guard subject.mayWithEveryStream(Scope.rewrap) else { return .deny(.streamNotGranted) }
-            attributes = subject.attributes
+            attributes = subject.attributes(for: nil)
         case .archive:
             // A scope that was granted for some streams opens no file.
-            guard subject.scopes.contains(Scope.rewrap) else { return .deny(.streamNotGranted) }
-            attributes = subject.attributes
+            guard subject.scopes.contains(Scope.rewrap) || subject.mayWithEveryStream(Scope.rewrap) else {
+                return .deny(.streamNotGranted)
+            }
+            attributes = subject.attributes(for: nil)
         }
         guard policy.body.dataAttributes.allSatisfy({ attributes.contains($0.name.lowercased()) }) else {
             return .deny(.attributeNotGranted)

@@ -137,9 +137,14 @@ public struct AccessGrants: Codable, Equatable, Sendable {
         return subject
     }
 
-    /// When the last grant ends that covers a stream; nil when there is none, `.max` when it does not end.
-    public func end(of stream: String, holder: Holder, now: Int64) -> Int64? {
-        current(of: holder, now: now).filter { StreamPattern($0.stream).matches(stream) }.map { $0.until ?? .max }.max()
+    /// When the last grant ends that covers a stream and allows this scope; nil when there is none, `.max` when it does not
+    /// end.
+    ///
+    /// - Parameter hasScope: the token has it, so that a grant need not name it.
+    public func end(of stream: String, scope: String, hasScope: Bool, holder: Holder, now: Int64) -> Int64? {
+        current(of: holder, now: now)
+            .filter { StreamPattern($0.stream).matches(stream) && (hasScope || $0.scopes.contains(scope)) }
+            .map { $0.until ?? .max }.max()
     }
 
     private func current(of holder: Holder, now: Int64) -> [Grant] {

@@ -76,10 +76,11 @@ final class TokenEndpoints: Sendable {
         var end = now.addingReportingOverflow(wanted.lifetime ?? TokenIssuer.longestLifetime)
         if end.overflow { end.partialValue = .max }
         // What only a grant allows ends with the grant.
-        if !wanted.scopes.allSatisfy({ own.may($0, stream: wanted.stream) }) {
-            let holder = AccessGrants.Holder(issuer: claims.issuer ?? "", subject: claims.subject ?? "")
-            end.partialValue = min(
-                end.partialValue, register.grants.end(of: wanted.stream, holder: holder, now: now) ?? now + 1)
+        let holder = AccessGrants.Holder(issuer: claims.issuer ?? "", subject: claims.subject ?? "")
+        for scope in wanted.scopes where !own.may(scope, stream: wanted.stream) {
+            let granted = register.grants.end(
+                of: wanted.stream, scope: scope, hasScope: own.scopes.contains(scope), holder: holder, now: now)
+            end.partialValue = min(end.partialValue, granted ?? now + 1)
         }
         let narrowed = claims.narrowed(
             id: try Self.identifier(), stream: wanted.stream, scopes: wanted.scopes, end: end.partialValue, now: now)

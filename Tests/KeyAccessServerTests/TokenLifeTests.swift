@@ -401,5 +401,17 @@ import Wire
         rig.endpoints.maintain()
         let camera = try narrow(rig, box, "door").token
         #expect(try claims(camera).expiresAt?.seconds == rig.time.seconds + 60)
+        // Another grant of that stream, for longer, says nothing of a scope that only the short one gives.
+        let holder = AccessGrants.Holder(issuer: KeyAccessServerConfiguration.localIssuer, subject: "box")
+        try tools(rig).grant(
+            .init(holder: holder, stream: "door", scopes: [Scope.rewrap], until: rig.time.seconds + 60),
+            now: rig.time.seconds)
+        try tools(rig).grant(
+            .init(holder: holder, stream: "doo*", until: rig.time.seconds + 5000), now: rig.time.seconds)
+        rig.endpoints.maintain()
+        let viewer = try narrow(rig, box, "door", scopes: [Scope.rewrap]).token
+        #expect(try claims(viewer).expiresAt?.seconds == rig.time.seconds + 60)
+        let longer = try narrow(rig, box, "door").token
+        #expect(try claims(longer).expiresAt?.seconds == rig.time.seconds + 5000)
     }
 }

@@ -113,7 +113,6 @@ private struct Dialogue {
         var dialogue = Dialogue()
         dialogue.key(Dialogue.facts())
         dialogue.frame(1, sealed: 0, at: second)
-        dialogue.judge.streamStarted(at: second)
         dialogue.judge.clearArrived(at: 2 * second)
         #expect(dialogue.judge.verdict(at: 2 * second).reason == "frames come without encryption")
         dialogue.frame(2, sealed: 13, at: 13 * second)
