@@ -21,6 +21,8 @@ struct HandOverCommand: AsyncParsableCommand {
     var socket = "/run/watchbox/api.sock"
 
     private static let prefix = "box_"
+    /// Less than its unit may take (`TimeoutStartSec=`).
+    private static let patience = Duration.seconds(20)
 
     func run() async throws {
         let directory = CredentialDirectory.environment
@@ -32,13 +34,20 @@ struct HandOverCommand: AsyncParsableCommand {
             secrets[String(name.dropFirst(Self.prefix.count))] = text
         }
         guard !secrets.isEmpty else { return }
-        do {
-            try await ControlClient(socketPath: socket).send(
-                .post, "/api/v1/kas/handed-over", body: HandOverRequest(secrets: secrets))
-        } catch {
-            throw CommandFailure(
-                what: "control was not given the box's secrets", why: "\(error)",
-                next: "check that watchbox-control runs", status: .failed)
+        let deadline = ContinuousClock.now + Self.patience
+        while true {
+            do {
+                return try await ControlClient(socketPath: socket).send(
+                    .post, "/api/v1/kas/handed-over", body: HandOverRequest(secrets: secrets))
+            } catch {
+                // Control may be on its way up, or go down this moment: its next start asks for the secrets anew.
+                guard ContinuousClock.now < deadline else {
+                    throw CommandFailure(
+                        what: "control was not given the box's secrets", why: "\(error)",
+                        next: "check that watchbox-control runs", status: .failed)
+                }
+                try await Task.sleep(for: .milliseconds(500))
+            }
         }
     }
 }
