@@ -250,8 +250,9 @@ enum KeyTable {
                 "Address of the operator's API over plain HTTP, such as `127.0.0.1:1985`: statistics, `/metrics`, `watchboxctl relay status`."
             ),
             KeyDefinition(
-                "api_token", .path, words: "everybody who reaches it",
-                "File with the token of the API, 16 characters or more; needed beyond this machine."),
+                "api_token", .path, words: "figures alone",
+                "File with the token of the API, 16 characters or more; without it the API listens on this machine alone and tells `/metrics` and streams alone."
+            ),
             KeyDefinition("tls_certificate", .path, words: "no TLS", "Certificate chain (PEM) for `rtmps`."),
             KeyDefinition("tls_key", .path, words: "no TLS", "Private key (PEM) of the certificate."),
         ])

@@ -31,7 +31,7 @@ struct ConnectionRoster: Sendable {
         entries.removeValue(forKey: connection)
     }
 
-    func publisher(of stream: String) -> ConnectionID? {
-        entries.first { $0.value.role == .publisher && $0.value.stream == stream }?.key
+    func publishers(of stream: String) -> [ConnectionID] {
+        entries.filter { $0.value.role == .publisher && $0.value.stream == stream }.keys.sorted()
     }
 }

@@ -2,7 +2,8 @@ internal import NIOCore
 internal import RTMP
 internal import RTMPTransport
 
-/// One stream on its way to another relay: a connection as a publisher, made again for as long as the stream lasts.
+/// One stream on its way to another relay: a connection as a publisher, made again for as long as the stream has a
+/// publisher here. It ends with that one.
 /// While it stands it is a subscriber of the stream like any other, with a queue of its own; while it does not, nothing
 /// is kept for it.
 ///
@@ -31,6 +32,8 @@ final class Forward: RTMPPublisherDelegate, @unchecked Sendable {
     private var backoff = ReconnectBackoff()
     private var began: UInt64 = 0
     private var redirection: RTMPURL?
+    /// Somebody else got the name at the next relay.
+    private var nameWasTaken = false
     private var retry: Scheduled<Void>?
     private var bytesOfDeparted: UInt64 = 0
     private var connections = 0
@@ -67,8 +70,11 @@ final class Forward: RTMPPublisherDelegate, @unchecked Sendable {
     }
 
     func begin() {
-        guard state != .ended, let url = redirection ?? target.url(for: path) else {
-            state = state == .ended ? .ended : .failed
+        guard state != .ended, let core, core.mayReturn(self, nameWasTaken: false) else { return }
+        if nameWasTaken, core.isSilent(path) { return wait(.badName) }
+        nameWasTaken = false
+        guard let url = redirection ?? target.url(for: path) else {
+            state = .failed
             return
         }
         state = .connecting
@@ -92,9 +98,11 @@ final class Forward: RTMPPublisherDelegate, @unchecked Sendable {
         close(.transient)
     }
 
+    var place: ForwardPlan.Place { ForwardPlan.Place(path: path, number: number) }
+
     var statistics: RelayStatistics.Forward {
         RelayStatistics.Forward(
-            number: number, host: target.host, stream: path.description, state: state, connections: connections,
+            number: number, host: target.host, path: path, state: state, connections: connections,
             bytesSent: bytesOfDeparted + (connection?.metrics.bytesWritten ?? 0), dropped: dropped)
     }
 
@@ -150,6 +158,8 @@ final class Forward: RTMPPublisherDelegate, @unchecked Sendable {
         connection = nil
         core?.forwardStopped(self, because: error.why == lastReason ? nil : error.why)
         lastReason = error.why
+        nameWasTaken = error.retry == .badName
+        guard core?.mayReturn(self, nameWasTaken: nameWasTaken) == true else { return }
         wait(error.retry)
     }
 
@@ -171,10 +181,12 @@ final class Forward: RTMPPublisherDelegate, @unchecked Sendable {
         redirection = nil
         let now = NIODeadline.now().uptimeNanoseconds
         let random = UInt64.random(in: .min ... .max)
-        guard let delay = backoff.delay(after: retry, at: now, random: random) else {
+        guard var delay = backoff.delay(after: retry, at: now, random: random) else {
             state = .failed
             return
         }
+        // Long enough to see whether our publisher still sends.
+        if nameWasTaken { delay = max(delay, core?.hub.limits.publisherSilence ?? 0) }
         state = .waiting
         self.retry = eventLoop.assumeIsolated().scheduleTask(in: .nanoseconds(Int64(delay))) { self.begin() }
     }

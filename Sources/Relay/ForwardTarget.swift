@@ -20,6 +20,8 @@ public struct ForwardTarget: Equatable, Sendable {
     private let pattern: Pattern
     private let server: String
     private let query: String?
+    /// Host, port and application, whatever the key.
+    private let destination: String
     /// For people: where it is, and nothing more.
     public let host: String
 
@@ -55,6 +57,7 @@ public struct ForwardTarget: Equatable, Sendable {
         }
         self.server = server
         query = parts.count > 1 ? parts[1] : nil
+        destination = "\(sample.host.lowercased()):\(sample.port)/\(sample.app)"
         host = "\(sample.scheme.rawValue)://\(sample.authority)"
     }
 
@@ -65,6 +68,9 @@ public struct ForwardTarget: Equatable, Sendable {
         case .stream(let stream): path.description == stream
         }
     }
+
+    /// Where a stream goes and how it is called there. Its application stays behind, so two streams may have the same.
+    func name(of path: StreamPath) -> String { "\(destination)/\(path.name)" }
 
     /// Nil when the stream's name cannot stand in a URL.
     func url(for path: StreamPath) -> RTMPURL? {

@@ -9,6 +9,7 @@ extension RelayCore {
         statistics.connections = connections.count
         statistics.refused = refused
         statistics.forwards = forwardStatistics()
+        statistics.forwardsRefused = forwards.refusals.count
         let sent = connections.values.reduce(bytesSentToDeparted) { $0 + $1.bytesWritten }
         statistics.bytesSent = Int(clamping: sent)
         return statistics
@@ -41,8 +42,14 @@ extension RelayCore {
         return RelayKickDocument(connection: id, role: entry.role, stream: entry.stream)
     }
 
-    func kickPublisher(of stream: String) -> RelayKickDocument? {
-        roster.publisher(of: stream).flatMap { kick($0) }
+    /// - Parameter stream: "app/name"; two streams may have it in common when one's name holds a slash.
+    func kickPublisher(of stream: String) -> Result<RelayKickDocument, RelayProblem> {
+        let publishers = roster.publishers(of: stream)
+        guard publishers.count < 2 else { return .failure(.ambiguousStream) }
+        guard let document = publishers.first.flatMap({ kick($0) }) else {
+            return .failure(.nobody("nobody publishes this stream"))
+        }
+        return .success(document)
     }
 
     /// Takes the relay out of service.

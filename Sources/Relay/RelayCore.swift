@@ -30,7 +30,7 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
     var onEvent: ((RelayEvent) -> Void)?
     let logger: Logger
     private var ticker: RepeatedTask?
-    private var eventLoop: (any EventLoop)?
+    private(set) var eventLoop: (any EventLoop)?
     /// Hands out what waited long enough for a picture that did not come.
     private var dueTask: (at: UInt64, task: Scheduled<Void>)?
     /// Those whose turn was over before all was sent that their connection would take.
@@ -63,7 +63,7 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
             guard let self else { return }
             self.perform(self.hub.timePassed(at: Self.now))
             self.drainTimePassed()
-            self.endIdleForwards()
+            self.retryForwards()
         }
     }
 
@@ -122,9 +122,7 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
             hub.publishRequested(
                 connection.id, app: request.app, name: request.streamName, key: request.queryValue("key"),
                 at: Self.now), asked: "\(request.app)/\(request.streamName)")
-        if let path = hub.published(by: connection.id), let eventLoop {
-            beginForwards(of: path, request, on: eventLoop)
-        }
+        if let path = hub.published(by: connection.id) { beginForwards(of: path, request) }
         handOut()
     }
 
@@ -176,7 +174,11 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
     }
 
     private func left(_ connection: RTMPServerConnection, error: RTMPTransportError?) {
+        let path = hub.published(by: connection.id)
+        // What gathers goes before the end.
+        if path != nil { handOut(until: .max) }
         hub.finished(connection.id, at: Self.now)
+        if let path { publisherLeft(path) }
         departure?.connections.remove(connection.id)
         if departure?.connections.isEmpty == true { departed() }
         guard let entry = roster.left(connection.id) else { return }
@@ -262,9 +264,9 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
     }
 
     /// Sends what is due to all who can take it at once, and what waits for the others as far as there is room.
-    private func handOut() {
-        let now = Self.now
-        for delivery in hub.takeDue(at: now) {
+    /// - Parameter until: what is due then.
+    private func handOut(until: UInt64? = nil) {
+        for delivery in hub.takeDue(at: until ?? Self.now) {
             for subscriber in delivery.offer(Self.joined(delivery.items)) {
                 hub.enqueue(delivery.items, for: subscriber)
             }
@@ -302,7 +304,11 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
             write(chunks, to: connection)
         }
         connection.flush()
-        guard connection.isWritable, !subscriber.queue.isEmpty, !subscriber.awaitsTurn else { return }
+        if connection.isWritable, !subscriber.queue.isEmpty { awaitTurn(subscriber) }
+    }
+
+    func awaitTurn(_ subscriber: StreamHub<ByteBuffer>.Subscriber) {
+        guard !subscriber.awaitsTurn else { return }
         subscriber.awaitsTurn = true
         if unfinished.isEmpty { scheduleTurns() }
         unfinished.append(subscriber)
@@ -320,7 +326,11 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
         let others = !unfinished.isEmpty
         for subscriber in turn {
             subscriber.awaitsTurn = false
-            if let connection = connections[subscriber.id] { pump(connection) }
+            if let connection = connections[subscriber.id] {
+                pump(connection)
+            } else if let forward = forwards[subscriber.id] {
+                pump(forward)
+            }
         }
         if others { scheduleTurns() }
     }

@@ -80,7 +80,9 @@ public final class RelayService: Service {
     private func serve(_ api: RelayAPIConfiguration, _ core: RelayCore, _ loop: any EventLoop) async {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let streams = configuration.limits.streams + configuration.authorization.reserved
-        let server = RelayAPIServer(api, core: core, streams: streams, relayLoop: loop, eventLoop: group.next())
+        let server = RelayAPIServer(
+            api, core: core, streams: streams, isSecure: configuration.tls != nil, relayLoop: loop,
+            eventLoop: group.next())
         var wasSaid = false
         while !Task.isCancelled {
             do {

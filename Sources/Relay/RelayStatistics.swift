@@ -1,8 +1,10 @@
 /// A relay at one instant. Holds no keys and no addresses of viewers.
 public struct RelayStatistics: Equatable, Sendable, Codable {
     public struct Stream: Equatable, Sendable, Codable {
-        /// "app/name".
+        /// "app/name", which is ambiguous when the name holds a slash.
         public var path: String
+        public var app: String
+        public var name: String
         public var isPublished: Bool
         /// Of the present publisher, in seconds.
         public var publishedFor: Double?
@@ -31,6 +33,8 @@ public struct RelayStatistics: Equatable, Sendable, Codable {
             case waiting
             /// There will be none.
             case failed
+            /// It was not begun; `reason` tells why.
+            case refused
             case ended
         }
 
@@ -38,17 +42,40 @@ public struct RelayStatistics: Equatable, Sendable, Codable {
         public var number: Int
         /// Scheme, host and port: the rest of a target may be a secret.
         public var host: String
-        /// "app/name".
+        /// "app/name", which is ambiguous when the name holds a slash.
         public var stream: String
+        public var app: String
+        public var name: String
         public var state: State
+        /// Why it was refused.
+        public var reason: String?
         /// That were accepted, the present one included.
         public var connections: Int
         public var bytesSent: UInt64
         public var dropped: DropCount
+
+        init(
+            number: Int, host: String, path: StreamPath, state: State, reason: String? = nil, connections: Int = 0,
+            bytesSent: UInt64 = 0, dropped: DropCount = DropCount()
+        ) {
+            self.number = number
+            self.host = host
+            stream = path.description
+            app = path.app
+            name = path.name
+            self.state = state
+            self.reason = reason
+            self.connections = connections
+            self.bytesSent = bytesSent
+            self.dropped = dropped
+        }
     }
 
     public var streams: [Stream] = []
+    /// Those that were refused included, 256 of them at most.
     public var forwards: [Forward] = []
+    /// How many were refused.
+    public var forwardsRefused = 0
     public var publishers = 0
     public var subscribers = 0
     /// Since the start, streams that are gone included.
@@ -78,7 +105,7 @@ extension StreamHub {
             }
             statistics.streams.append(
                 RelayStatistics.Stream(
-                    path: stream.path.description,
+                    path: stream.path.description, app: stream.path.app, name: stream.path.name,
                     isPublished: stream.publisher != nil,
                     publishedFor: stream.publisher.map { now > $0.since ? Double(now - $0.since) / 1e9 : 0 },
                     publishers: stream.counters.publishers,

@@ -198,10 +198,10 @@ struct StreamHub<Encoded: Sendable> {
         return [.acceptPlay(connection)]
     }
 
-    /// Another relay takes the stream. Nobody asks for it, so it needs no key and takes no viewer's place. False when there
-    /// is no such stream.
+    /// Another relay takes the stream. Nobody asks for it, so it needs no key and takes no viewer's place. False when
+    /// nobody publishes it.
     mutating func join(_ connection: ConnectionID, _ path: StreamPath, at now: UInt64) -> Bool {
-        guard isAlive(path), subscribers[connection] == nil, var stream = streams.removeValue(forKey: path) else {
+        guard isPublished(path), subscribers[connection] == nil, var stream = streams.removeValue(forKey: path) else {
             return false
         }
         handOver(stream.batch.take(), to: stream.subscribers)
@@ -209,15 +209,11 @@ struct StreamHub<Encoded: Sendable> {
         stream.subscribers.append(subscriber)
         subscribers[connection] = subscriber
         streams[path] = stream
-        if stream.publisher != nil { sendCache(of: stream, to: subscriber, at: now) }
+        sendCache(of: stream, to: subscriber, at: now)
         return true
     }
 
-    /// Somebody publishes it, or did until a moment ago.
-    func isAlive(_ path: StreamPath) -> Bool {
-        guard let stream = streams[path] else { return false }
-        return stream.publisher != nil || stream.lostAt != nil
-    }
+    func isPublished(_ path: StreamPath) -> Bool { streams[path]?.publisher != nil }
 
     /// Nil when this connection publishes nothing.
     func published(by connection: ConnectionID) -> StreamPath? { publishing[connection] }

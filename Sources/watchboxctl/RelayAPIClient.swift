@@ -9,7 +9,10 @@ struct RelayAPIOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Where the relay's API listens (relay_server.api_listen).", valueName: "url"))
     var api = "http://127.0.0.1:1985"
 
-    @Option(help: ArgumentHelp("File with the token of the API (relay_server.api_token).", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "File with the token of the API (relay_server.api_token); status and streams need none where there is none.",
+            valueName: "file"))
     var tokenFile: String?
 
     @Flag(help: "Print a JSON document, on one line.")
@@ -148,6 +151,7 @@ struct RelayAPIClient {
             switch response.status {
             case 401, 403: .notPermitted
             case 404: .notFound
+            case 409: .conflict
             case 400, 405, 413, 414: .usage
             default: .failed
             }

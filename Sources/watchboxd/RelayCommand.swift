@@ -60,7 +60,10 @@ struct RelayCommand: AsyncParsableCommand {
             valueName: "host:port"))
     var apiListen: ListenAddress?
 
-    @Option(help: "File with the token of the API, 16 characters or more; needed when other machines reach it.")
+    @Option(
+        help:
+            "File with the token of the API, 16 characters or more. Without it the API tells metrics and streams alone, on this machine alone."
+    )
     var apiToken: String?
 
     @Option(

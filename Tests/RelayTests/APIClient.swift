@@ -41,7 +41,11 @@ final class APIClient: Sendable {
         self.log = log
     }
 
-    static func connect(_ port: Int, reads: Bool = true) async throws -> APIClient {
+    static let token = "0123456789abcdef"
+    static let authorized = ["Authorization: Bearer \(token)"]
+
+    /// - Parameter source: the address that it comes from.
+    static func connect(_ port: Int, reads: Bool = true, from source: String = "127.0.0.1") async throws -> APIClient {
         let log = EventLog<String?>()
         let channel = try await ClientBootstrap(group: Timers.loop)
             .channelOption(.autoRead, value: reads)
@@ -51,6 +55,7 @@ final class APIClient: Sendable {
                     try channel.pipeline.syncOperations.addHandler(TextReader(log: log))
                 }
             }
+            .bind(to: SocketAddress(ipAddress: source, port: 0))
             .connect(host: "127.0.0.1", port: port).get()
         return APIClient(channel: channel, log: log)
     }
@@ -79,7 +84,8 @@ final class APIClient: Sendable {
     func close() async { try? await channel.close().get() }
 
     static func request(
-        _ method: String, _ path: String, host: String = "localhost", headers: [String] = [], body: String = ""
+        _ method: String, _ path: String, host: String = "localhost", headers: [String] = APIClient.authorized,
+        body: String = ""
     ) -> String {
         var lines = ["\(method) \(path) HTTP/1.1", "Host: \(host)"] + headers
         if !body.isEmpty { lines.append("Content-Length: \(body.utf8.count)") }
@@ -112,7 +118,8 @@ private final class TextReader: ChannelInboundHandler {
 extension RunningRelay {
     /// One request, answered until the connection's end.
     func ask(
-        _ method: String, _ path: String, host: String = "localhost", headers: [String] = [], body: String = ""
+        _ method: String, _ path: String, host: String = "localhost", headers: [String] = APIClient.authorized,
+        body: String = ""
     ) async throws -> APIClient.Response {
         try await ask(text: APIClient.request(method, path, host: host, headers: headers, body: body))
     }

@@ -74,10 +74,18 @@ struct DrainTests {
         }
     }
 
+    @Test func `clients that came by TLS are not sent to a relay without`() throws {
+        let plain = Array(#"{"to": "rtmp://b/live"}"#.utf8)
+        _ = try RelayDrainRequest.parse(plain)
+        #expect(throws: RelayProblem.self) { try RelayDrainRequest.parse(plain, isSecure: true) }
+        _ = try RelayDrainRequest.parse(Array(#"{"to": "rtmps://b/live"}"#.utf8), isSecure: true)
+        _ = try RelayDrainRequest.parse([], isSecure: true)
+    }
+
     // MARK: Running relays
 
     private func withAPI<Result: Sendable>(_ body: (RunningRelay) async throws -> Result) async throws -> Result {
-        let api = try RelayAPIConfiguration(host: "127.0.0.1", port: 0)
+        let api = try RelayAPIConfiguration(host: "127.0.0.1", port: 0, token: RelayAPIToken(APIClient.token))
         return try await withRelay({ $0.api = api }, body)
     }
 
@@ -150,6 +158,29 @@ struct DrainTests {
                 await newPlayer.stop()
                 await oldPlayer.stop()
                 await listener.close()
+            }
+        }
+    }
+
+    @Test func `a forward to the relay that its publisher moved to does not come back`() async throws {
+        try await withRelay { next in
+            let api = try RelayAPIConfiguration(host: "127.0.0.1", port: 0, token: RelayAPIToken(APIClient.token))
+            let target = try #require(ForwardTarget("rtmp://127.0.0.1:\(next.port)/live?key=secret"))
+            try await withRelay {
+                $0.api = api
+                $0.forwards = [target]
+            } _: { old in
+                let (publisher, _) = try await publishMovably(old.url("cam?key=secret"))
+                try await old.wait { $0.forwards.first?.state == .forwarding }
+                let body = #"{"to": "rtmp://127.0.0.1:\#(next.port)/live"}"#
+                #expect(try await old.ask("POST", "/v1/drain", body: body).status == 200)
+                // It comes to the next relay before it leaves the old one.
+                let (moved, log) = try await publishMovably(next.url("cam?key=secret"))
+                try await old.wait { $0.forwards.isEmpty }
+                #expect(await old.service.statistics().publishers == 1)
+                await publisher.stop()
+                #expect(log.log.all == [.started])
+                await moved.stop()
             }
         }
     }

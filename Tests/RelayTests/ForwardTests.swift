@@ -101,7 +101,7 @@ struct ForwardTests {
                 #expect(statistics.subscribers == 0, "another relay is no viewer")
                 let text = RelayMetrics.text(statistics, streams: 10)
                 #expect(PrometheusLinter.faults(text) == [])
-                #expect(text.contains("watchbox_relay_forward_up{stream=\"live/cam\",forward=\"1\""))
+                #expect(text.contains("watchbox_relay_forward_up{app=\"live\",name=\"cam\",forward=\"1\""))
                 #expect(!text.contains("secret") && !"\(statistics)".contains("secret"))
                 await publisher.stop()
                 try await relay.wait { $0.streams.isEmpty || !$0.streams[0].isPublished }

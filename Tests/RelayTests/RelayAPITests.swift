@@ -10,7 +10,7 @@ import Testing
 /// The API of a running relay, asked over a socket.
 struct RelayAPITests {
     private func withAPI<Result: Sendable>(
-        token: String? = nil, _ change: (inout RelayAPILimits) -> Void = { _ in },
+        token: String? = APIClient.token, _ change: (inout RelayAPILimits) -> Void = { _ in },
         _ body: (RunningRelay) async throws -> Result
     ) async throws -> Result {
         var api = try RelayAPIConfiguration(host: "127.0.0.1", port: 0, token: token.flatMap { RelayAPIToken($0) })
@@ -40,7 +40,7 @@ struct RelayAPITests {
             let metrics = try await relay.ask("GET", "/metrics")
             #expect(metrics.headers["content-type"]?.hasPrefix("text/plain; version=0.0.4") == true)
             #expect(PrometheusLinter.faults(metrics.body) == [])
-            #expect(metrics.body.contains("watchbox_relay_stream_subscribers{stream=\"live/cam\"} 1\n"))
+            #expect(metrics.body.contains("watchbox_relay_stream_subscribers{app=\"live\",name=\"cam\"} 1\n"))
             for text in [response.body, answer.body, metrics.body] { #expect(!text.contains("secret")) }
             await player.stop()
             await publisher.stop()
@@ -100,10 +100,15 @@ struct RelayAPITests {
         }
     }
 
-    @Test func `one listener too many is refused, and one that does not read is closed`() async throws {
+    /// By its queue, or by the signs of life that it does not take.
+    @Test(arguments: [(4, Duration.seconds(15)), (1_000_000, .milliseconds(100))])
+    func `one listener too many is refused, and one that does not read is closed`(
+        events: Int, ping: Duration
+    ) async throws {
         try await withAPI {
             $0.listeners = 2
-            $0.waitingEvents = 4
+            $0.waitingEvents = events
+            $0.ping = ping
             $0.writeHighWater = 4096
             $0.answer = .milliseconds(500)
         } _: { relay in
@@ -133,16 +138,16 @@ struct RelayAPITests {
     }
 
     @Test func `a web page, a stranger and a wrong token are refused`() async throws {
-        try await withAPI(token: "0123456789abcdef") { relay in
-            let authorized = ["Authorization: Bearer 0123456789abcdef"]
+        try await withAPI { relay in
+            let authorized = APIClient.authorized
             #expect(try await relay.ask("GET", "/metrics", headers: authorized).status == 200)
-            let none = try await relay.ask("GET", "/metrics")
+            let none = try await relay.ask("GET", "/metrics", headers: [])
             #expect(none.status == 401 && none.headers["www-authenticate"] == "Bearer")
             #expect(!none.body.contains("0123456789abcdef"))
             let guess = try await relay.ask("GET", "/metrics", headers: ["Authorization: Bearer 0123456789abcdeg"])
             #expect(guess.status == 401)
             for (host, headers) in [
-                ("evil.example", authorized), ("localhost", authorized + ["Origin: http://localhost"]),
+                ("evil.example", []), ("localhost", authorized + ["Origin: http://localhost"]),
                 ("localhost", authorized + ["Host: evil.example"]),
             ] {
                 let refusal = try await relay.ask("DELETE", "/v1/connections/1", host: host, headers: headers)
@@ -153,6 +158,7 @@ struct RelayAPITests {
 
     @Test func `what is no request ends soon, and others are answered meanwhile`() async throws {
         try await withAPI {
+            $0.head = .milliseconds(500)
             $0.ask = .milliseconds(500)
             $0.connections = 4
         } _: { relay in
@@ -170,9 +176,75 @@ struct RelayAPITests {
             #expect(try await !flood.rest().contains("200 OK"))
             // A body that never ends.
             let drip = try await APIClient.connect(relay.apiPort)
-            try await drip.send(APIClient.request("GET", "/metrics", headers: ["Content-Length: 5"]) + "abc")
+            try await drip.send(
+                APIClient.request("GET", "/metrics", headers: APIClient.authorized + ["Content-Length: 5"]) + "abc")
             #expect(try await drip.rest().isEmpty)
             #expect(try await relay.ask("GET", "/metrics").status == 200)
+        }
+    }
+
+    @Test func `without a token figures are told, and nothing else`() async throws {
+        try await withAPI(token: nil) { relay in
+            for path in ["/metrics", "/v1/streams"] {
+                #expect(try await relay.ask("GET", path, headers: []).status == 200)
+            }
+            for (method, path) in [
+                ("GET", "/v1/connections"), ("GET", "/v1/events"), ("DELETE", "/v1/connections/1"),
+                ("DELETE", "/v1/streams/live/cam/publisher"), ("POST", "/v1/drain"),
+            ] {
+                let problem = try await relay.ask(method, path, headers: []).document(RelayProblem.self)
+                #expect(problem.status == 403 && problem.next.contains("api_token"), "\(path)")
+            }
+            let (publisher, _) = try await relay.publish()
+            #expect(await relay.service.statistics().publishers == 1)
+            await publisher.stop()
+        }
+    }
+
+    @Test func `one address takes its share of places alone, and listeners take none of it`() async throws {
+        try await withAPI {
+            $0.head = .seconds(60)
+            $0.connectionsPerAddress = 2
+        } _: { relay in
+            let listeners = [try await relay.listen(), try await relay.listen()]
+            let silent = [
+                try await APIClient.connect(relay.apiPort), try await APIClient.connect(relay.apiPort),
+            ]
+            let third = try await APIClient.connect(relay.apiPort)
+            #expect(try await third.rest().isEmpty)
+            let other = try await APIClient.connect(relay.apiPort, from: "127.0.0.2")
+            try await other.send(APIClient.request("GET", "/metrics"))
+            #expect(try await other.rest().contains("200 OK"))
+            // What is given back can be had again.
+            try await silent[0].send(APIClient.request("GET", "/metrics"))
+            #expect(try await silent[0].rest().contains("200 OK"))
+            #expect(try await relay.ask("GET", "/metrics").status == 200)
+            for client in listeners + [silent[1]] { await client.close() }
+        }
+    }
+
+    @Test func `two streams that are written alike have series of their own, and none is ended by mistake`()
+        async throws
+    {
+        try await withAPI { relay in
+            let names = [("live", "x/y"), ("live/x", "y")]
+            var publishers: [RTMPPublisherConnection] = []
+            for (app, name) in names {
+                let log = PublisherLog()
+                let url = RTMPURL(
+                    scheme: .rtmp, host: "127.0.0.1", port: UInt16(relay.port), app: app, streamName: name)
+                publishers.append(RTMPPublisherConnection.connect(url: url, delegate: log))
+                try await log.log.next { $0 == .started }
+            }
+            let metrics = try await relay.ask("GET", "/metrics").body
+            #expect(PrometheusLinter.faults(metrics) == [])
+            for (app, name) in names {
+                #expect(metrics.contains("watchbox_relay_stream_published{app=\"\(app)\",name=\"\(name)\"} 1\n"))
+            }
+            let answer = try await relay.ask("DELETE", "/v1/streams/live/x/y/publisher").document(RelayProblem.self)
+            #expect(answer.status == 409 && answer.next.contains("ID"))
+            #expect(await relay.service.statistics().publishers == 2)
+            for publisher in publishers { await publisher.stop() }
         }
     }
 }

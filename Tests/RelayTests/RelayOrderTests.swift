@@ -41,10 +41,11 @@ struct RelayOrderTests {
 
     private func status(
         _ host: String?, origin: Bool = false, authorization: String? = nil, token: String? = nil,
-        listen: String = "0.0.0.0"
+        listen: String = "0.0.0.0", local: String = "192.0.2.7"
     ) -> Int? {
         let gate = RelayAPIGate(host: listen, token: token.flatMap { RelayAPIToken($0) })
-        return gate.refusal(host: host, hasOrigin: origin, authorization: authorization, local: "192.0.2.7")?.status
+        return gate.refusal(
+            hosts: host.map { [$0] } ?? [], hasOrigin: origin, authorization: authorization, local: local)?.status
     }
 
     @Test func `a page in a browser is kept out`() {
@@ -55,6 +56,33 @@ struct RelayOrderTests {
             #expect(status(host) == 403, "\(host ?? "none")")
         }
         #expect(status("localhost", origin: true) == 403)
+    }
+
+    @Test func `addresses are compared, not their texts`() {
+        for host in ["192.0.2.7:1985", "[::ffff:192.0.2.7]:1985"] {
+            #expect(status(host, listen: "::", local: "::ffff:192.0.2.7") == nil, "\(host)")
+        }
+        #expect(status("[2001:DB8:0::1]:1985", listen: "::", local: "2001:db8::1") == nil)
+        #expect(status("[fe80::1]", listen: "::", local: "fe80::1%eth0") == nil)
+        #expect(status("192.0.2.8", listen: "::", local: "::ffff:192.0.2.7") == 403)
+    }
+
+    @Test func `who shows the token may call the relay what they like, but is no web page`() {
+        let token = APIClient.token
+        #expect(status("box.example", authorization: "Bearer \(token)", token: token) == nil)
+        #expect(status(nil, authorization: "Bearer \(token)", token: token) == nil)
+        #expect(status("box.example", authorization: "Bearer x", token: token) == 403)
+        #expect(status("box.example", origin: true, authorization: "Bearer \(token)", token: token) == 403)
+    }
+
+    @Test func `without a token there are figures alone`() {
+        let open = RelayAPIGate(host: "127.0.0.1", token: nil)
+        let closed = RelayAPIGate(host: "127.0.0.1", token: RelayAPIToken(APIClient.token))
+        for order in [RelayOrder.metrics, .streams] { #expect(open.refusal(of: order) == nil) }
+        for order in [RelayOrder.connections, .events, .kick(1), .kickPublisher("a/b"), .drain] {
+            #expect(open.refusal(of: order)?.status == 403)
+            #expect(closed.refusal(of: order) == nil)
+        }
     }
 
     @Test func `a token is asked for where there is one`() {
@@ -105,8 +133,8 @@ struct RelayOrderTests {
         var roster = ConnectionRoster()
         roster.joined(1, as: .publisher, stream: "live/cam", at: 5)
         roster.joined(2, as: .player, stream: "live/cam", at: 6)
-        #expect(roster.publisher(of: "live/cam") == 1)
-        #expect(roster.publisher(of: "live/other") == nil)
+        #expect(roster.publishers(of: "live/cam") == [1])
+        #expect(roster.publishers(of: "live/other") == [])
         roster.willEnd(2, because: "one")
         roster.willEnd(2, because: "two")
         roster.willEnd(3, because: "nobody")
@@ -126,11 +154,12 @@ struct RelayOrderTests {
         hub.received(RTMPMessage(type: .video, timestamp: 0, streamID: 1, payload: Body.key(1)), from: 1, at: 1)
         let text = RelayMetrics.text(hub.statistics(at: 2), streams: 100)
         #expect(PrometheusLinter.faults(text) == [])
-        #expect(text.contains(#"watchbox_relay_stream_published{stream="live/a\"b\\c"} 1"# + "\n"))
-        #expect(text.contains(#"watchbox_relay_stream_frames_total{stream="live/a\"b\\c",media="video"} 1"# + "\n"))
-        #expect(!text.contains("live/one") && !text.contains("live/two"), "anybody can wait for a name")
+        #expect(text.contains(#"watchbox_relay_stream_published{app="live",name="a\"b\\c"} 1"# + "\n"))
+        let frames = #"watchbox_relay_stream_frames_total{app="live",name="a\"b\\c",media="video"} 1"#
+        #expect(text.contains(frames + "\n"))
+        #expect(!text.contains("\"one\"") && !text.contains("\"two\""), "anybody can wait for a name")
         let bounded = RelayMetrics.text(hub.statistics(at: 2), streams: 1)
-        #expect(bounded.contains("live/a") && !bounded.contains("live/x"))
+        #expect(bounded.contains("name=\"a") && !bounded.contains("name=\"x\""))
         #expect(bounded.contains("watchbox_relay_publishers 2\n"))
     }
 }

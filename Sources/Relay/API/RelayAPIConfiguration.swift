@@ -10,7 +10,8 @@ public struct RelayAPIConfiguration: Equatable, Sendable {
     public let host: String
     /// 0 lets the system choose.
     public let port: Int
-    /// Nil: whoever reaches the address may ask.
+    /// Nil: whoever reaches the address may read figures (`RelayOrder.needsToken`), and nobody may do more: other processes of
+    /// this machine, cameras among them, are strangers.
     public let token: RelayAPIToken?
     var limits = RelayAPILimits()
 
@@ -26,11 +27,15 @@ public struct RelayAPIConfiguration: Equatable, Sendable {
 /// What the API holds at most, and for how long.
 struct RelayAPILimits: Equatable, Sendable {
     var connections = 16
+    /// Of one IPv4 address or one /64 of IPv6. Listeners have limits of their own.
+    var connectionsPerAddress = 4
     /// Bytes of a request's header fields, and of its target.
     var headBytes = 8 << 10
     var targetBytes = 2 << 10
     var bodyBytes = 16 << 10
-    /// From the connection to the request's last byte.
+    /// From the connection to the end of the request's head.
+    var head = Duration.seconds(3)
+    /// From there to the request's last byte.
     var ask = Duration.seconds(10)
     /// For a client to read its answer.
     var answer = Duration.seconds(10)
@@ -39,7 +44,7 @@ struct RelayAPILimits: Equatable, Sendable {
     var waitingEvents = 256
     /// Bytes that may wait in the connection itself.
     var writeHighWater = 64 << 10
-    /// Between two signs of life for listeners.
+    /// Between two signs of life for listeners. One that is full at two of them in a row is closed.
     var ping = Duration.seconds(15)
 }
 

@@ -23,22 +23,35 @@ final class RelayAPIConnection: ChannelInboundHandler, @unchecked Sendable {
     private var state = State.awaitingHead
     private var context: ChannelHandlerContext?
     private var deadline: Scheduled<Void>?
+    /// Signs of life in a row for which there was no room.
+    private var missedPings = 0
+    /// Gives back the place of an address.
+    private var onLeave: (() -> Void)?
 
     private var limits: RelayAPILimits { server.configuration.limits }
 
-    init(server: RelayAPIServer) {
+    /// - Parameter onLeave: called once, when it ends or becomes a listener.
+    init(server: RelayAPIServer, onLeave: @escaping () -> Void) {
         self.server = server
+        self.onLeave = onLeave
+    }
+
+    /// It asks no more.
+    func leave() {
+        onLeave?()
+        onLeave = nil
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        close(in: limits.ask)
+        close(in: limits.head)
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
         self.context = nil
         deadline?.cancel()
         server.listenNoMore(self)
+        leave()
     }
 
     // MARK: The request
@@ -61,9 +74,8 @@ final class RelayAPIConnection: ChannelInboundHandler, @unchecked Sendable {
 
     private func begin(_ head: HTTPRequestHead) {
         do throws(RelayProblem) {
-            let hosts = head.headers["host"]
             let refusal = server.gate.refusal(
-                host: hosts.count == 1 ? hosts[0] : nil, hasOrigin: head.headers.contains(name: "origin"),
+                hosts: head.headers["host"], hasOrigin: head.headers.contains(name: "origin"),
                 authorization: head.headers.first(name: "authorization"),
                 local: context?.channel.localAddress?.ipAddress)
             if let refusal { throw refusal }
@@ -72,7 +84,10 @@ final class RelayAPIConnection: ChannelInboundHandler, @unchecked Sendable {
                     414, what: "the request was refused", why: "its path is too long",
                     next: "use a path of the relay's API")
             }
-            state = .collecting(try RelayOrder.parse(method: head.method.rawValue, target: head.uri), [])
+            let order = try RelayOrder.parse(method: head.method.rawValue, target: head.uri)
+            if let refusal = server.gate.refusal(of: order) { throw refusal }
+            state = .collecting(order, [])
+            close(in: limits.ask)
         } catch {
             refuse(error)
         }
@@ -83,7 +98,7 @@ final class RelayAPIConnection: ChannelInboundHandler, @unchecked Sendable {
         close(in: limits.answer)
         if order == .events {
             let accepted = server.listen(self) { self.beginEvents() }
-            if !accepted { refuse(RelayAPIServer.tooManyListeners) }
+            if accepted { leave() } else { refuse(RelayAPIServer.tooManyListeners) }
             return
         }
         server.answer(order, body: body).whenComplete { result in
@@ -174,10 +189,16 @@ final class RelayAPIConnection: ChannelInboundHandler, @unchecked Sendable {
         pump()
     }
 
-    /// A sign of life, unless something waits that is one.
+    /// A sign of life, unless something waits that is one. Who takes nothing for too long holds no place.
     func ping() {
-        guard case .listening(let queue) = state, queue.isEmpty, let context, context.channel.isWritable else { return }
-        write(": ping\n\n", to: context)
+        guard case .listening(let queue) = state, let context else { return }
+        guard context.channel.isWritable else {
+            missedPings += 1
+            if missedPings >= 2 { context.close(promise: nil) }
+            return
+        }
+        missedPings = 0
+        if queue.isEmpty { write(": ping\n\n", to: context) }
     }
 
     /// The relay stops.

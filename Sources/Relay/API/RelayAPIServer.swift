@@ -1,7 +1,9 @@
 internal import ConnectionAcceptance
+internal import Glibc
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
+internal import Wire
 
 /// The relay's API for its operator: HTTP/1.1 on a thread of its own, so that no request takes the relay's time but for
 /// what it asks.
@@ -15,21 +17,29 @@ final class RelayAPIServer: @unchecked Sendable {
     private let eventLoop: any EventLoop
     /// Series in the metrics.
     private let streams: Int
+    /// Clients come to the relay by TLS.
+    private let isSecure: Bool
     private var connections = 0
+    /// By the share of an address, those that ask.
+    private var asking: [String: Int] = [:]
     private var listeners: [ObjectIdentifier: RelayAPIConnection] = [:]
     private var ticker: RepeatedTask?
 
     init(
-        _ configuration: RelayAPIConfiguration, core: RelayCore, streams: Int, relayLoop: any EventLoop,
-        eventLoop: any EventLoop
+        _ configuration: RelayAPIConfiguration, core: RelayCore, streams: Int, isSecure: Bool,
+        relayLoop: any EventLoop, eventLoop: any EventLoop
     ) {
         self.configuration = configuration
         self.core = core
         self.streams = streams
+        self.isSecure = isSecure
         self.relayLoop = relayLoop
         self.eventLoop = eventLoop
         gate = RelayAPIGate(host: configuration.host, token: configuration.token)
     }
+
+    /// TCP_USER_TIMEOUT in milliseconds, which NIO has no name for (linux/tcp.h).
+    private static let userTimeout = ChannelOptions.socket(SocketOptionLevel(IPPROTO_TCP), SocketOptionName(18))
 
     /// The listening channel: closed, it ends the API; connections end with it.
     func bind() async throws -> any Channel {
@@ -43,6 +53,8 @@ final class RelayAPIServer: @unchecked Sendable {
                 }
             }
             .childChannelOption(.allowRemoteHalfClosure, value: true)
+            // A listener that vanished does not hold its place.
+            .childChannelOption(Self.userTimeout, value: 10_000)
             // What the kernel keeps for a listener that does not read is bounded as well.
             .childChannelOption(.socketOption(.so_sndbuf), value: SocketOptionValue(limits.writeHighWater))
             .childChannelOption(
@@ -70,9 +82,17 @@ final class RelayAPIServer: @unchecked Sendable {
     }
 
     private func admit(_ channel: any Channel) throws {
-        guard connections < configuration.limits.connections else { throw ChannelError.ioOnClosedChannel }
+        let share = NetworkAddress.share(ofClient: channel.remoteAddress?.ipAddress ?? "")
+        guard connections < configuration.limits.connections,
+            asking[share, default: 0] < configuration.limits.connectionsPerAddress
+        else { throw ChannelError.ioOnClosedChannel }
         connections += 1
-        channel.closeFuture.whenComplete { _ in self.connections -= 1 }
+        asking[share, default: 0] += 1
+        let connection = RelayAPIConnection(server: self) { self.askedEnough(share) }
+        channel.closeFuture.whenComplete { _ in
+            self.connections -= 1
+            connection.leave()
+        }
         var decoding = NIOHTTPDecoderLimitConfiguration()
         decoding.maxHeaderFieldSize = configuration.limits.headBytes
         decoding.maxHeaderListSize = configuration.limits.headBytes
@@ -84,7 +104,12 @@ final class RelayAPIServer: @unchecked Sendable {
         try pipeline.configureHTTPServerPipeline(
             withPipeliningAssistance: false, withErrorHandling: false, withOutboundHeaderValidation: false,
             withEncoderConfiguration: .init(), withDecoderLimitConfiguration: decoding)
-        try pipeline.addHandler(RelayAPIConnection(server: self))
+        try pipeline.addHandler(connection)
+    }
+
+    private func askedEnough(_ share: String) {
+        guard let count = asking[share] else { return }
+        asking[share] = count > 1 ? count - 1 : nil
     }
 
     // MARK: Orders
@@ -101,14 +126,19 @@ final class RelayAPIServer: @unchecked Sendable {
         case .connections:
             return ask { core.connectionList() }.map { .json(RelayConnectionsDocument(connections: $0)) }
         case .kick(let id):
-            return ask { core.kick(id) }.map { Self.answer(kicked: $0, "nobody of this number publishes or plays") }
+            return ask { core.kick(id) }.map { document in
+                document.map { .json($0) } ?? .problem(.nobody("nobody of this number publishes or plays"))
+            }
         case .kickPublisher(let stream):
-            return ask { core.kickPublisher(of: stream) }.map {
-                Self.answer(kicked: $0, "nobody publishes this stream")
+            return ask { core.kickPublisher(of: stream) }.map { result in
+                switch result {
+                case .success(let document): .json(document)
+                case .failure(let problem): .problem(problem)
+                }
             }
         case .drain:
             do throws(RelayProblem) {
-                let order = try RelayDrainRequest.parse(body)
+                let order = try RelayDrainRequest.parse(body, isSecure: isSecure)
                 return ask { core.drain(order) }.map { .json($0) }
             } catch {
                 return eventLoop.makeSucceededFuture(.problem(error))
@@ -120,15 +150,6 @@ final class RelayAPIServer: @unchecked Sendable {
 
     private func ask<Value: Sendable>(_ body: @escaping @Sendable () -> Value) -> EventLoopFuture<Value> {
         relayLoop.submit(body).hop(to: eventLoop)
-    }
-
-    private static func answer(kicked document: RelayKickDocument?, _ why: String) -> RelayAPIAnswer {
-        guard let document else {
-            return .problem(
-                RelayProblem(
-                    404, what: "nothing was ended", why: why, next: "see who is there: watchboxctl relay connections"))
-        }
-        return .json(document)
     }
 
     static let tooManyListeners = RelayProblem(

@@ -83,4 +83,12 @@ public struct RelayProblem: Error, Equatable, Sendable, Codable {
         self.why = why
         self.next = next
     }
+
+    static func nobody(_ why: String) -> RelayProblem {
+        RelayProblem(404, what: "nothing was ended", why: why, next: "see who is there: watchboxctl relay connections")
+    }
+
+    static let ambiguousStream = RelayProblem(
+        409, what: "nothing was ended", why: "two streams of different applications are written like this",
+        next: "name the connection by its ID: watchboxctl relay connections")
 }

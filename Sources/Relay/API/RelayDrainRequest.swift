@@ -18,27 +18,34 @@ public struct RelayDrainRequest: Equatable, Sendable, Codable {
     static let mostSeconds = 3600.0
     private static let longestTarget = 1024
 
-    /// - Parameter body: of the request; empty for the usual.
-    static func parse(_ body: [UInt8]) throws(RelayProblem) -> Drain.Order {
-        guard !body.isEmpty else { return try RelayDrainRequest().order() }
+    /// - Parameters:
+    ///   - body: of the request; empty for the usual.
+    ///   - isSecure: clients come by TLS, and do not leave it.
+    static func parse(_ body: [UInt8], isSecure: Bool = false) throws(RelayProblem) -> Drain.Order {
+        guard !body.isEmpty else { return try RelayDrainRequest().order(isSecure) }
         guard let request = try? JSONDecoder().decode(RelayDrainRequest.self, from: Data(body)) else {
             throw problem(
                 "the body is not what is asked for", #"send {"to": "rtmp://host/app", "seconds": 30}, or nothing"#)
         }
-        return try request.order()
+        return try request.order(isSecure)
     }
 
-    private func order() throws(RelayProblem) -> Drain.Order {
+    private func order(_ isSecure: Bool) throws(RelayProblem) -> Drain.Order {
         let seconds = seconds ?? Self.usualSeconds
         guard seconds >= 0, seconds <= Self.mostSeconds else {
             throw Self.problem("the time is not within 0 to 3600 seconds", "name fewer seconds")
         }
         if let to {
             guard to.utf8.count <= Self.longestTarget, !to.contains(where: { "@?#".contains($0) }),
-                (try? RTMPURL(server: to, streamName: "x")) != nil
+                let url = try? RTMPURL(server: to, streamName: "x")
             else {
                 throw Self.problem(
                     "the target is not the address of a relay", "write rtmp://host/app, without user, key or stream")
+            }
+            guard url.scheme == .rtmps || !isSecure else {
+                throw Self.problem(
+                    "clients reach this relay by rtmps, and none of them moves to a target without TLS",
+                    "write rtmps://host/app")
             }
         }
         return Drain.Order(to: to, time: UInt64(seconds * 1e9))

@@ -21,15 +21,19 @@ enum RelayMetrics {
         ) -> MetricFamily {
             MetricFamily(
                 "watchbox_relay_forward_" + name, kind, help: help,
-                samples: statistics.forwards.map { forward in
+                samples: statistics.forwards.filter { $0.state != .refused }.map { forward in
                     .init(
                         value(forward),
                         labels: [
-                            ("stream", forward.stream), ("forward", "\(forward.number)"), ("host", forward.host),
+                            ("app", forward.app), ("name", forward.name), ("forward", "\(forward.number)"),
+                            ("host", forward.host),
                         ])
                 })
         }
         return [
+            MetricFamily(
+                "watchbox_relay_forwards_refused", .gauge, help: "Forwards that were not begun.",
+                samples: [.init(Double(statistics.forwardsRefused))]),
             each("up", .gauge, "1 while the next relay takes the stream.") { $0.state == .forwarding ? 1 : 0 },
             each("sent_bytes_total", .counter, "Bytes to the next relay.") { Double($0.bytesSent) },
             each("dropped_frames_total", .counter, "Pictures that the next relay lost.") { Double($0.dropped.frames) },
@@ -64,11 +68,12 @@ enum RelayMetrics {
         ) -> MetricFamily {
             MetricFamily(
                 "watchbox_relay_stream_" + name, kind, help: help,
-                samples: streams.map { .init(Double(value($0)), labels: [("stream", $0.path)]) })
+                samples: streams.map { .init(Double(value($0)), labels: [("app", $0.app), ("name", $0.name)]) })
         }
         let frames = streams.flatMap { stream in
             [("video", stream.videoFrames), ("audio", stream.audioFrames)].map { media, count in
-                MetricFamily.Sample(Double(count), labels: [("stream", stream.path), ("media", media)])
+                MetricFamily.Sample(
+                    Double(count), labels: [("app", stream.app), ("name", stream.name), ("media", media)])
             }
         }
         return [

@@ -9,6 +9,10 @@ enum RelayOrder: Equatable, Sendable {
     case kickPublisher(String)
     case drain
 
+    /// Figures may be read by whoever reaches the API of a relay without a token; addresses, and what changes something,
+    /// are for the operator.
+    var needsToken: Bool { self != .metrics && self != .streams }
+
     /// Of a request's method and target.
     static func parse(method: String, target: String) throws(RelayProblem) -> RelayOrder {
         let path = target.prefix { $0 != "?" }
