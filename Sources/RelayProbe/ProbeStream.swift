@@ -18,7 +18,8 @@ struct ProbeStream {
     static let framesPerGroup = 12
 
     let header: [UInt8]
-    /// Metadata, header frame, sequence headers.
+    /// Metadata, sequence headers and header frame, in the order in which a camera sends them: the header frame first, or
+    /// last where frames are wrapped.
     let preamble: [Message]
     /// Sealed frames in sending order, each with the count of milliseconds after the first when it is due.
     let frames: [Message]
@@ -49,9 +50,8 @@ struct ProbeStream {
             codec: .aac, sampleRate: 48_000, channels: 2, audioSpecificConfig: Self.audioSpecificConfig)
         var metadata = StreamMetadata(video: video, audio: audio)
         metadata.ntdfHeader = header
-        preamble = [
-            Message(type: .dataAMF0, timestamp: 0, body: metadata.encodedSetDataFrame()),
-            Message(type: .video, timestamp: 0, body: try NTDFHeaderFrame.encode(header)),
+        let headerFrame = Message(type: .video, timestamp: 0, body: try NTDFHeaderFrame.encode(header))
+        let sequenceHeaders = [
             Message(
                 type: .video, timestamp: 0,
                 body: VideoTagHeader(codec: .h264, isKeyFrame: true, kind: .sequenceHeader).encoded()
@@ -60,6 +60,9 @@ struct ProbeStream {
                 type: .audio, timestamp: 0,
                 body: AudioTagHeader(kind: .sequenceHeader).encoded() + Self.audioSpecificConfig),
         ]
+        preamble =
+            [Message(type: .dataAMF0, timestamp: 0, body: metadata.encodedSetDataFrame())]
+            + (isWrapped ? sequenceHeaders + [headerFrame] : [headerFrame] + sequenceHeaders)
         var frames: [Message] = []
         for index in 0..<Int(seconds * Double(Self.frameRate)) {
             let isKeyFrame = index % Self.framesPerGroup == 0

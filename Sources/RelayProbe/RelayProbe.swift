@@ -13,31 +13,63 @@ public struct RelayProbe: Sendable {
 
     private static let seconds = 3.0
     private static let patience = TimeAmount.seconds(8)
+    /// Before a name is used again.
+    private static let pause = Duration.seconds(1)
+    /// Of a name that is still taken.
+    private static let retries = 2
 
     private let url: RTMPURL
     private let tls: RTMPClientTLS
+    private let ownsName: Bool
 
-    /// - Parameter url: where to publish; nobody else should be using its name.
-    public init(url: RTMPURL, tls: RTMPClientTLS = RTMPClientTLS()) {
+    /// - Parameters:
+    ///   - url: where to publish; nobody else should be using its name.
+    ///   - ownsName: the stream's name was made up for this test, and another one does as well.
+    public init(url: RTMPURL, tls: RTMPClientTLS = RTMPClientTLS(), ownsName: Bool = false) {
         self.url = url
         self.tls = tls
+        self.ownsName = ownsName
     }
 
     /// - Throws: `RTMPTransportError` when the relay cannot be reached or refuses the publication.
     public func run(progress: @Sendable (Step) -> Void) async throws -> RelayFindings {
-        let findings = try await run(try ProbeStream(seconds: Self.seconds), progress)
+        var findings = try await run(try ProbeStream(seconds: Self.seconds), to: url, progress)
         guard findings.verdict == .cannotCarry else { return findings }
-        // A relay that disconnects at the first frame may know the publisher's name for a moment longer, and refuse.
-        guard
-            var wrapped = try? await run(try ProbeStream(seconds: Self.seconds, isWrapped: true), progress),
-            wrapped.verdict != .cannotCarry
-        else { return findings }
-        wrapped.concludeWrapped()
-        return wrapped
+        do {
+            var wrapped = try await runWrapped(progress)
+            guard wrapped.verdict != .cannotCarry else { return findings }
+            wrapped.concludeWrapped()
+            return wrapped
+        } catch let error as RTMPTransportError {
+            findings.reason +=
+                ". Whether it passes frames in the shape of NAL units could not be tested: \(error.what) (\(error.why))"
+            return findings
+        }
+    }
+
+    /// A relay that disconnects a publisher may hold its name for a moment longer, and its frames for the next player.
+    private func runWrapped(_ progress: @Sendable (Step) -> Void) async throws -> RelayFindings {
+        let stream = try ProbeStream(seconds: Self.seconds, isWrapped: true)
+        guard !ownsName else {
+            var other = url
+            let query = url.streamName.dropFirst(url.streamPath.count)
+            other.streamName = "\(url.streamPath)-2\(query)"
+            return try await run(stream, to: other, progress)
+        }
+        for _ in 0..<Self.retries {
+            try await Task.sleep(for: Self.pause)
+            do {
+                return try await run(stream, to: url, progress)
+            } catch let error as RTMPTransportError where error.cause == .session(.badName) {
+                continue
+            }
+        }
+        try await Task.sleep(for: Self.pause)
+        return try await run(stream, to: url, progress)
     }
 
     private func run(
-        _ stream: ProbeStream, _ progress: @Sendable (Step) -> Void
+        _ stream: ProbeStream, to url: RTMPURL, _ progress: @Sendable (Step) -> Void
     ) async throws -> RelayFindings {
         let loop = RTMPEventLoop.shared
         var findings = RelayFindings()
@@ -63,7 +95,9 @@ public struct RelayProbe: Sendable {
         let late = ProbeReceiver(loop: loop)
         let latePlayer = RTMPPlayerConnection.connect(url: url, tls: tls, on: loop, delegate: late)
         try? await sender.allSent(within: Self.patience)
-        try? await early.received(frames: stream.frames.count, within: Self.patience)
+        // What a relay has not passed on when it disconnects the publisher, it will not.
+        let rest = await sender.endReason() == nil ? Self.patience : .seconds(1)
+        try? await early.received(frames: stream.frames.count, within: rest)
         progress(.comparing)
         let round = try? await loop.submit { publisher.metrics.pingRoundTrip }.get()
         findings.roundTripMilliseconds = (round ?? nil).map { Double($0) / 1_000_000 }

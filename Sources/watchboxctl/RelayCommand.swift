@@ -54,11 +54,12 @@ struct RelayTestCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let url = try relayURL()
+        let (url, ownsName) = try relayURL()
         let progress = ProgressLine()
         let findings: RelayFindings
         do {
-            let probe = RelayProbe(url: url, tls: try RTMPClientTLS(authorityFile: relayCA, pin: relayPin))
+            let probe = RelayProbe(
+                url: url, tls: try RTMPClientTLS(authorityFile: relayCA, pin: relayPin), ownsName: ownsName)
             findings = try await probe.run { progress.step($0.rawValue) }
         } catch let error as RTMPTransportError {
             throw CommandFailure(
@@ -73,13 +74,15 @@ struct RelayTestCommand: AsyncParsableCommand {
         if findings.verdict == .cannotCarry { throw ExitCode(ExitStatus.degraded.rawValue) }
     }
 
-    private func relayURL() throws -> RTMPURL {
+    /// And whether the stream's name is made up here.
+    private func relayURL() throws -> (RTMPURL, ownsName: Bool) {
         do {
             let text = try url ?? TextFile.firstLine(of: urlFile ?? "")
             do {
-                return try RTMPURL(text)
+                return (try RTMPURL(text), false)
             } catch .missingStreamName {
-                return try RTMPURL(server: text, streamName: "watchbox-test-\(UInt32.random(in: 0 ... .max))")
+                let name = "watchbox-test-\(UInt32.random(in: 0 ... .max))"
+                return (try RTMPURL(server: text, streamName: name), true)
             }
         } catch let error as RTMPURLError {
             throw CommandFailure(

@@ -12,14 +12,27 @@ final class ParsingRelay: RTMPServerDelegate, @unchecked Sendable {
     private var players: [RTMPServerConnection] = []
     private var preamble: [RTMPMessage] = []
     private var group: [RTMPMessage] = []
+    private var hasSequenceHeader = false
+    private var names: Set<String> = []
+    /// How often a name that was published once is still taken.
+    private var busy: Int
     private let refusals = Mutex(0)
 
     /// Publishers that it disconnected.
     var refused: Int { refusals.withLock { $0 } }
 
+    init(busy: Int = 0) {
+        self.busy = busy
+    }
+
     func connection(_ connection: RTMPServerConnection, publishRequested request: PublishRequest) {
+        guard names.insert(request.streamName).inserted || busy == 0 else {
+            busy -= 1
+            return connection.rejectPublish(code: "NetStream.Publish.BadName", description: "already publishing")
+        }
         preamble = []
         group = []
+        hasSequenceHeader = false
         connection.acceptPublish()
     }
 
@@ -31,12 +44,17 @@ final class ParsingRelay: RTMPServerDelegate, @unchecked Sendable {
     }
 
     func connection(_ connection: RTMPServerConnection, received message: RTMPMessage) {
-        if message.type == .video, !NTDFHeaderFrame.matches(message.payload[...]) {
+        if message.type == .video, NTDFHeaderFrame.matches(message.payload[...]) {
+            // To who parses frames it is one of a codec that nobody has named.
+            guard hasSequenceHeader else { return refuse(connection) }
+        } else if message.type == .video {
             guard let (header, payload) = try? VideoTagHeader.parse(message.payload[...]) else {
                 return refuse(connection)
             }
             switch header.kind {
-            case .sequenceHeader: preamble.append(message)
+            case .sequenceHeader:
+                hasSequenceHeader = true
+                preamble.append(message)
             case .codedFrame:
                 guard Self.isMadeOfUnits(payload) else { return refuse(connection) }
                 if header.isKeyFrame { group = [] }
