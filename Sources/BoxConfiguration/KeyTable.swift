@@ -47,7 +47,7 @@ enum KeyTable {
             ),
             KeyDefinition(
                 "redirect_hosts", .hosts, default: .strings([]),
-                "Hosts beside its own that the relay may send cameras to; without a port, the port of `url` or the scheme's own. TLS is never lowered."
+                "Hosts beside its own that the relay may send cameras to; without a port, the port of `url` or the scheme's own. TLS is never lowered. They get the stream key, but not user and password, and must satisfy the same `public_key_pin`."
             ),
             KeyDefinition(
                 "secret", .secretName,

@@ -25,9 +25,9 @@ public struct RedirectHost: Equatable, Sendable {
         port = clear.port == secure.port ? clear.port : nil
     }
 
-    /// One spelling of a host's name.
+    /// One spelling of a host's name. Only ASCII has two cases here: other letters stay what they are.
     public static func canonical(_ host: String) -> String {
-        let name = host.lowercased()
+        let name = String(decoding: host.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
         return name.hasSuffix(".") ? String(name.dropLast()) : name
     }
 }

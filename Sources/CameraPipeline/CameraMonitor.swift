@@ -109,6 +109,15 @@ final class CameraMonitor: Sendable {
         continuation.yield(.warning("\(error)"))
     }
 
+    /// Into the state each time, and to the log when it is news.
+    func redirectRefused(_ error: CodedError, isNews: Bool) {
+        facts.withLock { facts in
+            facts.reason = "\(error.what): \(error.why ?? "")"
+            facts.code = error.code
+        }
+        if isNews { warn(error) }
+    }
+
     func tell(_ event: CameraEvent) {
         continuation.yield(event)
     }

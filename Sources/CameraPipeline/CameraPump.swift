@@ -19,8 +19,8 @@ final class CameraPump: @unchecked Sendable {
         case ready
         /// The connection ended, or never came to be.
         case closed(RTMPTransportError)
-        /// The relay wants us elsewhere, or anew.
-        case redirected(tcURL: String?)
+        /// The relay wants us elsewhere, or anew, and may want it; it asked at this CLOCK_MONOTONIC, in nanoseconds.
+        case redirected(to: RedirectRule.Destination, askedAt: UInt64)
         /// The source has ended and everything was sent.
         case drained
         case cancelled
@@ -56,9 +56,14 @@ final class CameraPump: @unchecked Sendable {
     private var awaitsCollection = false
     /// The sealer took a collection: the supply is to make another.
     private var collectionTaken: (@Sendable (_ headerHash: [UInt8]) -> Void)?
+    /// Says where to go when the relay asks; nil: stay.
+    private var redirect: (@Sendable (_ tcURL: String?) -> RedirectRule.Destination?)?
     private struct Move {
-        var tcURL: String?
-        var deadline: Scheduled<Void>
+        var destination: RedirectRule.Destination
+        let askedAt: UInt64
+        let deadline: Scheduled<Void>
+
+        var outcome: Outcome { .redirected(to: destination, askedAt: askedAt) }
     }
 
     /// How long a relay that sends us away goes on being sent to, without a key frame to move at.
@@ -87,8 +92,14 @@ final class CameraPump: @unchecked Sendable {
     // MARK: - From anywhere
 
     /// Publishes to `url` until the stream ends, for whatever reason. Call `leave` afterwards.
-    func publish(to url: RTMPURL, tls: RTMPClientTLS) async -> Outcome {
+    ///
+    /// - Parameter redirect: where to go when the relay asks for another connection; nil: stay. On the event loop.
+    func publish(
+        to url: RTMPURL, tls: RTMPClientTLS,
+        redirect: @escaping @Sendable (_ tcURL: String?) -> RedirectRule.Destination? = { _ in nil }
+    ) async -> Outcome {
         await wait {
+            self.redirect = redirect
             self.publisher = SealedPublisher.connect(url: url, tls: tls, on: self.eventLoop, delegate: self)
         }
     }
@@ -228,7 +239,7 @@ final class CameraPump: @unchecked Sendable {
             if let move, let event = channel.upcoming, sealer.canBegin(with: event) {
                 publisher.flush()
                 holdsQueue = true
-                return resume(.redirected(tcURL: move.tcURL))
+                return resume(move.outcome)
             }
             guard let event = channel.next() else { break }
             let now = NIODeadline.now().uptimeNanoseconds
@@ -326,11 +337,19 @@ extension CameraPump: SealedPublisherDelegate {
     }
 
     func publisher(_ publisher: SealedPublisher, wasAskedToReconnectTo tcURL: String?) {
-        guard publisher === self.publisher, move == nil else { return }
-        guard isStreaming else { return resume(.redirected(tcURL: tcURL)) }
+        guard publisher === self.publisher, waiter != nil, let destination = redirect?(tcURL) else { return }
+        let now = NIODeadline.now().uptimeNanoseconds
+        guard isStreaming else { return resume(.redirected(to: destination, askedAt: now)) }
+        // The last word counts, and the first one's deadline.
+        guard move == nil else {
+            move?.destination = destination
+            return
+        }
         move = Move(
-            tcURL: tcURL,
-            deadline: eventLoop.scheduleTask(in: Self.longestGoodbye) { self.resume(.redirected(tcURL: tcURL)) })
+            destination: destination, askedAt: now,
+            deadline: eventLoop.scheduleTask(in: Self.longestGoodbye) {
+                if let move = self.move { self.resume(move.outcome) }
+            })
         forcedKeyFrames += 1
         runner.source.requestKeyFrame()
         pump()
@@ -339,6 +358,7 @@ extension CameraPump: SealedPublisherDelegate {
     func publisherClosed(_ publisher: SealedPublisher, error: RTMPTransportError) {
         guard publisher === self.publisher else { return }
         self.publisher = nil
-        resume(.closed(error))
+        // A relay that has sent us away need not wait for our goodbye.
+        resume(move?.outcome ?? .closed(error))
     }
 }

@@ -257,7 +257,8 @@ public final class CameraService: Service {
     private func publish() async throws {
         var backoff = ReconnectBackoff(configuration: backoff)
         var target: RTMPURL?
-        var redirects = RedirectRule(allowed: configuration.relay.redirectHosts ?? [], camera: configuration.id)
+        let redirects = Redirects(
+            RedirectRule(allowed: configuration.relay.redirectHosts ?? [], camera: configuration.id), monitor: monitor)
         if authority != nil { monitor.enter(.starting, reason: "asking the KAS for its public key") }
         while true {
             guard case .ready = await pump.awaitCollection() else { return try sourceResult() }
@@ -266,40 +267,47 @@ public final class CameraService: Service {
             let url: RTMPURL
             do {
                 home = try address.read()
+                // A file may name another relay, or another key, by now.
+                target = target.flatMap { redirects.renewed($0, home: home) }
                 url = target ?? home
-                // Each time: a file may name another relay by now, and a relay may send us to another of the operator's.
+                // Each time: a relay may send us to another of the operator's.
                 try clear?.check(relayHost: url.host)
             } catch {
+                let wasSentThere = target != nil
+                if let target { redirects.failed(target) }
                 target = nil
                 // A file that is being replaced; at the beginning it is a mistake, and said at once.
-                guard monitor.current.connections > 0 else { throw error }
+                guard monitor.current.connections > 0 || wasSentThere else { throw error }
                 monitor.enter(.waitingToReconnect, reason: "\(error)")
                 guard case .ready = await pump.pause(nanoseconds: 5_000_000_000) else { return try sourceResult() }
                 continue
             }
             let began = monitor.current.connections
-            let outcome = await pump.publish(to: url, tls: tls)
+            let outcome = await pump.publish(to: url, tls: tls) {
+                redirects.destination(of: $0, from: url, home: home)
+            }
             let now = NIODeadline.now().uptimeNanoseconds
-            if monitor.current.connections > began { backoff.streamStarted(at: monitor.current.publishedAt) }
+            let facts = monitor.current
+            let wasPublished = facts.connections > began
+            if wasPublished { backoff.streamStarted(at: facts.publishedAt) }
+            func stay(until end: UInt64) -> UInt64 {
+                wasPublished && end > facts.publishedAt ? end - facts.publishedAt : 0
+            }
+            let refusal = redirects.takeRefusal()
             let retry: RetryClass
             switch outcome {
             case .ready, .drained, .cancelled: return try sourceResult()
-            case .redirected(let tcURL):
-                switch redirects.asked(toMoveTo: tcURL, from: url, home: home) {
-                // Elsewhere only as long as that works.
-                case .follow(let there): target = there
-                case .home(let refusal):
-                    target = nil
-                    if let refusal { monitor.warn(refusal) }
-                }
-                // A relay that sends everybody away at once must not be asked in a tight loop.
-                let lasted = now > monitor.current.publishedAt ? now - monitor.current.publishedAt : 0
-                retry = lasted >= Self.shortestStay ? .immediately : .transient
+            case .redirected(let destination, let askedAt):
+                if case .elsewhere(let there) = destination { target = there } else { target = nil }
+                // Relays that send everybody away at once must not be asked in a tight loop.
+                retry = stay(until: askedAt) >= Self.shortestStay ? .immediately : .transient
                 monitor.enter(.waitingToReconnect, reason: "the relay asks for another connection")
             case .closed(let error):
+                retry = target == nil || error.retry == .never ? error.retry : .transient
+                // What ends after a good while may be as good again the next time.
+                if let target, stay(until: now) < self.backoff.goodStream { redirects.failed(target) }
+                enterWait(after: error, sentTo: target, refusal: refusal)
                 target = nil
-                retry = error.retry
-                monitor.enter(.waitingToReconnect, reason: "\(error)", code: error.code)
             }
             await pump.leave()
             guard let delay = backoff.delay(after: retry, at: now, random: UInt64.random(in: .min ... .max)) else {
@@ -309,6 +317,23 @@ public final class CameraService: Service {
                 guard case .ready = await pump.pause(nanoseconds: delay) else { return try sourceResult() }
             }
             monitor.reconnecting()
+        }
+    }
+
+    /// - Parameters:
+    ///   - target: where the relay had sent this camera; nil: nowhere.
+    ///   - refusal: of a redirect, by this camera, on the connection that has ended.
+    private func enterWait(after error: RTMPTransportError, sentTo target: RTMPURL?, refusal: CodedError?) {
+        if let target {
+            monitor.enter(
+                .waitingToReconnect,
+                reason: "\(target.authority), where the relay had sent this camera, failed: \(error)", code: error.code)
+        } else if let refusal, error.code == .relayUnreachable {
+            // It closed because we stayed.
+            monitor.enter(
+                .waitingToReconnect, reason: "\(error). \(refusal.what): \(refusal.why ?? "")", code: refusal.code)
+        } else {
+            monitor.enter(.waitingToReconnect, reason: "\(error)", code: error.code)
         }
     }
 

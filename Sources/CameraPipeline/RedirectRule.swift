@@ -6,23 +6,52 @@ internal import RTMP
 ///
 /// A relay is a stranger: it may not make the box connect to other machines of its network, nor hand the stream key to
 /// somebody else. So it is obeyed to the host of the operator's URL, and to hosts that the operator named; there to the
-/// port of that URL, to the scheme's default port, or to the port that was named. TLS is never lowered.
+/// port of that URL, to the scheme's default port, or to the port that was named. TLS is never lowered. A host that
+/// the operator named gets the stream key, but not user and password, and must satisfy the same pin.
 ///
-/// Says a refusal once, however often a relay asks.
+/// A place that did not take the stream is not gone to again for ten minutes. A refusal is news once an hour.
 struct RedirectRule: Sendable {
+    enum Destination: Equatable, Sendable {
+        /// The operator's URL, as it reads by then.
+        case home
+        /// As long as that works.
+        case elsewhere(RTMPURL)
+    }
+
     enum Decision: Equatable, Sendable {
-        /// Connect here next. Elsewhere than the operator's URL only as long as that works.
-        case follow(RTMPURL)
-        /// To the operator's URL; with what is to be said of it, the first time.
-        case home(CodedError?)
+        case move(Destination)
+        /// Stay; said before within the hour unless it `isNews`.
+        case refuse(CodedError, isNews: Bool)
+    }
+
+    private struct Refused: Error {
+        var why: String
+    }
+
+    private struct Place: Hashable {
+        var host: String
+        var port: UInt16
+
+        init(_ url: RTMPURL) {
+            host = RedirectHost.canonical(url.host)
+            port = url.port
+        }
     }
 
     /// Bytes of a `tcUrl` that are looked at.
     private static let longestTarget = 2048
+    /// Nanoseconds for which a place that failed is not gone to.
+    static let failureLasts: UInt64 = 600_000_000_000
+    /// Nanoseconds for which the same refusal is no news.
+    static let newsLasts: UInt64 = 3_600_000_000_000
+    /// Refusals that are news within an hour: a relay may think of a new target each time.
+    static let mostNews = 8
 
     private let allowed: [RedirectHost]
     private let camera: String
-    private var hasRefused = false
+    /// When each refusal was said.
+    private var said: [String: UInt64] = [:]
+    private var failures: [Place: UInt64] = [:]
 
     /// - Parameter allowed: what the operator set; what is no host counts for nothing.
     init(allowed: [String], camera: String) {
@@ -34,37 +63,80 @@ struct RedirectRule: Sendable {
     ///   - target: the `tcUrl` of the request, absolute or relative; nil: another connection to the same place.
     ///   - current: where the camera is.
     ///   - home: the operator's URL.
-    mutating func asked(toMoveTo target: String?, from current: RTMPURL, home: RTMPURL) -> Decision {
-        guard let target, !target.isEmpty else { return .follow(current) }
-        guard target.utf8.count <= Self.longestTarget, var url = current.redirected(to: target) else {
-            return refuse("its address cannot be read, or would leave TLS")
+    ///   - now: CLOCK_MONOTONIC in nanoseconds.
+    mutating func asked(
+        toMoveTo target: String?, from current: RTMPURL, home: RTMPURL, at now: UInt64
+    ) -> Decision {
+        do throws(Refused) {
+            let url: RTMPURL
+            if let target, !target.isEmpty {
+                guard target.utf8.count <= Self.longestTarget, let read = current.redirected(to: target) else {
+                    throw Refused(why: "its address cannot be read, or would leave TLS")
+                }
+                url = read
+            } else if current.scheme == home.scheme, Place(current) == Place(home) {
+                return .move(.home)
+            } else {
+                url = current
+            }
+            let permitted = try check(url, home: home)
+            if permitted.tcURL == home.tcURL { return .move(.home) }
+            if let failed = failures[Place(permitted)], now < failed &+ Self.failureLasts {
+                throw Refused(why: "\(permitted.authority) did not take the stream a short time ago")
+            }
+            return .move(.elsewhere(permitted))
+        } catch {
+            return refusal(error.why, at: now)
         }
-        guard url.scheme == .rtmps || home.scheme == .rtmp else { return refuse("its address would leave TLS") }
-        let isHome = RedirectHost.canonical(url.host) == RedirectHost.canonical(home.host)
-        guard isHome || allowed.contains(where: { $0.host == RedirectHost.canonical(url.host) }) else {
-            return refuse("\(Self.printable(url.host)) is not its own host, and not among those that are allowed")
+    }
+
+    /// A permitted `target` with the key, user and password that `home` has by now; nil when it is no longer permitted.
+    func renewed(_ target: RTMPURL, home: RTMPURL) -> RTMPURL? {
+        try? check(target, home: home)
+    }
+
+    /// The camera was sent to `target`, and it did not take the stream.
+    mutating func failed(_ target: RTMPURL, at now: UInt64) {
+        failures = failures.filter { now < $0.value &+ Self.failureLasts }
+        // As many as there are hosts: then the oldest is forgotten.
+        if failures.count >= RedirectHost.countLimit, let oldest = failures.min(by: { $0.value < $1.value }) {
+            failures[oldest.key] = nil
         }
-        guard permits(url, isHome: isHome, home) else {
-            return refuse("port \(url.port) of \(Self.printable(url.host)) is not among those that are allowed")
+        failures[Place(target)] = now
+    }
+
+    private func check(_ target: RTMPURL, home: RTMPURL) throws(Refused) -> RTMPURL {
+        var url = target
+        guard url.scheme == .rtmps || home.scheme == .rtmp else { throw Refused(why: "its address would leave TLS") }
+        // Strings compare by what they look like, host names by their bytes: to Unicode, the Kelvin sign is a K.
+        guard url.host.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+            throw Refused(why: "\(Self.printable(url.host)) is not the name of a host")
         }
+        let host = RedirectHost.canonical(url.host)
+        let named = allowed.filter { $0.host == host }
+        let isHome = RedirectHost.canonical(home.host).utf8.elementsEqual(host.utf8)
+        guard isHome || !named.isEmpty else {
+            throw Refused(why: "\(Self.printable(url.host)) is not its own host, and not among those that are allowed")
+        }
+        let isUsual = url.port == home.port || url.port == url.scheme.defaultPort
+        guard isHome && isUsual || named.contains(where: { $0.port.map { $0 == url.port } ?? isUsual }) else {
+            throw Refused(why: "port \(url.port) of \(Self.printable(url.host)) is not among those that are allowed")
+        }
+        url.host = isHome ? home.host : host
         url.credentials = isHome ? home.credentials : nil
         url.streamName = home.streamName
-        return .follow(url)
+        return url
     }
 
-    private func permits(_ url: RTMPURL, isHome: Bool, _ home: RTMPURL) -> Bool {
-        let usual = url.port == home.port || url.port == url.scheme.defaultPort
-        let named = allowed.filter { $0.host == RedirectHost.canonical(url.host) }
-        return named.contains { $0.port.map { $0 == url.port } ?? usual } || isHome && usual
-    }
-
-    private mutating func refuse(_ why: String) -> Decision {
-        defer { hasRefused = true }
-        guard !hasRefused else { return .home(nil) }
-        return .home(
+    private mutating func refusal(_ why: String, at now: UInt64) -> Decision {
+        said = said.filter { now < $0.value &+ Self.newsLasts }
+        let isNews = said[why] == nil && said.count < Self.mostNews
+        if isNews { said[why] = now }
+        return .refuse(
             CodedError(
                 .relayRedirects, "The relay sends this camera elsewhere, which is not followed", why: why,
-                object: camera))
+                object: camera),
+            isNews: isNews)
     }
 
     /// A stranger's words, fit for a log line.

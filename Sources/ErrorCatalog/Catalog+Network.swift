@@ -32,9 +32,12 @@ extension Catalog {
             messageID: "7a0b6b174b02d30e1396e54a22bf8fe7"),
         CatalogEntry(
             code: .relayRedirects, title: "The relay sends a camera to a place that is not allowed",
-            cause: "It moved to another host, or it makes the box connect where it should not.",
-            selfHealing: "Does not go there; connects to the configured URL again.",
-            next: "If the relay did move: set its new URL, or allow the host with redirect_hosts of the relay",
+            cause:
+                "It moved to another host, it makes the box connect where it should not, or the place did not take the stream within the last ten minutes.",
+            selfHealing:
+                "Does not go there: stays as long as the relay lets it, and connects to the configured URL again.",
+            next:
+                "If the relay did move: set its new URL, or name the host in redirect_hosts of the relay in watchbox.toml and run: watchboxctl config import FILE",
             severity: .warning, messageID: "5b1d4c0a9e5f4a6f8c57d2f0b1f6a3e9"),
         CatalogEntry(
             code: .noCarrier, title: "No network cable or no wireless link",

@@ -46,7 +46,9 @@ extension Catalog {
             cause:
                 "Its certificate has ended, is for another name, is signed by an authority that this box does not know, or has another key than the pinned one.",
             selfHealing: "Sends nothing there and tries again.",
-            next: "Check the name, the authority and the pin: watchboxctl relay test", severity: .error,
+            next:
+                "Check the name, the authority and the pin: watchboxctl relay test for a relay, watchboxctl kas test for the key access server",
+            severity: .error,
             messageID: "d106ed38bc5076341711efcb20f65796"),
         CatalogEntry(
             code: .keyAccessUnreachable, title: "The key access server does not answer",

@@ -287,7 +287,11 @@ public struct PublisherSession: Sendable {
             // A relay that freezes from here on owes an answer already; one that has answered none is asked again.
             writePing(liveness.nextPing(at: now), output: &output)
         case "NetConnection.Connect.ReconnectRequest":
-            results.append(.reconnectRequested(tcURL: status.statusTCURL))
+            switch state {
+            case .creatingStream, .startingPublish, .publishing:
+                results.append(.reconnectRequested(tcURL: status.statusTCURL))
+            case .idle, .handshaking, .connecting, .closed: return  // nothing is connected that could be moved
+            }
         case "NetConnection.Connect.Failed", "NetConnection.Connect.InvalidApp", "NetConnection.Connect.AppShutdown",
             "NetConnection.Connect.Closed", "NetStream.Failed", "NetStream.Publish.Idle",
             "NetStream.Unpublish.Success":

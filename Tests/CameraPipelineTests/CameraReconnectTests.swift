@@ -1,4 +1,5 @@
 import CameraModel
+import ErrorCatalog
 import Media
 import RTMP
 import RTMPTransport
@@ -60,51 +61,177 @@ import Testing
         await second.close()
     }
 
-    @Test func `a relay cannot make a camera look around in its network`() async throws {
+    @Test func `a relay cannot make a camera look around in its network, nor leave it`() async throws {
         let listener = try Listener()
         let targets = ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "127.1"].map {
             "rtmp://\($0):\(listener.port)/live"
         }
-        let (relay, server) = try await LoopbackRelay.start(targets.map { .redirect($0) } + [.accept])
-        var backoff = ReconnectBackoff.Configuration()
-        backoff.first = 1_000_000
-        backoff.longest = 1_000_000
-        let camera = try service(
-            configuration(port: server.port), .camera(), try TestAuthority(), backoff: backoff)
+        let (relay, server) = try await LoopbackRelay.start([.redirectAfter(1, targets + targets)])
+        let camera = try service(configuration(port: server.port), .camera(), try TestAuthority())
         let running = Task { try await camera.run() }
-        await relay.wait { $0.count == 5 && $0[4].messages.count > 20 }
+        await relay.wait { $0.first.map { $0.messages.count > 20 } == true }
+        var warnings: [String] = []
+        for await case .warning(let text) in camera.events {
+            warnings.append(text)
+            if warnings.count == targets.count { break }
+        }
+        let count = relay.streams[0].messages.count
+        await relay.wait { $0[0].messages.count > count + 20 }
+        let statistics = await camera.statistics()
+        #expect(statistics.state == .publishing && statistics.code == .relayRedirects)
+        #expect(statistics.reason?.hasPrefix("The relay sends this camera elsewhere") == true)
+        #expect(statistics.connections == 1 && relay.streams.count == 1)
         running.cancel()
         try await running.value
         #expect(!listener.wasConnected)
-        var warnings: [String] = []
         for await case .warning(let text) in camera.events { warnings.append(text) }
-        #expect(warnings.count == 1, "it says so once")
-        #expect(warnings.first?.hasPrefix("WB-5004 The relay sends this camera elsewhere") == true, "\(warnings)")
+        #expect(warnings.count == targets.count, "each target once")
+        #expect(
+            warnings.allSatisfy { $0.hasPrefix("WB-5004 The relay sends this camera elsewhere") }, "\(warnings)")
         await server.close()
     }
 
-    @Test func `a camera without a key frame to move at moves after two seconds`() async throws {
-        let (relay, server) = try await LoopbackRelay.start([.redirect("/live"), .accept])
-        let source = ScriptedSource { source, deliver in
+    @Test func `a relay that closes because its redirect is refused is told so`() async throws {
+        let (_, server) = try await LoopbackRelay.start([
+            .redirectAfter(1, ["rtmp://192.0.2.1/live"], closeAfter: 100), .accept,
+        ])
+        let camera = try service(configuration(port: server.port), .camera(), try TestAuthority())
+        let running = Task { try await camera.run() }
+        let reason = await waitFor(.waitingToReconnect, of: camera)
+        #expect(reason?.contains("192.0.2.1 is not its own host") == true, "\(reason ?? "nil")")
+        running.cancel()
+        try await running.value
+        await server.close()
+    }
+
+    @Test func `two relays that point at each other are not asked in a tight loop`() async throws {
+        let (one, first) = try await LoopbackRelay.start()
+        let (two, second) = try await LoopbackRelay.start([
+            .redirectBeforeStart("rtmp://127.0.0.1:\(first.port)/live")
+        ])
+        one.setConducts([.redirectBeforeStart("rtmp://127.0.0.1:\(second.port)/live")])
+        var backoff = ReconnectBackoff.Configuration()
+        backoff.first = 200_000_000
+        backoff.longest = 200_000_000
+        let camera = try service(
+            configuration(port: first.port) { $0.relay.redirectHosts = ["127.0.0.1:\(second.port)"] }, .camera(),
+            try TestAuthority(), backoff: backoff)
+        let begin = ContinuousClock.now
+        let running = Task { try await camera.run() }
+        await two.wait { $0.count >= 3 }
+        #expect(one.streams.count >= 3)
+        // Five pauses, each of at least half of what is set.
+        #expect(ContinuousClock.now - begin >= .milliseconds(500))
+        running.cancel()
+        try await running.value
+        await first.close()
+        await second.close()
+    }
+
+    @Test func `a place that refuses the camera costs one attempt, and is not gone to again`() async throws {
+        let (elsewhere, second) = try await LoopbackRelay.start([.rejectUnauthorized])
+        let place = "127.0.0.1:\(second.port)"
+        let (relay, first) = try await LoopbackRelay.start([.redirect("rtmp://\(place)/live")])
+        let camera = try service(
+            configuration(port: first.port) { $0.relay.redirectHosts = [place] }, .camera(), try TestAuthority())
+        let running = Task { try await camera.run() }
+        await relay.wait { $0.count == 2 && $0[1].messages.count > 20 }
+        let statistics = await camera.statistics()
+        #expect(statistics.code == .relayRedirects && statistics.reason?.contains(place) == true)
+        #expect(elsewhere.rejected == 1)
+        running.cancel()
+        try await running.value
+        var reasons: [String] = []
+        for await case .stateChanged(.waitingToReconnect, let reason?) in camera.events { reasons.append(reason) }
+        let words = "\(place), where the relay had sent this camera, failed:"
+        #expect(reasons.last?.hasPrefix(words) == true, "\(reasons)")
+        await first.close()
+        await second.close()
+    }
+
+    /// One key frame at the beginning, and no other as long as `relay` has one stream.
+    private static func reluctantCamera(_ relay: LoopbackRelay) -> ScriptedSource {
+        ScriptedSource { source, deliver in
             deliver(.videoFormat(videoFormat))
             var number: Int64 = 0
             while source.waits(milliseconds: 4) {
-                let isAsked = source.takeKeyFrameRequest()
-                // It makes one when nothing can go on without it, and not for the asking.
-                deliver(.accessUnit(ScriptedSource.numbered(number, key: number == 0 || isAsked && number > 300)))
+                let isKey = number == 0 || number % 25 == 0 && relay.streams.first?.isFinished == true
+                deliver(.accessUnit(ScriptedSource.numbered(number, key: isKey)))
                 number += 1
             }
             return nil
         }
+    }
+
+    @Test func `a camera without a key frame to move at goes on sending, and moves after two seconds`() async throws {
+        let (relay, server) = try await LoopbackRelay.start([.redirectAfter(10, ["/live"]), .accept])
         let authority = try TestAuthority()
-        let camera = try service(configuration(port: server.port), source, authority)
+        let camera = try service(configuration(port: server.port), Self.reluctantCamera(relay), authority)
+        let begin = ContinuousClock.now
         let running = Task { try await camera.run() }
         await relay.wait { $0.count == 2 && $0[1].messages.count > 5 }
+        #expect(ContinuousClock.now - begin >= .seconds(2))
         running.cancel()
         try await running.value
-        #expect(audit(relay.streams[0], authority).faults == [])
+        // Two seconds have some five hundred pictures on a machine with nothing else to do.
+        let before = audit(relay.streams[0], authority)
+        #expect(before.faults == [] && Self.pictures(of: before).count > 40)
         let after = audit(relay.streams[1], authority)
         #expect(after.faults == [] && Self.pictures(of: after).first?.isKeyFrame == true)
+        await server.close()
+    }
+
+    @Test func `a relay that closes behind its redirect is obeyed all the same`() async throws {
+        let (elsewhere, second) = try await LoopbackRelay.start()
+        let (relay, first) = try await LoopbackRelay.start([
+            .redirectAfter(10, ["rtmp://127.0.0.1:\(second.port)/live"], closeAfter: 20)
+        ])
+        let camera = try service(
+            configuration(port: first.port) { $0.relay.redirectHosts = ["127.0.0.1:\(second.port)"] },
+            Self.reluctantCamera(relay), try TestAuthority())
+        let running = Task { try await camera.run() }
+        await elsewhere.wait { $0.count == 1 && $0[0].messages.count > 5 }
+        #expect(relay.streams.count == 1)
+        running.cancel()
+        try await running.value
+        await first.close()
+        await second.close()
+    }
+
+    @Test func `the last of several redirects counts`() async throws {
+        let listener = try Listener()
+        let (elsewhere, second) = try await LoopbackRelay.start()
+        let ports = [listener.port, second.port]
+        let (relay, first) = try await LoopbackRelay.start([
+            .redirectAfter(10, ports.map { "rtmp://127.0.0.1:\($0)/live" } + ["rtmp://192.0.2.1/live"])
+        ])
+        let camera = try service(
+            configuration(port: first.port) { $0.relay.redirectHosts = ports.map { "127.0.0.1:\($0)" } },
+            Self.reluctantCamera(relay), try TestAuthority())
+        let running = Task { try await camera.run() }
+        await elsewhere.wait { $0.count == 1 && $0[0].messages.count > 5 }
+        #expect(!listener.wasConnected)
+        running.cancel()
+        try await running.value
+        await first.close()
+        await second.close()
+    }
+
+    @Test func `a camera that is stopped before it has moved goes nowhere, and says goodbye`() async throws {
+        let listener = try Listener()
+        let target = "127.0.0.1:\(listener.port)"
+        let (relay, server) = try await LoopbackRelay.start([.redirectAfter(10, ["rtmp://\(target)/live"])])
+        let authority = try TestAuthority()
+        let camera = try service(
+            configuration(port: server.port) { $0.relay.redirectHosts = [target] }, Self.reluctantCamera(relay),
+            authority)
+        let running = Task { try await camera.run() }
+        await relay.wait { $0.first.map { $0.messages.count > 12 } == true }
+        running.cancel()
+        try await running.value
+        await relay.wait { $0[0].isFinished }
+        #expect(audit(relay.streams[0], authority).faults == [])
+        #expect(!listener.wasConnected && relay.streams.count == 1)
         await server.close()
     }
 

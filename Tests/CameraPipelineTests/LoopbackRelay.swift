@@ -12,8 +12,14 @@ final class LoopbackRelay: RTMPServerDelegate {
         /// Takes so many messages and closes.
         case closeAfter(Int)
         case silent
+        case rejectUnauthorized
         /// Accepts, and asks at once for a connection to this `tcUrl`.
         case redirect(String)
+        /// Does not accept, and asks for a connection to this `tcUrl` instead.
+        case redirectBeforeStart(String)
+        /// Takes so many messages, asks for connections to these `tcUrl`s, one after the other, and closes when it has
+        /// taken `closeAfter` messages.
+        case redirectAfter(Int, [String], closeAfter: Int = .max)
     }
 
     struct Stream: Sendable {
@@ -27,6 +33,7 @@ final class LoopbackRelay: RTMPServerDelegate {
         var streams: [Stream] = []
         var indexes: [UInt64: Int] = [:]
         var limits: [UInt64: Int] = [:]
+        var redirects: [UInt64: (count: Int, targets: [String])] = [:]
         var rejected = 0
         var watchers: [(condition: ([Stream]) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
     }
@@ -44,6 +51,9 @@ final class LoopbackRelay: RTMPServerDelegate {
             RTMPServerConfiguration(host: "127.0.0.1", port: port, tls: tls), delegate: relay)
         return (relay, server)
     }
+
+    /// For those who come from now on.
+    func setConducts(_ conducts: [Conduct]) { state.withLock { $0.conducts = conducts } }
 
     var streams: [Stream] { state.withLock { $0.streams } }
     var rejected: Int { state.withLock { $0.rejected } }
@@ -74,28 +84,39 @@ final class LoopbackRelay: RTMPServerDelegate {
         change { state in
             conduct = state.conducts.count > 1 ? state.conducts.removeFirst() : state.conducts[0]
             switch conduct {
-            case .accept, .closeAfter, .redirect:
+            case .accept, .closeAfter, .redirect, .redirectBeforeStart, .redirectAfter:
                 state.indexes[connection.id] = state.streams.count
                 state.streams.append(Stream(request: request))
                 if case .closeAfter(let count) = conduct { state.limits[connection.id] = count }
-            case .rejectBadName: state.rejected += 1
+                if case .redirectAfter(let count, let targets, let limit) = conduct {
+                    state.redirects[connection.id] = (count, targets)
+                    state.limits[connection.id] = limit
+                }
+            case .rejectBadName, .rejectUnauthorized: state.rejected += 1
             case .silent: break
             }
         }
         switch conduct {
-        case .accept, .closeAfter: connection.acceptPublish()
+        case .accept, .closeAfter, .redirectAfter: connection.acceptPublish()
         case .redirect(let tcURL):
             connection.acceptPublish()
-            var request: [UInt8] = []
-            ChunkWriter.append(
-                .commandAMF0, timestamp: 0, streamID: 0, chunkStreamID: 3, chunkSize: connection.chunkSize,
-                payload: Self.reconnectRequest(tcURL)[...], to: &request)
-            connection.write(ByteBuffer(bytes: request))
-            connection.flush()
+            Self.redirect(connection, to: tcURL)
+        case .redirectBeforeStart(let tcURL): Self.redirect(connection, to: tcURL)
+        case .rejectUnauthorized:
+            connection.rejectPublish(code: "NetStream.Publish.Unauthorized", description: "who are you")
         case .rejectBadName:
             connection.rejectPublish(code: "NetStream.Publish.BadName", description: "already publishing")
         case .silent: break
         }
+    }
+
+    private static func redirect(_ connection: RTMPServerConnection, to tcURL: String) {
+        var request: [UInt8] = []
+        ChunkWriter.append(
+            .commandAMF0, timestamp: 0, streamID: 0, chunkStreamID: 3, chunkSize: connection.chunkSize,
+            payload: reconnectRequest(tcURL)[...], to: &request)
+        connection.write(ByteBuffer(bytes: request))
+        connection.flush()
     }
 
     /// `onStatus`, 0, null, { code, tcUrl } in AMF0.
@@ -108,11 +129,15 @@ final class LoopbackRelay: RTMPServerDelegate {
 
     func connection(_ connection: RTMPServerConnection, received message: RTMPMessage) {
         var isFull = false
+        var targets: [String] = []
         change { state in
             guard let index = state.indexes[connection.id] else { return }
             state.streams[index].messages.append(message)
-            isFull = state.streams[index].messages.count == state.limits[connection.id]
+            let count = state.streams[index].messages.count
+            isFull = count == state.limits[connection.id]
+            if let redirect = state.redirects[connection.id], redirect.count == count { targets = redirect.targets }
         }
+        for target in targets { Self.redirect(connection, to: target) }
         if isFull { connection.close() }
     }
 

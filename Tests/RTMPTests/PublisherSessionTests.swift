@@ -506,6 +506,15 @@ struct PublisherSessionTests {
         #expect(dialogue.session.status == .publishing)
     }
 
+    @Test(arguments: [SessionPhase.connect, .createStream])
+    func `a reconnect request counts once connect is answered`(phase: SessionPhase) throws {
+        var dialogue = try Dialogue()
+        dialogue.advance(to: phase)
+        let rest = dialogue.hears(dialogue.peer.status("NetConnection.Connect.ReconnectRequest")).rest
+        #expect(rest == (phase == .connect ? [] : [.reconnectRequested(tcURL: nil)]))
+        #expect(dialogue.session.status == .connecting(phase))
+    }
+
     // MARK: Liveness
 
     @Test func `pings go out while media flows and their answers are round trips`() throws {

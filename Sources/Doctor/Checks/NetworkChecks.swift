@@ -90,7 +90,9 @@ extension DoctorCheck {
                 KASConfiguration(
                     url: kas.url, certificateAuthorityFile: kas.caFile, publicKeyPin: kas.publicKeyPin))
         } catch {
-            return .fail("its public key cannot be had: \(error)", .keyAccessUnreachable)
+            return .fail(
+                "its public key cannot be had: \(error)",
+                error.isDistrust ? .certificateRefused : .keyAccessUnreachable)
         }
         let time = (ContinuousClock.now - begin).milliseconds.tenths
         if case .success(let status) = await knowledge.status(), !status.keyAccess.hasToken {
