@@ -54,6 +54,7 @@ final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
     private var deadline: Scheduled<Void>?
     private var ticker: RepeatedTask?
     private var buffer = ByteBuffer()
+    private var direct = DirectSend()
     private var isFlushing = false
     private var whenClosed: [() -> Void] = []
 
@@ -188,17 +189,21 @@ final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
     func flush() {
         guard !output.isEmpty, let context, let channel else { return }
         let wasFull = output.count >= configuration.writeHighWater
-        // Its storage is used again as soon as the last batch has left it.
-        buffer.clear(minimumCapacity: output.count)
-        buffer.writeBytes(output)
-        metrics.bytesWritten += UInt64(output.count)
-        output.removeAll(keepingCapacity: output.capacity <= 1 << 20)
-        isFlushing = true
         let hadRoom = channel.isWritable
-        let promise = controlOutput > 0 ? answers.wrote(controlOutput, on: eventLoop) : nil
+        let sent = tls == nil ? output.withUnsafeBytes { direct.send($0, past: channel) } : 0
+        metrics.bytesWritten += UInt64(output.count)
+        if sent < output.count {
+            // Its storage is used again as soon as the last batch has left it.
+            buffer.clear(minimumCapacity: output.count - sent)
+            buffer.writeBytes(output[sent...])
+            isFlushing = true
+            let promise = controlOutput > 0 ? answers.wrote(controlOutput, on: eventLoop) : nil
+            direct.passed()
+            context.writeAndFlush(wrapOutboundOut(buffer), promise: promise)
+            isFlushing = false
+        }
         controlOutput = 0
-        context.writeAndFlush(wrapOutboundOut(buffer), promise: promise)
-        isFlushing = false
+        output.removeAll(keepingCapacity: output.capacity <= 1 << 20)
         // Room that came back during the write is reported afterwards, so that the owner is not re-entered.
         if wasFull || !hadRoom, isWritable {
             eventLoop.execute { if self.isWritable { self.owner?.channelBecameWritable(self) } }
@@ -280,10 +285,12 @@ final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
+        direct = DirectSend(context)
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
         self.context = nil
+        direct = DirectSend()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

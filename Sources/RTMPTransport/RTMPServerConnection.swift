@@ -61,9 +61,7 @@ public final class RTMPServerConnection: ChannelInboundHandler, @unchecked Senda
     private let answers: PendingAnswers
     private var isFlushing = false
     private var hasMessages = false
-    private var descriptor: CInt?
-    /// Something was given to the channel, which may still hold it.
-    private var channelMayHold = false
+    private var direct = DirectSend()
     public private(set) var bytesRead: UInt64 = 0
     public private(set) var bytesWritten: UInt64 = 0
 
@@ -164,19 +162,14 @@ public final class RTMPServerConnection: ChannelInboundHandler, @unchecked Senda
     public func writeAtOnce(_ chunks: ByteBuffer) -> Bool {
         guard case .open = state, output.isEmpty, let context, context.channel.isActive else { return false }
         var rest = chunks
-        if let descriptor, table.configuration.tls == nil, !holds(context.channel) {
-            let sent = chunks.withUnsafeReadableBytes {
-                Glibc.send(descriptor, $0.baseAddress, $0.count, CInt(MSG_DONTWAIT | MSG_NOSIGNAL))
-            }
-            // An error is the channel's to find, which meets it with what follows.
-            if sent > 0 {
-                bytesWritten += UInt64(sent)
-                rest.moveReaderIndex(forwardBy: sent)
-                if rest.readableBytes == 0 { return true }
-            }
-        } else if !context.channel.isWritable {
-            return false
+        if table.configuration.tls == nil {
+            let sent = chunks.withUnsafeReadableBytes { direct.send($0, past: context.channel) }
+            bytesWritten += UInt64(sent)
+            rest.moveReaderIndex(forwardBy: sent)
+            if rest.readableBytes == 0 { return true }
         }
+        // What the kernel did not take of a message has to follow, however full the channel is.
+        if rest.readableBytes == chunks.readableBytes, !context.channel.isWritable { return false }
         pass(rest, to: context)
         flush()
         return true
@@ -184,28 +177,14 @@ public final class RTMPServerConnection: ChannelInboundHandler, @unchecked Senda
 
     private func pass(_ bytes: ByteBuffer, to context: ChannelHandlerContext) {
         bytesWritten += UInt64(bytes.readableBytes)
-        channelMayHold = true
+        direct.passed()
         context.write(wrapOutboundOut(bytes), promise: nil)
-    }
-
-    /// Whether the channel has yet to send something, behind which all else must stand.
-    private func holds(_ channel: any Channel) -> Bool {
-        guard channelMayHold else { return false }
-        channelMayHold = buffered(channel) != 0
-        return channelMayHold
-    }
-
-    private func buffered(_ channel: any Channel) -> Int {
-        (try? channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 1
     }
 
     /// Bytes that were written and that the peer has not acknowledged, whether the channel holds them or the kernel.
     public var bytesHeld: Int {
-        guard let context, let descriptor, context.channel.isActive else { return 0 }
-        var unacknowledged: CInt = 0
-        // SIOCOUTQ.
-        guard ioctl(descriptor, UInt(TIOCOUTQ), &unacknowledged) == 0 else { return 0 }
-        return Int(unacknowledged) + (channelMayHold ? buffered(context.channel) : 0)
+        guard let context else { return 0 }
+        return direct.bytesHeld(by: context.channel)
     }
 
     // MARK: What the session wants
@@ -242,7 +221,7 @@ public final class RTMPServerConnection: ChannelInboundHandler, @unchecked Senda
         guard !output.isEmpty, let context else { return }
         bytesWritten += UInt64(output.count)
         let promise = answers.wrote(output.count, on: context.eventLoop)
-        channelMayHold = true
+        direct.passed()
         context.write(wrapOutboundOut(ByteBuffer(bytes: output)), promise: promise)
         output = []
     }
@@ -319,15 +298,13 @@ public final class RTMPServerConnection: ChannelInboundHandler, @unchecked Senda
 
     public func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        descriptor = try? context.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) {
-            $0
-        }
+        direct = DirectSend(context)
         if context.channel.isActive { channelActive(context: context) }
     }
 
     public func handlerRemoved(context: ChannelHandlerContext) {
         self.context = nil
-        descriptor = nil
+        direct = DirectSend()
         finish()
     }
 

@@ -1,18 +1,25 @@
 /// When to look for packets again: a thread that is woken by every packet of a picture spends its time with waking up.
 ///
-/// A camera sends a picture as a burst and is silent until the next one. So after a whole picture nothing is read for most
-/// of the distance between pictures, and after the burst's first packets a few milliseconds pass before the rest is read in
-/// one go. Sound that comes meanwhile goes out with the next picture. Times are CLOCK_MONOTONIC in nanoseconds.
+/// A camera sends a picture as a burst and is silent until the next one. So the socket is asked to wake the thread only
+/// when about a picture's worth of bytes is there (its low-water mark), and a few milliseconds later the whole burst is
+/// read in one go. Sound that comes meanwhile goes out with the next picture. Where the mark is too high for once, as for
+/// the first picture of a scene that has come to rest, the time at which a picture was due ends the wait. Times are
+/// CLOCK_MONOTONIC in nanoseconds.
 struct ReadPace {
     /// Gathers the packets of one burst.
     static let burst: UInt64 = 4_000_000
-    /// At most, so that the socket's buffer holds what comes, and a camera that begins to send more often is noticed.
-    static let longest: UInt64 = 40_000_000
-
-    /// Bytes; less than that is not worth a look before `patience` is over.
-    static let part: Int32 = 4096
-    /// The most that a small packet waits for others.
+    /// The most that bytes wait for others: pictures of 25 a second and what sound comes between them.
+    static let longest: UInt64 = 50_000_000
+    /// The same until the distance of pictures is known.
     static let patience: UInt64 = 20_000_000
+    /// How much later than expected a picture may come before what is there is read without it.
+    static let margin: UInt64 = 8_000_000
+
+    /// Bytes; of what is there until the size of pictures is known.
+    static let part: Int32 = 4096
+    /// Well below what a socket holds.
+    static let largestPart: Int32 = 32 << 10
+    private static let window = 8
 
     /// For datagrams, which are lost when a buffer overflows.
     var readsBursts = true
@@ -20,34 +27,72 @@ struct ReadPace {
     private var pictureAt: UInt64?
     /// Between the newest pictures; the shortest of the last few counts.
     private var distances: [UInt64] = []
+    /// What was read from the end of a picture to the end of the next; the least of the last few counts.
+    private var sizes: [Int] = []
+    /// Since the last picture ended; more than the highest mark asks for is as good as any number.
+    private var bytes = 0
+    private var hasBytes = false
     private var hasPicture = false
 
+    /// The thread looks.
     mutating func read(at now: UInt64) {
         readAt = now
+        hasBytes = false
         hasPicture = false
+    }
+
+    /// It finds so many bytes.
+    mutating func took(_ count: Int) {
+        guard count > 0 else { return }
+        hasBytes = true
+        bytes = min(2 * Int(Self.largestPart), bytes + min(count, 2 * Int(Self.largestPart)))
     }
 
     /// A picture was complete in what was read at `now`; several in one look are one.
     mutating func pictureEnded(at now: UInt64) {
-        defer { hasPicture = true }
+        defer {
+            hasPicture = true
+            bytes = 0
+        }
         guard !hasPicture else {
             // More than one in one look: it was too late.
             distances = []
+            sizes = []
             return
         }
         if let pictureAt, now > pictureAt {
             distances.append(now - pictureAt)
-            if distances.count > 8 { distances.removeFirst() }
+            if distances.count > Self.window { distances.removeFirst() }
         }
+        sizes.append(bytes)
+        if sizes.count > Self.window { sizes.removeFirst() }
         pictureAt = now
     }
 
-    /// How long not to look; nil: at once.
-    func pause(at now: UInt64) -> UInt64? {
-        var until = readAt &+ Self.burst
-        if readsBursts, hasPicture, distances.count == 8, let shortest = distances.min() {
-            until = max(until, readAt &+ min(shortest / 4 * 3, Self.longest))
+    /// The socket's low-water mark, in bytes: between three eighths and three quarters of the smallest of the last few
+    /// pictures, in powers of two, so that it seldom changes.
+    var mark: Int32 {
+        guard sizes.count == Self.window, let smallest = sizes.min() else { return Self.part }
+        let most = max(1, min(Int32(clamping: smallest / 4 * 3), Self.largestPart))
+        return 1 << (31 - Int32(most.leadingZeroBitCount))
+    }
+
+    /// A picture is on its way, of which the rest may be less than the mark: it is read without waiting for the mark.
+    var isGathering: Bool { readsBursts && hasBytes && !hasPicture && bytes >= Int(mark) }
+
+    /// How long the mark may keep the thread waiting.
+    func wait(at now: UInt64) -> UInt64 {
+        guard hasPicture, let pictureAt, distances.count == Self.window, let shortest = distances.min() else {
+            return Self.patience
         }
+        let until = pictureAt &+ min(shortest &+ Self.margin, Self.longest)
+        return until > now ? until - now : 0
+    }
+
+    /// How long not to look at all: until what has begun to come is there.
+    func pause(at now: UInt64) -> UInt64? {
+        guard !readsBursts || isGathering else { return nil }
+        let until = readAt &+ Self.burst
         return until > now ? until - now : nil
     }
 }

@@ -27,6 +27,8 @@ final class StreamPull {
     private var needsKeyFrame = false
     private var hasMore = false
     private var pace = ReadPace()
+    /// The socket's low-water mark, as it was set.
+    private var mark: Int32 = 0
     private var tickedAt: UInt64 = 0
     private var trackedAt: UInt64 = 0
     private let name: String
@@ -172,15 +174,22 @@ final class StreamPull {
         hasLinger = true
         watch = FreezeWatch(rate: video.choice.frameRate, at: now)
         for track in tracks { track.datagrams?.punch() }
-        if pace.readsBursts, let connection { Self.gather(ReadPace.part, on: connection.descriptor) }
+        mark = 0
+        gather()
         handle(.playing, now)
     }
 
-    /// Fewer bytes do not make the socket readable (socket(7)): a small packet of sound waits for the picture behind it, or
-    /// for `ReadPace.patience`. Where that is refused, more is read in smaller pieces.
-    private static func gather(_ bytes: Int32, on descriptor: Int32) {
-        var bytes = bytes
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVLOWAT, &bytes, socklen_t(MemoryLayout<Int32>.size))
+    /// Fewer bytes do not make the socket readable (socket(7)): a small packet of sound waits for the picture behind it.
+    /// Where that is refused, more is read in smaller pieces.
+    private func gather() {
+        guard playedAt != nil, pace.readsBursts, pace.mark != mark, let connection else { return }
+        mark = pace.mark
+        setsockopt(connection.descriptor, SOL_SOCKET, SO_RCVLOWAT, &mark, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    private static func sleep(_ nanoseconds: UInt64) {
+        var time = timespec(tv_sec: 0, tv_nsec: Int(min(nanoseconds, 999_999_999)))
+        nanosleep(&time, nil)
     }
 
     // MARK: - Packets
@@ -225,11 +234,13 @@ final class StreamPull {
                 isEnded = true
                 break
             }
+            pace.took(count)
             try perform(session.received(buffer[0..<count], at: now), at: now)
             if !options.url.isSecure, count < buffer.count { break }
             hasMore = round == 15
         }
         readDatagrams(at: now)
+        gather()
         if isEnded {
             isSessionOver = true
             try perform(session.connectionClosed(at: now), at: now)
@@ -325,16 +336,16 @@ final class StreamPull {
         var now = Monotonic.now
         if playedAt != nil, let pause = pace.pause(at: now) {
             // One look for all packets of the next few milliseconds.
-            var time = timespec(tv_sec: 0, tv_nsec: Int(pause))
-            nanosleep(&time, nil)
+            Self.sleep(pause)
             now = Monotonic.now
         }
+        let writing = output.waits() ? POLLOUT : 0
+        if playedAt != nil, pace.isGathering, writing == 0 { return }
         var longest = Self.tickInterval
-        if playedAt != nil { longest = pace.readsBursts ? ReadPace.patience : Self.trackInterval }
+        if playedAt != nil { longest = pace.readsBursts ? pace.wait(at: now) : Self.trackInterval }
         if let deadline = session.nextDeadline { longest = min(longest, deadline > now ? deadline - now : 0) }
         if let watch { longest = min(longest, watch.nextDeadline > now ? watch.nextDeadline - now : 0) }
         if output.isStuck { longest = min(longest, Self.trackInterval) }
-        let writing = output.waits() ? POLLOUT : 0
         var waited = [
             pollfd(fd: connection.descriptor, events: Int16(POLLIN | writing), revents: 0),
             pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0),
@@ -347,6 +358,8 @@ final class StreamPull {
         guard poll(&waited, nfds_t(waited.count), Wakeup.milliseconds(longest)) > 0 else { return }
         if waited[1].revents != 0 { wakeup.drain() }
         if waited[0].revents & Int16(POLLOUT) != 0 { try flush(isWritable: true) }
+        // The burst has begun: the rest of it comes in the next few milliseconds.
+        if playedAt != nil, pace.readsBursts, waited[0].revents & Int16(POLLIN) != 0 { Self.sleep(ReadPace.burst) }
     }
 
     // MARK: - Sending

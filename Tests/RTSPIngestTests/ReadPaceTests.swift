@@ -6,67 +6,113 @@ import Testing
     private static let millisecond: UInt64 = 1_000_000
 
     /// One that has seen pictures so many milliseconds apart, and has just read one.
-    private func pace(apart distance: UInt64, from start: UInt64 = 1_000) -> (ReadPace, now: UInt64) {
+    private func pace(
+        apart distance: UInt64, bytes: Int = 16_000, from start: UInt64 = 1_000
+    ) -> (ReadPace, now: UInt64) {
         var pace = ReadPace()
         var now = start * Self.millisecond
         for _ in 0..<9 {
             now += distance * Self.millisecond
             pace.read(at: now)
+            pace.took(bytes)
             pace.pictureEnded(at: now)
         }
         return (pace, now)
     }
 
-    @Test func `the packets of a burst are gathered`() {
-        var pace = ReadPace()
-        pace.read(at: 5_000_000_000)
-        #expect(pace.pause(at: 5_000_000_000) == ReadPace.burst)
-        #expect(pace.pause(at: 5_001_000_000) == ReadPace.burst - Self.millisecond)
-        #expect(pace.pause(at: 5_000_000_000 + ReadPace.burst) == nil)
-    }
-
-    @Test(arguments: [(40, 30), (33, 24), (16, 12), (100, 40), (1000, 40)] as [(UInt64, UInt64)])
-    func `after a picture nothing is read for most of the time to the next one`(distance: UInt64, pause: UInt64) {
+    @Test(arguments: [(40, 48), (33, 41), (16, 24), (100, 50), (1000, 50)] as [(UInt64, UInt64)])
+    func `after a picture only the next one wakes, until a little after it is due`(distance: UInt64, wait: UInt64) {
         let (pace, now) = pace(apart: distance)
-        let found = pace.pause(at: now) ?? 0
-        #expect(found / Self.millisecond == pause)
+        #expect(pace.pause(at: now) == nil && !pace.isGathering)
+        #expect(pace.wait(at: now) / Self.millisecond == wait)
+        #expect(pace.wait(at: now + 1000 * Self.millisecond) == 0)
     }
 
-    @Test func `until the distance is known, and after a part of a picture, only the burst is waited for`() {
+    @Test(arguments: [(16_000, 8192), (300, 128), (1, 1), (5, 2), (200_000, 32_768), (.max, 32_768)] as [(Int, Int32)])
+    func `the mark is below the smallest of the last pictures`(bytes: Int, mark: Int32) {
+        var (pace, now) = pace(apart: 40, bytes: bytes)
+        #expect(pace.mark == mark)
+        // A key frame changes nothing.
+        now += 40 * Self.millisecond
+        pace.read(at: now)
+        pace.took(1_000_000)
+        pace.pictureEnded(at: now)
+        #expect(pace.mark == mark)
+        // One that is smaller, with the sound before it, does.
+        now += 40 * Self.millisecond
+        pace.read(at: now)
+        pace.took(40)
+        pace.took(60)
+        pace.pictureEnded(at: now)
+        #expect(pace.mark == min(mark, 64))
+    }
+
+    @Test func `the rest of a picture is read without waiting for the mark`() {
+        var (pace, now) = pace(apart: 40)
+        now += 40 * Self.millisecond
+        pace.read(at: now)
+        pace.took(60_000)
+        #expect(pace.isGathering)
+        #expect(pace.pause(at: now) == ReadPace.burst)
+        #expect(pace.pause(at: now + Self.millisecond) == ReadPace.burst - Self.millisecond)
+        now += ReadPace.burst
+        #expect(pace.pause(at: now) == nil)
+        pace.read(at: now)
+        pace.took(1000)
+        #expect(pace.isGathering)
+        now += ReadPace.burst
+        pace.read(at: now)
+        #expect(!pace.isGathering, "nothing came: the camera rests amid a picture")
+        #expect(pace.wait(at: now) == ReadPace.patience)
+    }
+
+    @Test func `sound alone is no picture on its way`() {
+        var (pace, now) = pace(apart: 40)
+        now += 48 * Self.millisecond
+        pace.read(at: now)
+        pace.took(800)
+        #expect(!pace.isGathering && pace.pause(at: now) == nil)
+        #expect(pace.wait(at: now) == ReadPace.patience)
+    }
+
+    @Test func `until distance and size are known, little is waited for, and not long`() {
         var young = ReadPace()
-        for number in 1...8 as ClosedRange<UInt64> {
+        #expect(young.mark == ReadPace.part && young.wait(at: 0) == ReadPace.patience)
+        for number in 1...7 as ClosedRange<UInt64> {
             young.read(at: number * 40 * Self.millisecond)
+            young.took(16_000)
             young.pictureEnded(at: number * 40 * Self.millisecond)
         }
-        #expect(young.pause(at: 320 * Self.millisecond) == ReadPace.burst)
-        var (pace, now) = pace(apart: 40)
-        now += 30 * Self.millisecond
-        pace.read(at: now)
-        #expect(pace.pause(at: now) == ReadPace.burst)
+        #expect(young.mark == ReadPace.part && young.wait(at: 280 * Self.millisecond) == ReadPace.patience)
     }
 
     @Test func `two pictures in one look mean that it was too late`() {
         var (pace, now) = pace(apart: 40)
         now += 80 * Self.millisecond
         pace.read(at: now)
+        pace.took(32_000)
         pace.pictureEnded(at: now)
         pace.pictureEnded(at: now)
-        #expect(pace.pause(at: now) == ReadPace.burst)
+        #expect(pace.mark == ReadPace.part)
+        #expect(pace.wait(at: now) == ReadPace.patience)
     }
 
     @Test func `datagrams are not left to lie`() {
         var (pace, now) = pace(apart: 40)
         pace.readsBursts = false
-        #expect(pace.pause(at: now) == ReadPace.burst)
+        #expect(pace.pause(at: now) == ReadPace.burst && !pace.isGathering)
     }
 
-    @Test func `any clock is borne`() {
+    @Test func `any clock and any count are borne`() {
         var pace = ReadPace()
         for now in [UInt64.max, 0, 1, .max - 1, 5, .max] {
             pace.read(at: now)
+            pace.took(.max)
+            pace.took(.min)
             pace.pictureEnded(at: now)
             _ = pace.pause(at: now)
-            _ = pace.pause(at: 0)
+            _ = pace.wait(at: 0)
+            _ = pace.wait(at: .max)
         }
     }
 }
