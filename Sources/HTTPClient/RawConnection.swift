@@ -30,7 +30,7 @@ public final class RawConnection {
         }
     }
 
-    /// To poll, and for nothing else. TLS keeps bytes that were read with others: `receive` until it gives nil, then
+    /// To poll, and for its options. TLS keeps bytes that were read with others: `receive` until it gives nil, then
     /// poll.
     public let descriptor: Int32
     /// Without brackets or port.
@@ -84,9 +84,23 @@ public final class RawConnection {
     /// - Throws: `.connectionLost`.
     public func receive(into buffer: UnsafeMutableRawBufferPointer) throws(HTTPClientError) -> Int? {
         guard let start = buffer.baseAddress, !buffer.isEmpty else { return nil }
+        // libcurl would give 16 KiB of it at most, and nothing of its own lies between.
+        guard isEncrypted else { return try receivePlain(into: buffer) }
         var count = 0
         let code = watchbox_curl_easy_receive(handles.easy, start, buffer.count, &count)
         return try outcome(code, count)
+    }
+
+    private func receivePlain(into buffer: UnsafeMutableRawBufferPointer) throws(HTTPClientError) -> Int? {
+        while true {
+            let count = recv(descriptor, buffer.baseAddress, buffer.count, CInt(MSG_DONTWAIT))
+            if count >= 0 { return count }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN: return nil
+            default: throw lost(String(cString: strerror(errno)))
+            }
+        }
     }
 
     /// Sends without waiting.

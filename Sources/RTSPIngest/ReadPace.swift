@@ -25,7 +25,7 @@ struct ReadPace {
     var readsBursts = true
     private var readAt: UInt64 = 0
     private var pictureAt: UInt64?
-    /// Between the newest pictures; the shortest of the last few counts.
+    /// Between the newest pictures; the longest of the last few counts.
     private var distances: [UInt64] = []
     /// What was read from the end of a picture to the end of the next; the least of the last few counts.
     private var sizes: [Int] = []
@@ -82,10 +82,10 @@ struct ReadPace {
 
     /// How long the mark may keep the thread waiting.
     func wait(at now: UInt64) -> UInt64 {
-        guard hasPicture, let pictureAt, distances.count == Self.window, let shortest = distances.min() else {
+        guard hasPicture, let pictureAt, distances.count == Self.window, let longest = distances.max() else {
             return Self.patience
         }
-        let until = pictureAt &+ min(shortest &+ Self.margin, Self.longest)
+        let until = pictureAt &+ min(longest &+ Self.margin, Self.longest)
         return until > now ? until - now : 0
     }
 
