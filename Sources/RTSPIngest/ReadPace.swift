@@ -32,13 +32,14 @@ struct ReadPace {
     /// Since the last picture ended; more than the highest mark asks for is as good as any number.
     private var bytes = 0
     private var hasBytes = false
-    private var hasPicture = false
+    /// In this look.
+    private var pictures: UInt64 = 0
 
     /// The thread looks.
     mutating func read(at now: UInt64) {
         readAt = now
         hasBytes = false
-        hasPicture = false
+        pictures = 0
     }
 
     /// It finds so many bytes.
@@ -48,25 +49,23 @@ struct ReadPace {
         bytes = min(2 * Int(Self.largestPart), bytes + min(count, 2 * Int(Self.largestPart)))
     }
 
-    /// A picture was complete in what was read at `now`; several in one look are one.
+    /// A picture was complete in what was read at `now`; several in one look share what it took.
     mutating func pictureEnded(at now: UInt64) {
-        defer {
-            hasPicture = true
+        if pictures == 0 {
+            if let pictureAt, now > pictureAt { Self.note(now - pictureAt, in: &distances) }
+            Self.note(bytes, in: &sizes)
             bytes = 0
+            pictureAt = now
+        } else {
+            if let last = distances.last { distances[distances.count - 1] = last / (pictures + 1) * pictures }
+            if let last = sizes.last { sizes[sizes.count - 1] = last / Int(pictures + 1) * Int(pictures) }
         }
-        guard !hasPicture else {
-            // More than one in one look: it was too late.
-            distances = []
-            sizes = []
-            return
-        }
-        if let pictureAt, now > pictureAt {
-            distances.append(now - pictureAt)
-            if distances.count > Self.window { distances.removeFirst() }
-        }
-        sizes.append(bytes)
-        if sizes.count > Self.window { sizes.removeFirst() }
-        pictureAt = now
+        pictures = min(pictures + 1, 1000)
+    }
+
+    private static func note<Value>(_ value: Value, in newest: inout [Value]) {
+        newest.append(value)
+        if newest.count > window { newest.removeFirst() }
     }
 
     /// The socket's low-water mark, in bytes: between three eighths and three quarters of the smallest of the last few
@@ -78,11 +77,11 @@ struct ReadPace {
     }
 
     /// A picture is on its way, of which the rest may be less than the mark: it is read without waiting for the mark.
-    var isGathering: Bool { readsBursts && hasBytes && !hasPicture && bytes >= Int(mark) }
+    var isGathering: Bool { readsBursts && hasBytes && pictures == 0 && bytes >= Int(mark) }
 
     /// How long the mark may keep the thread waiting.
     func wait(at now: UInt64) -> UInt64 {
-        guard hasPicture, let pictureAt, distances.count == Self.window, let longest = distances.max() else {
+        guard pictures > 0, let pictureAt, distances.count == Self.window, let longest = distances.max() else {
             return Self.patience
         }
         let until = pictureAt &+ min(longest &+ Self.margin, Self.longest)

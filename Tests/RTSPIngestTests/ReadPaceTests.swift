@@ -86,15 +86,16 @@ import Testing
         #expect(young.mark == ReadPace.part && young.wait(at: 280 * Self.millisecond) == ReadPace.patience)
     }
 
-    @Test func `two pictures in one look mean that it was too late`() {
+    @Test func `pictures that came together are not taken for one large one`() {
         var (pace, now) = pace(apart: 40)
-        now += 80 * Self.millisecond
-        pace.read(at: now)
-        pace.took(32_000)
-        pace.pictureEnded(at: now)
-        pace.pictureEnded(at: now)
-        #expect(pace.mark == ReadPace.part)
-        #expect(pace.wait(at: now) == ReadPace.patience)
+        for _ in 0..<8 {
+            now += 120 * Self.millisecond
+            pace.read(at: now)
+            pace.took(24_000)
+            for _ in 0..<3 { pace.pictureEnded(at: now) }
+        }
+        #expect(pace.mark == 4096)
+        #expect(pace.wait(at: now) / Self.millisecond == 48)
     }
 
     @Test func `datagrams are not left to lie`() {
