@@ -51,7 +51,7 @@ final class CaptureRun {
 
     init(
         state: SharedState, camera: String, durationLimit: Double?, logger: Logger, calls: any DeviceCalls,
-        root: String, encoderHung: @escaping @Sendable (CodedError) -> Void,
+        root: String, machine: EncoderMachine, encoderHung: @escaping @Sendable (CodedError) -> Void,
         deliver: @escaping @Sendable (MediaEvent) -> Void
     ) {
         self.state = state
@@ -63,7 +63,8 @@ final class CaptureRun {
         self.deliver = deliver
         wanted = state.wanted.withLock { $0 }
         coding = CodingStage(
-            state: state, camera: camera, logger: logger, calls: calls, root: root, encoderHung: encoderHung)
+            state: state, camera: camera, logger: logger, calls: calls, root: root, machine: machine,
+            encoderHung: encoderHung)
     }
 
     func run() throws(MediaSourceError) {

@@ -22,6 +22,7 @@ final class CodingStage {
     private let camera: String
     private let logger: Logger
     private let choice: EncoderChoice
+    private let machine: EncoderMachine
     private let encoderHung: @Sendable (CodedError) -> Void
     private let heartbeat = EncoderHeartbeat()
     private var watch: EncoderWatch?
@@ -31,6 +32,10 @@ final class CodingStage {
     private var published: PublishedVideo?
     private var setup: CaptureSetup?
     private var plan: EncoderPlan?
+    /// Of `plan`, where software does less than was asked for.
+    private var recovery: CapacityRecovery?
+    /// For hardware that was passed over; nil: none is looked for now.
+    private var search: HardwareSearch?
     /// Of encoders that were closed.
     private var closed = EncoderCounters()
     /// In a row, of the encoder in use.
@@ -46,14 +51,15 @@ final class CodingStage {
 
     init(
         state: SharedState, camera: String, logger: Logger, calls: any DeviceCalls, root: String,
-        encoderHung: @escaping @Sendable (CodedError) -> Void
+        machine: EncoderMachine, encoderHung: @escaping @Sendable (CodedError) -> Void
     ) {
         self.state = state
         self.camera = camera
         self.logger = logger
         self.encoderHung = encoderHung
         let file = state.wanted.withLock { $0.device.encoderMemoryFile }
-        choice = EncoderChoice(file: file, logger: logger, calls: calls, root: root)
+        self.machine = machine
+        choice = EncoderChoice(file: file, logger: logger, calls: calls, root: root, machine: machine)
     }
 
     // MARK: - Settings
@@ -76,15 +82,27 @@ final class CodingStage {
             self.plan = nil
             return open()
         }
+        let changed = plan.following(published, before: before.published ?? published)
+        if changed != plan { follow(changed, device, published) }
+        change(pictures, to: changed, device)
+    }
+
+    /// Goes on with the same encoder.
+    private func change(_ pictures: PicturePath, to plan: EncoderPlan, _ device: CameraConfiguration.Device) {
+        self.plan = plan
         do throws(VideoCodecError) {
-            let changed = plan.following(published, before: before.published ?? published)
-            self.plan = changed
-            try pictures.encoder.reconfigure(changed.configuration(device))
-            try pictures.prepare(as: preparation(device, changed, pictures.encoder))
+            try pictures.encoder.reconfigure(plan.configuration(device))
+            try pictures.prepare(as: preparation(device, plan, pictures.encoder))
         } catch {
             logger.warning("the encoder cannot be changed and is opened anew: \(error)")
             open()
         }
+    }
+
+    /// From now on `plan` is what can be recovered from, and what hardware is looked for.
+    private func follow(_ plan: EncoderPlan, _ device: CameraConfiguration.Device, _ published: PublishedVideo) {
+        recovery = CapacityRecovery(plan, for: EncoderChoice.request(device, published), at: choice.now)
+        search = nil
     }
 
     /// Pictures per second that are to be encoded; nil: all.
@@ -103,14 +121,19 @@ final class CodingStage {
         leave()
         do throws(VideoCodecError) {
             let plan: EncoderPlan
-            if let known = self.plan { plan = known } else { plan = try choice.plan(device, published) }
+            if let known = self.plan {
+                plan = known
+            } else {
+                plan = try choice.plan(device, published)
+                follow(plan, device, published)
+            }
             self.plan = plan
             watch =
                 plan.isHardware
                 ? EncoderWatch(heartbeat) { [choice, camera, encoderHung] in
                     encoderHung(choice.hung(plan.encoder, camera: camera))
                 } : nil
-            let encoder = try VideoEncoder(plan.configuration(device), heartbeat: heartbeat)
+            let encoder = try machine.open(plan.configuration(device), heartbeat)
             path = .pictures(try PicturePath(encoder, preparation(device, plan, encoder)))
             logger.notice("encoding with \(plan.encoder), \(plan.width)x\(plan.height): \(plan.reason)")
             if let limit = plan.limit { logger.warning("\(limit)", metadata: ["code": "\(ErrorCode.encoderLimited)"]) }
@@ -120,7 +143,7 @@ final class CodingStage {
     }
 
     private func preparation(
-        _ device: CameraConfiguration.Device, _ plan: EncoderPlan, _ encoder: VideoEncoder
+        _ device: CameraConfiguration.Device, _ plan: EncoderPlan, _ encoder: any PictureCoder
     ) -> PicturePreparation.Configuration {
         PicturePreparation.Configuration(
             width: plan.width, height: plan.height,
@@ -167,7 +190,7 @@ final class CodingStage {
         _ frame: consuming RawFrame, at time: MediaTime, instant: UInt64, received: UInt64, wallClock: Int64,
         deliver: (MediaEvent) -> Void
     ) -> String? {
-        retryHardware()
+        lookForHardware()
         let cpu = threadTime()
         switch path {
         case .none: return nil
@@ -208,6 +231,7 @@ final class CodingStage {
     ) -> Outcome {
         guard case .pictures(let pictures) = path else { return .done }
         let inside = pictures.encoderCPU
+        let begin = SourceClock.now
         do throws(PicturePath.Fault) {
             let events = try pictures.process(frame, at: time, instant: instant, wallClock: wallClock)
             encoderFailures = 0
@@ -215,6 +239,7 @@ final class CodingStage {
             let last = pictures.encoder.encodeNanoseconds.last
             encodeDurations.took(last)
             finished(events, received: received, encoding: last, cpu: cpu &+ (pictures.encoderCPU &- inside), deliver)
+            recover(pictures, encoding: last, working: SourceClock.now &- begin)
             return .done
         } catch {
             switch error {
@@ -238,13 +263,35 @@ final class CodingStage {
         threadNanoseconds &+= threadTime() &- cpu
     }
 
-    /// The hardware encoder was left alone for a while, which is over.
-    private func retryHardware() {
-        guard let plan, plan.isHardwareOff, let until = plan.hardwareOffUntil, EncoderMemory.now >= until else {
-            return
+    /// When software turns out to hold more than was found at the start, or less than was tried since.
+    private func recover(_ pictures: PicturePath, encoding: UInt64, working: UInt64) {
+        guard let plan, let device,
+            var next = recovery?.coded(
+                encoding: Double(encoding) / 1e9, working: Double(working) / 1e9, at: choice.now)
+        else { return }
+        next.takeHardwareState(of: plan)
+        logger.notice("encoding \(next.width)x\(next.height) at \(next.rate)/s from now on: \(next.finding)")
+        if let limit = next.limit { logger.warning("\(limit)", metadata: ["code": "\(ErrorCode.encoderLimited)"]) }
+        change(pictures, to: next, device)
+    }
+
+    /// The hardware encoder was left alone for a while, which is over: it is tried out beside the pictures.
+    private func lookForHardware() {
+        guard let plan, let device, let published else { return }
+        if let search {
+            guard let found = search.result else { return }
+            self.search = nil
+            guard found.isHardware else {
+                logger.warning("hardware still does not encode: \(found.reason)")
+                self.plan?.takeHardwareState(of: found)
+                return
+            }
+            self.plan = found
+            recovery = nil
+            return open()
         }
-        self.plan = nil
-        open()
+        guard let until = plan.hardwareOffUntil, choice.now >= until else { return }
+        search = choice.retry(plan, device, published)
     }
 
     /// What the encoder held back.

@@ -18,6 +18,7 @@ public final class DeviceSource: LiveSource {
     private let logger: Logger
     private let calls: any DeviceCalls
     private let root: String
+    private let machine: EncoderMachine
     private let encoderHung: @Sendable (CodedError) -> Void
 
     /// - Parameters:
@@ -28,9 +29,19 @@ public final class DeviceSource: LiveSource {
     ///   - root: in front of `/sys` and `/dev`, for tests.
     ///   - encoderHung: a call into a hardware encoder will not return, and neither will `run`: the process is to end. From
     ///     another thread.
-    public init(
+    public convenience init(
         _ device: CameraConfiguration.Device, camera: String, durationLimit: Double? = nil, logger: Logger,
         calls: any DeviceCalls = KernelCalls(), root: String = "",
+        encoderHung: @escaping @Sendable (CodedError) -> Void
+    ) {
+        self.init(
+            device, camera: camera, durationLimit: durationLimit, logger: logger, calls: calls, root: root,
+            machine: EncoderMachine(), encoderHung: encoderHung)
+    }
+
+    package init(
+        _ device: CameraConfiguration.Device, camera: String, durationLimit: Double?, logger: Logger,
+        calls: any DeviceCalls, root: String, machine: EncoderMachine,
         encoderHung: @escaping @Sendable (CodedError) -> Void
     ) {
         state = SharedState(device, lead: device.microphone == nil ? .zero : SoundTrack.lead)
@@ -39,6 +50,7 @@ public final class DeviceSource: LiveSource {
         self.logger = logger
         self.calls = calls
         self.root = root
+        self.machine = machine
         self.encoderHung = encoderHung
     }
 
@@ -78,7 +90,7 @@ public final class DeviceSource: LiveSource {
         defer { sound?.stop() }
         let run = CaptureRun(
             state: state, camera: camera, durationLimit: durationLimit, logger: logger, calls: calls, root: root,
-            encoderHung: encoderHung, deliver: deliver)
+            machine: machine, encoderHung: encoderHung, deliver: deliver)
         defer { state.statistics.withLock { $0.state = .stopped } }
         try run.run()
     }

@@ -10,69 +10,77 @@ final class EncoderChoice: Sendable {
     private struct Knowledge {
         var memory: EncoderMemory
         var file: String?
-        /// Failed in this process: not tried again while it runs.
-        var failed: [EncoderRejection] = []
     }
 
     private let logger: Logger
     private let calls: any DeviceCalls
     private let root: String
+    private let machine: EncoderMachine
     private let knowledge: Mutex<Knowledge>
 
     /// - Parameter file: where the memory is kept; nil: nowhere.
-    init(file: String?, logger: Logger, calls: any DeviceCalls, root: String) {
+    init(file: String?, logger: Logger, calls: any DeviceCalls, root: String, machine: EncoderMachine) {
         self.logger = logger
         self.calls = calls
         self.root = root
+        self.machine = machine
         let memory =
             file.map { EncoderMemory.load($0) } ?? EncoderMemory(bootID: EncoderMemory.currentBootID)
         knowledge = Mutex(Knowledge(memory: memory, file: file))
     }
 
-    var hangs: Int { knowledge.withLock { $0.memory.recentHangs(at: EncoderMemory.now) } }
+    var now: Double { machine.now() }
+
+    var hangs: Int { knowledge.withLock { $0.memory.recentHangs(at: now) } }
 
     func plan(
         _ device: CameraConfiguration.Device, _ published: PublishedVideo
     ) throws(VideoCodecError) -> EncoderPlan {
         // Not under the lock: a probe takes seconds, and the one who notes a hang must never wait.
-        var (memory, failed) = knowledge.withLock { ($0.memory, $0.failed) }
-        let left = device.encoder.names.filter { name in !failed.contains { $0.encoder == name } }
-        guard !left.isEmpty else { throw .noEncoder(failed) }
-        let request = EncoderRequest(
-            encoders: left, width: published.width, height: published.height, rate: published.rate,
-            bitsPerSecond: device.bitrate)
-        let nodes = CaptureNodes.encoders(root: root, calls: calls)
-        var plan = try EncoderSelector.select(
-            request, hardwareNodes: nodes.map(\.description), now: EncoderMemory.now, memory: &memory,
-            probe: { encoder, width, height, rate in
-                logger.info("trying out \(encoder) in a process of its own")
-                return EncoderProbeChild().run(encoder: encoder, width: width, height: height, rate: rate)
-            },
-            measure: { trial throws(VideoCodecError) in try trial.run() })
-        if !failed.isEmpty {
-            plan.reason =
-                failed.map { "\($0.encoder) failed: \($0.reason)" }.joined(separator: "; ") + "; " + plan.reason
-        }
+        var memory = knowledge.withLock { $0.memory }
+        let plan = try EncoderSelector.select(
+            Self.request(device, published), hardwareNodes: nodes, now: now, memory: &memory, probe: probe,
+            measure: machine.measure)
         remember { $0 = memory }
         return plan
     }
 
-    /// It gave errors instead of packets.
-    func failed(_ plan: EncoderPlan, _ error: VideoCodecError) {
-        let rejection = EncoderRejection(encoder: plan.encoder, reason: "\(error)")
-        let result = EncoderProbeResult(encoder: plan.encoder, works: false, reason: rejection.reason)
-        knowledge.withLock { knowledge in
-            guard !knowledge.failed.contains(where: { $0.encoder == plan.encoder }) else { return }
-            knowledge.failed.append(rejection)
+    static func request(_ device: CameraConfiguration.Device, _ published: PublishedVideo) -> EncoderRequest {
+        EncoderRequest(
+            encoders: device.encoder.names, width: published.width, height: published.height, rate: published.rate,
+            bitsPerSecond: device.bitrate)
+    }
+
+    /// Begins to try hardware again that `plan` passed over, while pictures go on.
+    func retry(
+        _ plan: EncoderPlan, _ device: CameraConfiguration.Device, _ published: PublishedVideo
+    ) -> HardwareSearch {
+        HardwareSearch { [self] in
+            var memory = knowledge.withLock { $0.memory }
+            let found = EncoderSelector.retry(
+                plan, Self.request(device, published), hardwareNodes: nodes, now: now, memory: &memory, probe: probe)
+            remember { $0 = memory }
+            return found
         }
-        remember { $0.note(result, width: plan.width, height: plan.height, now: EncoderMemory.now) }
+    }
+
+    private var nodes: [String] { CaptureNodes.encoders(root: root, calls: calls).map(\.description) }
+
+    private func probe(_ encoder: String, _ width: Int, _ height: Int, _ rate: Double) -> EncoderProbeResult {
+        logger.info("trying out \(encoder) in a process of its own")
+        return machine.probe(encoder, width, height, rate)
+    }
+
+    /// It gave an error instead of a packet.
+    func failed(_ plan: EncoderPlan, _ error: VideoCodecError) {
+        remember { $0.noteFault(of: plan.encoder, reason: "\(error)", at: now) }
     }
 
     /// It does not answer, and this process is lost; the next one is to know.
     /// - Returns: what to say of it.
     func hung(_ encoder: String, camera: String) -> CodedError {
-        remember { $0.noteHang(of: encoder, at: EncoderMemory.now) }
-        let isOff = knowledge.withLock { $0.memory.hardwareIsOff(at: EncoderMemory.now) != nil }
+        remember { $0.noteHang(of: encoder, at: now) }
+        let isOff = knowledge.withLock { $0.memory.hardwareIsOff(at: now) != nil }
         return CodedError(
             .encoderHung, "The encoder \(encoder) of \(camera) does not answer",
             why: "a picture went in a second ago and nothing comes out; such a wait in the kernel never ends",

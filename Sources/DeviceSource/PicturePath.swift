@@ -12,7 +12,7 @@ final class PicturePath {
         case encoder(VideoCodecError)
     }
 
-    let encoder: VideoEncoder
+    let encoder: any PictureCoder
     private var preparation: PicturePreparation
     private var configuration: PicturePreparation.Configuration
     private let decoder: JPEGDecoder
@@ -22,7 +22,7 @@ final class PicturePath {
     /// Copies out of the driver's memory that were needed before the preparation.
     private var extraCopies = 0
 
-    init(_ encoder: VideoEncoder, _ configuration: PicturePreparation.Configuration) throws(VideoCodecError) {
+    init(_ encoder: any PictureCoder, _ configuration: PicturePreparation.Configuration) throws(VideoCodecError) {
         self.encoder = encoder
         self.configuration = configuration
         preparation = try PicturePreparation(configuration)

@@ -262,9 +262,10 @@ extension Catalog {
             next: "Nothing to do once; if it repeats: watchboxctl camera encoders", severity: .warning,
             messageID: "f9a64d27405c42fab4b0714e771f9a0f"),
         CatalogEntry(
-            code: .hardwareEncoderOff, title: "A camera is encoded in software after hangs of the hardware",
-            cause: "The hardware encoder hung 3 times within 10 minutes.",
-            selfHealing: "Encodes in software for an hour or until the next boot, then tries the hardware again.",
+            code: .hardwareEncoderOff, title: "A camera is encoded in software after faults of the hardware",
+            cause: "The hardware encoder reported an error, or hung 3 times within 10 minutes.",
+            selfHealing:
+                "Encodes in software for 10 minutes (after hangs, and errors that repeat, up to an hour), then tries the hardware again.",
             next: "Update kernel and firmware, or set encoder libx264: watchboxctl camera edit ID", severity: .warning,
             messageID: "50e9e28d42b847b7860271bbe495afda"),
         CatalogEntry(
@@ -277,7 +278,8 @@ extension Catalog {
         CatalogEntry(
             code: .encoderLimited, title: "A camera is published smaller or slower than its settings ask",
             cause: "The processor cannot encode that size at that rate in software.",
-            selfHealing: "Publishes the largest size and rate that it holds, as measured at the start.",
+            selfHealing:
+                "Publishes the largest size and rate that it holds; looks after 1, 5 and 30 minutes whether it holds more.",
             next: "Lower size or rate of the camera: watchboxctl camera edit ID", severity: .warning,
             messageID: "f524e92a0ade4b7cbe661860760730dd"),
         CatalogEntry(

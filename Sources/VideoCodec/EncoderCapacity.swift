@@ -90,15 +90,24 @@ public struct EncoderCapacity: Equatable, Sendable {
                 speed = try measure(trial)
                 memory.note(speed, of: trial, now: now)
             }
-            last = (preset, speed.isFinite ? max(0, speed) : 0)
-            if last.speed >= request.rate * reserve {
-                return EncoderCapacity(
-                    preset: preset, width: request.width, height: request.height, rate: request.rate,
-                    words: "codes \(words(last.speed)) pictures of \(request.width)x\(request.height) a second here"
-                        + (preset.isEmpty ? "" : " (preset \(preset))"))
-            }
+            last = (preset, speed)
+            if speed >= request.rate * reserve { break }
         }
-        return reduced(request, encoder, preset: last.preset, speed: last.speed)
+        return fitting(request, encoder, preset: last.preset, speed: last.speed)
+    }
+
+    /// What was asked for where `speed`, in pictures of that size a second, is enough for it; else less.
+    static func fitting(
+        _ request: EncoderRequest, _ encoder: String, preset: String, speed: Double
+    ) -> EncoderCapacity {
+        let speed = speed.isFinite ? max(0, speed) : 0
+        guard speed >= request.rate * reserve else {
+            return reduced(request, encoder, preset: preset, speed: speed)
+        }
+        return EncoderCapacity(
+            preset: preset, width: request.width, height: request.height, rate: request.rate,
+            words: "codes \(words(speed)) pictures of \(request.width)x\(request.height) a second here"
+                + (preset.isEmpty ? "" : " (preset \(preset))"))
     }
 
     /// A lower rate, or a smaller picture at a lower rate.
@@ -120,8 +129,15 @@ public struct EncoderCapacity: Equatable, Sendable {
         return EncoderCapacity(
             preset: preset, width: chosen.width, height: chosen.height, rate: chosen.rate,
             words: found + (preset.isEmpty ? "" : " with its fastest preset (\(preset))"),
-            limit: "\(chosen.width)x\(chosen.height) at \(words(chosen.rate)) pictures a second instead of \(size) at "
-                + "\(words(request.rate)): \(found), and has to leave time for all else")
+            limit: limit(
+                request, width: chosen.width, height: chosen.height, rate: chosen.rate,
+                why: "\(found), and has to leave time for all else"))
+    }
+
+    /// What is held, what was asked for, and why.
+    static func limit(_ request: EncoderRequest, width: Int, height: Int, rate: Double, why: String) -> String {
+        "\(width)x\(height) at \(words(rate)) pictures a second instead of \(request.width)x\(request.height) at "
+            + "\(words(request.rate)): \(why)"
     }
 
     /// With one digit behind the point where that says something.

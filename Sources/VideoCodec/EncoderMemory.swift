@@ -1,4 +1,4 @@
-/// What a camera's process keeps of encoders from one start to the next: probes, hangs, speeds. Of one boot; after the
+/// What a camera's process keeps of encoders from one start to the next: probes, hangs, faults, speeds. Of one boot; after the
 /// next one everything is tried again.
 public struct EncoderMemory: Codable, Equatable, Sendable {
     /// The kernel's, of the boot in which all this was learned.
@@ -8,6 +8,8 @@ public struct EncoderMemory: Codable, Equatable, Sendable {
     private var speeds: [Speed] = []
     /// Seconds since boot; the hardware encoder is not used before.
     private var offUntil: Double?
+    /// The newest of each encoder; nil where there was none.
+    private var faults: [Fault]?
 
     private struct Probe: Codable, Equatable, Sendable {
         var width: Int
@@ -20,6 +22,15 @@ public struct EncoderMemory: Codable, Equatable, Sendable {
         var encoder: String
         /// Seconds since boot.
         var instant: Double
+    }
+
+    private struct Fault: Codable, Equatable, Sendable {
+        var encoder: String
+        var reason: String
+        /// In a row, without an hour of work in between.
+        var count: Int
+        /// Seconds since boot; it is not used before.
+        var until: Double
     }
 
     private struct Speed: Codable, Equatable, Sendable {
@@ -35,12 +46,17 @@ public struct EncoderMemory: Codable, Equatable, Sendable {
     static let toleratedHangs = 3
     static let hangWindow = 600.0
     static let offSeconds = 3600.0
+    /// An error turns it off for so many seconds, each further one for twice as many, up to the most.
+    static let faultSeconds = 600.0
+    static let mostFaultSeconds = 3600.0
     /// What happened longer ago is no news of the encoder any more.
     static let recentSeconds = 3600.0
     /// A failed probe may have had a reason that passes, such as a device in use; a machine may have been busy.
     static let failureSeconds = 600.0
     static let speedSeconds = 3600.0
     static let mostEntries = 32
+    /// Characters.
+    static let longestReason = 200
 
     public init(bootID: String) {
         self.bootID = bootID
@@ -67,6 +83,38 @@ public struct EncoderMemory: Codable, Equatable, Sendable {
     public func hardwareIsOff(at now: Double) -> Double? {
         guard let offUntil, now < offUntil else { return nil }
         return offUntil
+    }
+
+    /// A hardware encoder gave an error instead of a packet. It is left alone for ten minutes, and for longer when it
+    /// fails again within an hour after that.
+    public mutating func noteFault(of encoder: String, reason: String, at now: Double) {
+        let before = isOnProbation(encoder, at: now) ? fault(of: encoder)?.count ?? 0 : 0
+        let count = min(before + 1, Self.mostEntries)
+        let seconds = min(Self.faultSeconds * Double(1 << min(count - 1, 8)), Self.mostFaultSeconds)
+        let fault = Fault(
+            encoder: encoder, reason: String(reason.prefix(Self.longestReason)), count: count, until: now + seconds)
+        faults = ((faults ?? []).filter { $0.encoder != encoder } + [fault]).suffix(Self.mostEntries)
+        // What a probe found before says nothing any more.
+        probes = probes.filter { $0.result.encoder != encoder }
+    }
+
+    /// Whether an error of this encoder is less than an hour of work ago.
+    func isOnProbation(_ encoder: String, at now: Double) -> Bool {
+        fault(of: encoder).map { now < $0.until + Self.recentSeconds } ?? false
+    }
+
+    private func fault(of encoder: String) -> Fault? { faults?.last { $0.encoder == encoder } }
+
+    /// Why and until when an encoder is left alone, in seconds since boot; nil: it may be used.
+    ///
+    /// The words stand in a status for as long as a plan holds: no number in them grows old.
+    public func pause(of encoder: String, at now: Double) -> (until: Double, reason: String)? {
+        let hang = hardwareIsOff(at: now).map {
+            (until: $0, reason: "hung again and again, and is left alone for an hour after the last time")
+        }
+        guard let fault = fault(of: encoder), now < fault.until, fault.until > hang?.until ?? 0 else { return hang }
+        let pause = fault.count == 1 ? "ten minutes" : "a while, because it has failed repeatedly"
+        return (fault.until, "failed (\(fault.reason)) and is left alone for \(pause)")
     }
 
     /// What a probe of this encoder and size found, if that still holds.
@@ -110,9 +158,13 @@ public struct EncoderMemory: Codable, Equatable, Sendable {
 
     /// Whether a program of ours can have written this.
     var isPlausible: Bool {
-        let instants = probes.map(\.instant) + hangs.map(\.instant) + speeds.map(\.instant) + [offUntil ?? 0]
+        let faults = faults ?? []
+        let instants =
+            probes.map(\.instant) + hangs.map(\.instant) + speeds.map(\.instant) + faults.map(\.until)
+            + [offUntil ?? 0]
         return bootID.utf8.count <= 64 && instants.allSatisfy { (0...1e12).contains($0) }
-            && [probes.count, hangs.count, speeds.count].allSatisfy { $0 <= Self.mostEntries }
+            && [probes.count, hangs.count, speeds.count, faults.count].allSatisfy { $0 <= Self.mostEntries }
+            && faults.allSatisfy { (1...Self.mostEntries).contains($0.count) }
             && speeds.allSatisfy { $0.picturesPerSecond >= 0 }
     }
 }

@@ -26,8 +26,10 @@ public struct EncoderPlan: Codable, Equatable, Sendable {
     /// FFmpeg's name.
     public var encoder: String
     public var isHardware: Bool
-    /// A sentence: each encoder that was passed over, with the reason.
-    public var reason: String
+    /// Encoders that would have been better, each with why it is not used.
+    public var passedOver: [EncoderRejection]
+    /// What was found of this one, in words.
+    public var finding: String
     /// Pixels, even; less than asked for where the machine cannot hold it.
     public var width: Int
     public var height: Int
@@ -37,18 +39,21 @@ public struct EncoderPlan: Codable, Equatable, Sendable {
     public var preset: String
     /// What was asked for, what is held, and why, in a sentence; nil: all as asked.
     public var limit: String?
-    /// The hardware encoder was passed over because it hung again and again.
+    /// The hardware encoder was passed over because it failed, or hung again and again.
     public var isHardwareOff: Bool
-    /// Then: from when on it may be used again, in seconds since boot (`EncoderMemory.now`).
+    /// When hardware that was passed over is to be tried again, in seconds since boot (`EncoderMemory.now`); nil: there is
+    /// none.
     public var hardwareOffUntil: Double?
 
     public init(
-        encoder: String, isHardware: Bool, reason: String, width: Int, height: Int, rate: Double, preset: String = "",
-        limit: String? = nil, isHardwareOff: Bool = false, hardwareOffUntil: Double? = nil
+        encoder: String, isHardware: Bool, passedOver: [EncoderRejection] = [], finding: String, width: Int,
+        height: Int, rate: Double, preset: String = "", limit: String? = nil, isHardwareOff: Bool = false,
+        hardwareOffUntil: Double? = nil
     ) {
         self.encoder = encoder
         self.isHardware = isHardware
-        self.reason = reason
+        self.passedOver = passedOver
+        self.finding = finding
         self.width = width
         self.height = height
         self.rate = rate
@@ -56,6 +61,18 @@ public struct EncoderPlan: Codable, Equatable, Sendable {
         self.limit = limit
         self.isHardwareOff = isHardwareOff
         self.hardwareOffUntil = hardwareOffUntil
+    }
+
+    /// A sentence: each encoder that was passed over, and this one, with the reason.
+    public var reason: String {
+        (passedOver.map { "\($0.encoder): \($0.reason)" } + ["\(encoder): \(finding)"]).joined(separator: "; ")
+    }
+
+    /// Takes over what another plan of the same camera says of hardware, and nothing else.
+    public mutating func takeHardwareState(of other: EncoderPlan) {
+        passedOver = other.passedOver
+        isHardwareOff = other.isHardwareOff
+        hardwareOffUntil = other.hardwareOffUntil
     }
 
     /// For a `VideoEncoder` that does as planned.

@@ -13,17 +13,16 @@ public enum EncoderSelector {
         measure: (EncoderTrial) throws(VideoCodecError) -> Double
     ) throws(VideoCodecError) -> EncoderPlan {
         var rejections: [EncoderRejection] = []
-        var offUntil: Double?
+        var pause: Pause?
         for name in request.encoders {
             let traits = EncoderTraits(name: name)
             if traits.isM2M {
-                switch hardware(
-                    name, request, nodes: hardwareNodes, now: now, memory: &memory, offUntil: &offUntil, probe)
-                {
+                switch hardware(name, request, nodes: hardwareNodes, now: now, memory: &memory, probe) {
                 case .works(let words):
                     return plan(hardware: name, words, request, rejections)
-                case .rejected(let reason):
+                case .rejected(let reason, let until):
                     rejections.append(EncoderRejection(encoder: name, reason: reason))
+                    pause = pause ?? until
                 }
                 continue
             }
@@ -31,10 +30,9 @@ public enum EncoderSelector {
                 let capacity = try EncoderCapacity.plan(
                     name, request, now: now, memory: &memory, measure: measure)
                 return EncoderPlan(
-                    encoder: name, isHardware: false, reason: sentence(name, capacity.words, rejections),
+                    encoder: name, isHardware: false, passedOver: rejections, finding: capacity.words,
                     width: capacity.width, height: capacity.height, rate: capacity.rate, preset: capacity.preset,
-                    limit: capacity.limit, isHardwareOff: offUntil != nil,
-                    hardwareOffUntil: offUntil)
+                    limit: capacity.limit, isHardwareOff: pause?.isOff == true, hardwareOffUntil: pause?.until)
             } catch .noEncoder(let reasons) {
                 rejections += reasons
             } catch {
@@ -44,33 +42,71 @@ public enum EncoderSelector {
         throw .noEncoder(rejections)
     }
 
+    /// Tries the hardware again that `plan` passed over. Software, which codes meanwhile, is neither measured nor touched.
+    ///
+    /// - Parameters: as for `select`.
+    /// - Returns: a plan with hardware where its probe works now; else `plan` with the time of the next try.
+    public static func retry(
+        _ plan: EncoderPlan, _ request: EncoderRequest, hardwareNodes: [String], now: Double,
+        memory: inout EncoderMemory,
+        probe: (_ encoder: String, _ width: Int, _ height: Int, _ rate: Double) -> EncoderProbeResult
+    ) -> EncoderPlan {
+        var rejections: [EncoderRejection] = []
+        var pause: Pause?
+        for name in request.encoders where EncoderTraits(name: name).isM2M {
+            switch hardware(name, request, nodes: hardwareNodes, now: now, memory: &memory, probe) {
+            case .works(let words): return self.plan(hardware: name, words, request, rejections)
+            case .rejected(let reason, let until):
+                rejections.append(EncoderRejection(encoder: name, reason: reason))
+                pause = pause ?? until
+            }
+        }
+        var kept = plan
+        kept.passedOver =
+            rejections + plan.passedOver.filter { old in !rejections.contains { $0.encoder == old.encoder } }
+        kept.isHardwareOff = pause?.isOff == true
+        kept.hardwareOffUntil = pause?.until
+        return kept
+    }
+
     private enum Verdict {
         case works(String)
-        case rejected(String)
+        /// Nil: it is not there, and no time will bring it.
+        case rejected(String, Pause?)
+    }
+
+    /// For how long hardware is left alone.
+    private struct Pause {
+        /// Seconds since boot.
+        var until: Double
+        /// It worked before, so that somebody should know.
+        var isOff: Bool
     }
 
     private static func hardware(
         _ name: String, _ request: EncoderRequest, nodes: [String], now: Double, memory: inout EncoderMemory,
-        offUntil: inout Double?,
         _ probe: (_ encoder: String, _ width: Int, _ height: Int, _ rate: Double) -> EncoderProbeResult
     ) -> Verdict {
-        guard !nodes.isEmpty else { return .rejected("no hardware encoder on this machine") }
-        if let until = memory.hardwareIsOff(at: now) {
-            offUntil = until
-            // These words stand in a status for as long as the plan holds: no number that grows old.
-            return .rejected("hung again and again, and is left alone for an hour after the last time")
+        guard !nodes.isEmpty else { return .rejected("no hardware encoder on this machine", nil) }
+        if let pause = memory.pause(of: name, at: now) {
+            return .rejected(pause.reason, Pause(until: pause.until, isOff: true))
         }
+        let later = Pause(until: now + EncoderMemory.failureSeconds, isOff: false)
         if let known = memory.probe(of: name, width: request.width, height: request.height, now: now) {
             return known.works
                 ? .works("a probe worked earlier: \(known.reason)")
-                : .rejected("a probe failed earlier: \(known.reason)")
+                : .rejected("a probe failed earlier: \(known.reason)", later)
         }
         let rate = EncoderLevel.rate(for: request, name)
         let result = probe(name, request.width, request.height, rate)
         memory.note(result, width: request.width, height: request.height, now: now)
-        return result.works
-            ? .works("a probe worked: \(result.reason)")
-            : .rejected("\(result.reason) (\(nodes.joined(separator: "; ")))")
+        if result.works { return .works("a probe worked: \(result.reason)") }
+        let reason = "\(result.reason) (\(nodes.joined(separator: "; ")))"
+        guard memory.isOnProbation(name, at: now) else { return .rejected(reason, later) }
+        // It failed at work, and again now: each time it is left alone for longer.
+        memory.noteFault(of: name, reason: reason, at: now)
+        let until = memory.pause(of: name, at: now)?.until ?? later.until
+        return .rejected(reason, Pause(until: until, isOff: true))
     }
 
     private static func plan(
@@ -83,12 +119,8 @@ public enum EncoderSelector {
                 + "\(EncoderCapacity.words(request.rate)): more than the hardware encoder codes in its level (4.0)"
             : nil
         return EncoderPlan(
-            encoder: name, isHardware: true, reason: sentence(name, words, rejections), width: request.width,
+            encoder: name, isHardware: true, passedOver: rejections, finding: words, width: request.width,
             height: request.height, rate: rate, limit: limit)
-    }
-
-    private static func sentence(_ name: String, _ words: String, _ rejections: [EncoderRejection]) -> String {
-        (rejections.map { "\($0.encoder): \($0.reason)" } + ["\(name): \(words)"]).joined(separator: "; ")
     }
 }
 

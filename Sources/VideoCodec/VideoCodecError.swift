@@ -30,7 +30,7 @@ public enum VideoCodecError: Error, Equatable, Sendable {
 }
 
 /// One encoder that was tried and not taken.
-public struct EncoderRejection: Equatable, Sendable {
+public struct EncoderRejection: Codable, Equatable, Sendable {
     /// FFmpeg's name of the encoder.
     public var encoder: String
     public var reason: String

@@ -38,7 +38,8 @@ final class CameraStage: Sendable {
     private let sequence = Atomic<UInt32>(0)
 
     init(
-        isPlugged: Bool = true, _ script: @escaping (inout ScriptedDevice.Script) -> Void = { _ in },
+        isPlugged: Bool = true, encoders: EncoderMachine = EncoderMachine(),
+        _ script: @escaping (inout ScriptedDevice.Script) -> Void = { _ in },
         _ settings: (inout CameraConfiguration.Device) -> Void = { _ in }
     ) throws {
         machine = try ScriptedMachine()
@@ -52,8 +53,9 @@ final class CameraStage: Sendable {
             path: Self.path, width: 320, height: 240, bitrate: 500_000, encoder: .libx264)
         settings(&device)
         source = DeviceSource(
-            device, camera: "yard", logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, calls: machine,
-            root: machine.root, encoderHung: { _ in })
+            device, camera: "yard", durationLimit: nil,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, calls: machine, root: machine.root,
+            machine: encoders, encoderHung: { _ in })
         if isPlugged { try plug() }
     }
 

@@ -333,6 +333,12 @@ final class CaptureWatchTests {
         #expect(since.code == .encoderHung && since.evidence.contains("hung 3 times lately; libx264 codes"))
         let off = try #require(encoder(5) { $0.code = .hardwareEncoderOff })
         #expect(off.code == .hardwareEncoderOff && off.evidence.contains("again and again and is left alone"))
+        let failed = try #require(
+            encoder(5.5) {
+                $0.code = .hardwareEncoderOff
+                $0.encoderReason = "h264_v4l2m2m: failed (Input/output error)"
+            })
+        #expect(failed.code == .hardwareEncoderOff && failed.evidence.contains("codes: h264_v4l2m2m: failed (Input"))
         let hung = try #require(
             encoder(6) {
                 $0.encoder = "h264_v4l2m2m"

@@ -65,6 +65,55 @@ import Testing
         #expect(memory.probe(of: hardware, width: 640, height: 480, now: 4) == nil)
     }
 
+    // MARK: Faults
+
+    @Test func `an error is ten minutes without this encoder, each further one twice as long, an hour at most`() {
+        var memory = EncoderMemory(bootID: boot)
+        memory.note(result(works: true), width: 640, height: 480, now: 0)
+        memory.noteFault(of: hardware, reason: "Input/output error", at: 100)
+        #expect(memory.pause(of: hardware, at: 101)?.until == 700)
+        #expect(memory.pause(of: hardware, at: 101)?.reason.contains("Input/output error") == true)
+        #expect(memory.pause(of: "hevc_v4l2m2m", at: 101) == nil)
+        #expect(memory.hardwareIsOff(at: 101) == nil, "that is of hangs")
+        #expect(memory.probe(of: hardware, width: 640, height: 480, now: 101) == nil, "to be probed again")
+        #expect(memory.pause(of: hardware, at: 700) == nil)
+        var now = 700.0
+        var pauses: [Double] = []
+        for _ in 0..<40 {
+            memory.noteFault(of: hardware, reason: "again", at: now)
+            let until = memory.pause(of: hardware, at: now)?.until ?? now
+            pauses.append(until - now)
+            now = until
+        }
+        #expect(pauses.prefix(4) == [1200, 2400, 3600, 3600] && pauses.last == 3600)
+        // An hour of work, and it is as new.
+        memory.noteFault(of: hardware, reason: "later", at: now + 3600)
+        #expect(memory.pause(of: hardware, at: now + 3600)?.until == now + 4200)
+    }
+
+    @Test func `of a hang and an error the longer pause counts`() {
+        var memory = EncoderMemory(bootID: boot)
+        memory.noteFault(of: hardware, reason: "error", at: 0)
+        for instant in [1.0, 2, 3] { memory.noteHang(of: hardware, at: instant) }
+        #expect(memory.pause(of: hardware, at: 4)?.until == 3603)
+        #expect(memory.pause(of: hardware, at: 4)?.reason.hasPrefix("hung again and again") == true)
+    }
+
+    @Test func `what an error says is kept within bounds, and survives a restart`() throws {
+        try withFile { path in
+            var memory = EncoderMemory(bootID: boot)
+            memory.noteFault(of: hardware, reason: String(repeating: "x", count: 100_000), at: 5)
+            try memory.store(path)
+            let loaded = EncoderMemory.load(path, bootID: boot)
+            #expect(loaded == memory && loaded.pause(of: hardware, at: 6)?.until == 605)
+            #expect(loaded.pause(of: hardware, at: 6).map { $0.reason.count < 300 } == true)
+            // As a version without faults wrote it.
+            let old = #"{"bootID":"\#(boot)","probes":[],"hangs":[],"speeds":[]}"#
+            try Data(old.utf8).write(to: URL(fileURLWithPath: path))
+            #expect(EncoderMemory.load(path, bootID: boot) == EncoderMemory(bootID: boot))
+        }
+    }
+
     // MARK: Findings
 
     @Test func `a probe that worked holds for its size, one that failed for ten minutes`() {

@@ -90,6 +90,37 @@ import Testing
         #expect(later.isHardware && !later.isHardwareOff && later.hardwareOffUntil == nil && answers.probes.count == 1)
     }
 
+    @Test func `hardware that failed is probed again when its time is over, and software stays as it is until then`()
+        throws
+    {
+        var memory = EncoderMemory(bootID: "")
+        var answers = Answers()
+        let request = EncoderRequest(width: 1280, height: 720, rate: 30, bitsPerSecond: 2_000_000)
+        memory.noteFault(of: "h264_v4l2m2m", reason: "Input/output error", at: 0)
+        let software = try select(now: 1, memory: &memory, &answers)
+        #expect(software.encoder == "libx264" && software.isHardwareOff && software.hardwareOffUntil == 600)
+        #expect(software.reason.hasPrefix("h264_v4l2m2m: failed (Input/output error)") && answers.probes.isEmpty)
+        func retry(at now: Double, works: Bool) -> EncoderPlan {
+            EncoderSelector.retry(
+                software, request, hardwareNodes: [node], now: now, memory: &memory,
+                probe: { encoder, _, _, _ in EncoderProbeResult(encoder: encoder, works: works, reason: "so it was") })
+        }
+        let worse = retry(at: 600, works: false)
+        #expect(!worse.isHardware && worse.isHardwareOff && worse.hardwareOffUntil == 1800)
+        #expect(worse.finding == software.finding && worse.preset == software.preset)
+        #expect(worse.reason.hasPrefix("h264_v4l2m2m: so it was (\(node))"))
+        let early = retry(at: 700, works: true)
+        #expect(!early.isHardware && early.hardwareOffUntil == 1800)
+        #expect(retry(at: 1800, works: true).isHardware)
+    }
+
+    @Test func `hardware whose first probe failed is tried again as well, and nobody is warned of it`() throws {
+        var memory = EncoderMemory(bootID: "")
+        var answers = Answers(works: false)
+        let plan = try select(now: 5, memory: &memory, &answers)
+        #expect(!plan.isHardwareOff && plan.hardwareOffUntil == 605)
+    }
+
     @Test func `an encoder that does not open gives way to the next`() throws {
         var memory = EncoderMemory(bootID: "")
         var answers = Answers(missing: ["libx264"])

@@ -48,9 +48,9 @@ enum CaptureChecks {
         let isHardware = capture.isHardwareEncoder == true
         // What the process says, not the number of hangs: software may have been asked for.
         if capture.code == .hardwareEncoderOff {
+            let why = text(capture.encoderReason) ?? "it hung again and again and is left alone"
             return Finding(
-                .encoder, id, .warn,
-                "the hardware encoder hung again and again and is left alone for a while; \(encoder) codes",
+                .encoder, id, .warn, "the hardware encoder is not used for a while; \(encoder) codes: \(why)",
                 code: .hardwareEncoderOff)
         }
         if let limit = text(capture.limit) { return Finding(.encoder, id, .warn, limit, code: .encoderLimited) }
