@@ -37,7 +37,8 @@ enum CaptureWords {
             (capture.captured, "captured"), (capture.superseded, "given up for newer ones"),
             (capture.thinned, "left out for the rate"),
             (capture.lost, capture.network == nil ? "missing in the driver's count" : "packets lost"),
-            (capture.damaged, "damaged"), (capture.encoderErrors, "lost in the encoder"),
+            (capture.damaged, "damaged"), (capture.withheld, "held back until a key frame"),
+            (capture.encoderErrors, "lost in the encoder"),
             (capture.encoderDrops, "dropped by the encoder"),
         ]
         return counts.enumerated().filter { $0.offset == 0 || $0.element.0 > 0 }

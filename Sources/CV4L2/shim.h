@@ -9,6 +9,8 @@
 #include <fcntl.h>
 #include <libv4l-plugin.h>
 #include <libv4lconvert.h>
+#include <linux/usb/video.h>
+#include <linux/uvcvideo.h>
 #include <linux/videodev2.h>
 #include <poll.h>
 #include <stddef.h>
@@ -50,6 +52,9 @@ WATCHBOX_REQUEST(VIDIOC_UNSUBSCRIBE_EVENT);
 WATCHBOX_REQUEST(VIDIOC_DQEVENT);
 WATCHBOX_REQUEST(VIDIOC_QUERY_DV_TIMINGS);
 WATCHBOX_REQUEST(VIDIOC_S_DV_TIMINGS);
+WATCHBOX_REQUEST(VIDIOC_G_EDID);
+WATCHBOX_REQUEST(VIDIOC_S_EDID);
+WATCHBOX_REQUEST(UVCIOC_CTRL_QUERY);
 #undef WATCHBOX_REQUEST
 
 /// ioctl(2), not variadic, and repeated when a signal came between; 0 or an errno.
@@ -85,6 +90,9 @@ static inline uint64_t watchbox_monotonic_nanoseconds(void) {
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
+
+/// "Make a key frame": a macro of many parts.
+static const uint32_t watchbox_force_key_frame = V4L2_CID_MPEG_VIDEO_FORCE_KEY_FRAME;
 
 /// struct v4l2_querymenu is packed; its value is copied out of it.
 static inline int64_t watchbox_querymenu_value(const struct v4l2_querymenu *menu) {

@@ -55,6 +55,8 @@ public struct CaptureStatistics: Codable, Equatable, Sendable {
     public var lost: UInt64 = 0
     /// Flagged by the driver, too short, or not decodable.
     public var damaged: UInt64 = 0
+    /// Of a camera that codes itself: held back until a key frame, because one before them was lost.
+    public var withheld: UInt64 = 0
     /// Steps of the driver's clock that were not time.
     public var clockSteps: UInt64 = 0
     /// Times when the device was gone, or its stream had to be started again.

@@ -69,6 +69,7 @@ public enum CameraMetrics {
                 samples: [
                     lost("superseded", capture.superseded), lost("thinned", capture.thinned),
                     lost("missing", capture.lost), lost("damaged", capture.damaged),
+                    lost("withheld", capture.withheld),
                 ]),
             one(
                 "watchbox_capture_interruptions_total", .counter, "Times when the camera was gone or started anew.",

@@ -141,6 +141,7 @@ final class CaptureRun {
         guard let open else { return }
         let published = PublishedVideo(wanted.device, from: open.setup)
         coding.use(wanted.device, published, of: open.setup)
+        coding.streamBegan()
         open.rate = coding.rate
         session.started(at: SourceClock.now)
         coding.requestKeyFrame()
@@ -244,6 +245,7 @@ final class CaptureRun {
             return
         }
         if state.isKeyFrameRequested.exchange(false, ordering: .relaxed) { coding.requestKeyFrame() }
+        if open.hasNewDamage { coding.pictureLost() }
         let outcome = coding.process(
             frame, at: time, instant: instant, received: received, wallClock: wallClock.time(of: instant),
             deliver: deliver)
@@ -251,6 +253,7 @@ final class CaptureRun {
         guard coding.failure == nil else { return }
         // Another encoder may hold another rate.
         open.rate = coding.rate
+        if coding.asksCameraForKeyFrame(at: received) { open.device.requestKeyFrame() }
         guard let outcome else {
             readable(open)
             return count(open)
@@ -341,9 +344,17 @@ final class OpenCamera {
         }
     }
 
+    private var damaged: UInt64 = 0
+
     init(device: CaptureDevice, setup: CaptureSetup) {
         self.device = device
         self.setup = setup
+    }
+
+    /// Whether pictures came damaged since this was last asked.
+    var hasNewDamage: Bool {
+        defer { damaged = device.counters.damaged }
+        return device.counters.damaged != damaged
     }
 
     func admits(_ instant: UInt64) -> Bool { thinner.admits(instant) }

@@ -15,13 +15,24 @@ struct CodedPath {
 
     private var parameterSets = ParameterSets(codec: .h264)
     private var format: VideoFormat?
+    private(set) var gate = ReferenceGate()
     private(set) var copies = 1
+
+    /// The camera's stream begins, once more.
+    mutating func streamBegan() { gate.streamBegan() }
+
+    /// A picture came that nothing can be made of.
+    mutating func pictureLost() { gate.pictureLost() }
+
+    /// Whether the camera is to be asked for a key frame, at CLOCK_MONOTONIC in nanoseconds.
+    mutating func wantsKeyFrame(at now: UInt64) -> Bool { gate.asks(at: now) }
 
     /// - Parameter rate: pictures per second, for a stream that does not say.
     mutating func process(
         _ frame: borrowing RawFrame, at time: MediaTime, instant: UInt64, rate: Double
     ) throws(Fault) -> [MediaEvent] {
         let codec = VideoCodec.h264
+        let sequence = frame.sequence
         let data = frame.withBytes { bytes in
             AnnexB.lengthPrefixed(copying: bytes.bytes) { header in
                 switch codec.kind(ofHeader: header) {
@@ -30,7 +41,10 @@ struct CodedPath {
                 }
             }
         }
-        guard !data.isEmpty else { throw .empty }
+        guard !data.isEmpty else {
+            gate.pictureLost()
+            throw .empty
+        }
         var events: [MediaEvent] = []
         do {
             let isKeyFrame = try codec.isKeyFrame(data[...])
@@ -42,13 +56,14 @@ struct CodedPath {
                 }
             }
             // Without its parameter sets a picture is of no use to anybody.
-            guard format != nil else { return [] }
+            guard format != nil, gate.admits(sequence: sequence, isKeyFrame: isKeyFrame) else { return events }
             events.append(
                 .accessUnit(
                     AccessUnit(
                         track: .video(codec), isKeyFrame: isKeyFrame, presentationTime: time, decodeTime: time,
                         data: data, captureInstant: instant)))
         } catch {
+            gate.pictureLost()
             throw .unreadable(error)
         }
         return events

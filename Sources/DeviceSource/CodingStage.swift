@@ -40,6 +40,10 @@ final class CodingStage {
     private var closed = EncoderCounters()
     /// In a row, of the encoder in use.
     private var encoderFailures = 0
+    /// Of a camera that codes itself: somebody wants a key frame.
+    private var isCameraAsked = false
+    /// When it was last told that such a camera's pictures are held back, CLOCK_MONOTONIC, nanoseconds.
+    private var toldAt: UInt64?
     private var copies = 0
     private var encodeDurations = DurationHistogram()
     private var ownDurations = DurationHistogram()
@@ -48,6 +52,8 @@ final class CodingStage {
 
     /// Failures in a row of a software encoder after which the process is given up.
     private static let mostFailures = 5
+    /// Nanoseconds.
+    private static let tellInterval: UInt64 = 60_000_000_000
 
     init(
         state: SharedState, camera: String, logger: Logger, calls: any DeviceCalls, root: String,
@@ -111,8 +117,37 @@ final class CodingStage {
     }
 
     func requestKeyFrame() {
-        // What the camera codes cannot be asked for one.
-        if case .pictures(let pictures) = path { pictures.encoder.requestKeyFrame() }
+        switch path {
+        case .none: break
+        case .pictures(let pictures): pictures.encoder.requestKeyFrame()
+        case .coded: isCameraAsked = true
+        }
+    }
+
+    /// Whether the camera, which codes itself, is to be asked for a key frame, at CLOCK_MONOTONIC in nanoseconds.
+    func asksCameraForKeyFrame(at now: UInt64) -> Bool {
+        var isWanted = isCameraAsked
+        isCameraAsked = false
+        withCodedPath { isWanted = $0.wantsKeyFrame(at: now) || isWanted }
+        return isWanted
+    }
+
+    /// The camera's stream begins, once more.
+    func streamBegan() {
+        withCodedPath { $0.streamBegan() }
+    }
+
+    /// A picture did not come whole out of the driver.
+    func pictureLost() {
+        withCodedPath { $0.pictureLost() }
+    }
+
+    private func withCodedPath(_ change: (inout CodedPath) -> Void) {
+        guard case .coded(var coded) = path else { return }
+        // Moved out and back, so that its parameter sets are not copied.
+        path = .none
+        change(&coded)
+        path = .coded(coded)
     }
 
     /// With the first encoder that works.
@@ -198,9 +233,11 @@ final class CodingStage {
             // Moved out and back, so that its parameter sets are not copied.
             path = .none
             defer { path = .coded(coded) }
+            let breaks = coded.gate.breaks
             do throws(CodedPath.Fault) {
                 let rate = published?.rate ?? 30
                 let events = try coded.process(frame, at: time, instant: instant, rate: rate)
+                if coded.gate.breaks > breaks { tellBreak(at: received) }
                 finished(events, received: received, encoding: 0, cpu: cpu, deliver)
                 copies = coded.copies
                 return nil
@@ -217,6 +254,14 @@ final class CodingStage {
                 return nil
             }
         }
+    }
+
+    private func tellBreak(at now: UInt64) {
+        guard toldAt.map({ now &- $0 >= Self.tellInterval }) ?? true else { return }
+        toldAt = now
+        logger.warning(
+            "a picture of \(camera) was lost between camera and driver: those that refer to it are held back until the next key frame"
+        )
     }
 
     private enum Outcome {
@@ -319,6 +364,7 @@ final class CodingStage {
             statistics.height = coded.size?.height
             statistics.rate = published?.rate
             statistics.limit = published?.limit
+            statistics.withheld = coded.gate.withheld
         case .pictures(let pictures):
             counters.add(pictures.encoder.counters)
             if let plan {

@@ -14,6 +14,7 @@ public final class CaptureDevice {
     let calls: any DeviceCalls
     let path: String
     let isMultiplanar: Bool
+    let h264ExtensionUnit: H264ExtensionUnit?
     private(set) var descriptor: Int32
     var pool: BufferPool?
     var sequences = SequenceCounter()
@@ -36,6 +37,7 @@ public final class CaptureDevice {
             throw error
         }
         self.node = node
+        h264ExtensionUnit = CaptureNodes.h264ExtensionUnit(of: node, root: root)
         self.descriptor = descriptor
         self.calls = calls
         self.path = path

@@ -104,6 +104,20 @@ public enum CaptureNodes {
         return node
     }
 
+    /// Nil for all but USB cameras that have one.
+    static func h264ExtensionUnit(of node: CaptureNode, root: String) -> H264ExtensionUnit? {
+        let interface = "\(root)\(classDirectory)/\(Sysfs.lastPart(node.device))/device"
+        guard node.subsystem == "usb", let name = Sysfs.resolved(interface),
+            // ".../1-1.4:1.0": configuration 1, interface 0.
+            let number = name.split(separator: ".").last.flatMap({ Int($0) }),
+            let descriptors = Sysfs.bytes("\(interface)/../descriptors", limit: longestDescriptors)
+        else { return nil }
+        return H264ExtensionUnit(descriptors: descriptors, interface: number)
+    }
+
+    /// A configuration of USB has 65 535 bytes at the most; some devices have several.
+    private static let longestDescriptors = 1 << 18
+
     private static func verdictByName(_ node: CaptureNode) -> CaptureNode.Verdict {
         if node.subsystem != "usb", let rejection = NodeInspection.rejection(byName: node.card) {
             return .rejected(rejection)

@@ -14,6 +14,21 @@ enum Sysfs {
         return line.isEmpty ? nil : line
     }
 
+    /// Nil when it cannot be read, or is longer than `limit`.
+    static func bytes(_ path: String, limit: Int) -> [UInt8]? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard descriptor >= 0 else { return nil }
+        defer { _ = close(descriptor) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = read(descriptor, &buffer, buffer.count)
+            guard count >= 0, bytes.count + count <= limit else { return nil }
+            if count == 0 { return bytes }
+            bytes += buffer[..<count]
+        }
+    }
+
     static func number(_ path: String) -> Int? { line(path).flatMap { Int($0) } }
 
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }

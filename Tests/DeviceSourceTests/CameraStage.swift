@@ -83,14 +83,21 @@ final class CameraStage: Sendable {
     var seen: Output { output.withLock { $0 } }
 
     /// A picture of this moment.
+    ///
+    /// - Parameter missing: pictures before it that the driver counted and lost.
     @discardableResult
-    func show(fill: UInt8 = 100, content: [UInt8]? = nil, on device: ScriptedDevice? = nil) -> Bool {
-        var picture = ScriptedDevice.Picture(sequence: sequence.load(ordering: .relaxed), timestamp: Self.now)
+    func show(
+        fill: UInt8 = 100, content: [UInt8]? = nil, flags: Int32 = 0, missing: UInt32 = 0,
+        on device: ScriptedDevice? = nil
+    ) -> Bool {
+        let number = sequence.load(ordering: .relaxed) + missing
+        var picture = ScriptedDevice.Picture(sequence: number, timestamp: Self.now)
+        picture.flags = UInt32(bitPattern: flags)
         picture.fill = fill
         picture.content = content
         picture.bytesUsed = content?.count
         guard (device ?? camera).deliver(picture) else { return false }
-        sequence.add(1, ordering: .relaxed)
+        sequence.store(number + 1, ordering: .relaxed)
         return true
     }
 

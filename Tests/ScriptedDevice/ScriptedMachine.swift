@@ -16,10 +16,12 @@ package final class ScriptedMachine: DeviceCalls {
 
     deinit { try? FileManager.default.removeItem(atPath: root) }
 
-    package func write(_ path: String, _ text: String) throws {
+    package func write(_ path: String, _ text: String) throws { try write(path, bytes: Array(text.utf8)) }
+
+    package func write(_ path: String, bytes: [UInt8]) throws {
         let url = URL(filePath: "\(root)/\(path)")
         try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try Data(text.utf8).write(to: url)
+        try Data(bytes).write(to: url)
     }
 
     package func link(_ path: String, to target: String) throws {

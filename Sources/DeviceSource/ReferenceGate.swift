@@ -1,0 +1,45 @@
+/// Lets coded pictures through only while all that they refer to went through as well: after one that is missing or
+/// damaged, the next ones would be smeared at every viewer until a key frame.
+struct ReferenceGate: Equatable, Sendable {
+    private var isOpen = false
+    private var last: UInt32?
+    private var askedAt: UInt64?
+
+    /// Pictures that were held back.
+    private(set) var withheld: UInt64 = 0
+    /// Times that it closed for a picture that was lost.
+    private(set) var breaks: UInt64 = 0
+
+    /// Nanoseconds between two requests for a key frame: a camera may take its time.
+    static let askInterval: UInt64 = 1_000_000_000
+
+    /// The driver begins to count anew, and with pictures of which nobody saw the first.
+    mutating func streamBegan() {
+        isOpen = false
+        last = nil
+        askedAt = nil
+    }
+
+    /// A picture was lost in another way than by the driver's count: damaged, or unreadable.
+    mutating func pictureLost() {
+        if isOpen { breaks += 1 }
+        isOpen = false
+    }
+
+    /// - Parameter sequence: the driver's count. One that always says the same does not count.
+    mutating func admits(sequence: UInt32, isKeyFrame: Bool) -> Bool {
+        if let last, sequence != last, sequence != last &+ 1 { pictureLost() }
+        last = sequence
+        if isKeyFrame { isOpen = true }
+        if !isOpen { withheld += 1 }
+        return isOpen
+    }
+
+    /// Whether the camera is to be asked for a key frame now.
+    /// - Parameter now: CLOCK_MONOTONIC, nanoseconds.
+    mutating func asks(at now: UInt64) -> Bool {
+        guard !isOpen, askedAt.map({ now &- $0 >= Self.askInterval }) ?? true else { return false }
+        askedAt = now
+        return true
+    }
+}

@@ -1,0 +1,46 @@
+import Testing
+
+@testable import DeviceSource
+
+struct ReferenceGateTests {
+    private func admitted(_ gate: inout ReferenceGate, _ pictures: [(sequence: UInt32, isKeyFrame: Bool)]) -> [Bool] {
+        pictures.map { gate.admits(sequence: $0.sequence, isKeyFrame: $0.isKeyFrame) }
+    }
+
+    @Test func `it opens with a key frame and closes at a gap`() {
+        var gate = ReferenceGate()
+        let seen = admitted(
+            &gate, [(5, false), (6, true), (7, false), (9, false), (10, false), (11, true), (12, false), (15, true)])
+        #expect(seen == [false, true, true, false, false, true, true, true])
+        #expect(gate.withheld == 3 && gate.breaks == 2)
+    }
+
+    @Test func `the count goes round, or says nothing at all`() {
+        var gate = ReferenceGate()
+        #expect(
+            admitted(&gate, [(.max - 1, true), (.max, false), (0, false), (1, false)]) == [true, true, true, true])
+        var mute = ReferenceGate()
+        #expect(admitted(&mute, [(0, true), (0, false), (0, false)]) == [true, true, true])
+        mute.pictureLost()
+        #expect(admitted(&mute, [(0, false), (0, true)]) == [false, true])
+    }
+
+    @Test func `a count that begins anew is a gap, but not where the stream does`() {
+        var gate = ReferenceGate()
+        #expect(admitted(&gate, [(70_000, true), (3, false)]) == [true, false])
+        #expect(gate.breaks == 1)
+        gate.streamBegan()
+        #expect(admitted(&gate, [(0, false), (1, true), (2, false)]) == [false, true, true])
+        #expect(gate.breaks == 1)
+    }
+
+    @Test func `a key frame is asked for at once, then every second, until it is there`() {
+        var gate = ReferenceGate()
+        let second: UInt64 = 1_000_000_000
+        let asked = (0..<30).map { gate.asks(at: 7 + UInt64($0) * second / 10) }
+        #expect(asked.enumerated().filter(\.element).map(\.offset) == [0, 10, 20])
+        _ = gate.admits(sequence: 1, isKeyFrame: true)
+        let isAsking = gate.asks(at: 100 * second)
+        #expect(!isAsking)
+    }
+}
