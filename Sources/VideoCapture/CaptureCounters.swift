@@ -24,6 +24,8 @@ public struct CaptureEvents: OptionSet, Sendable {
     public static let sourceChange = CaptureEvents(rawValue: 1)
     /// No more pictures will come (V4L2_EVENT_EOS).
     public static let endOfStream = CaptureEvents(rawValue: 2)
+    /// A bridge had nothing to tell its sender, and was given what it takes (VIDIOC_S_EDID).
+    public static let edidGiven = CaptureEvents(rawValue: 4)
 }
 
 /// Finds pictures that are missing in a driver's count of them.

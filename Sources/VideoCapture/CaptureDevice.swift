@@ -138,7 +138,10 @@ public final class CaptureDevice {
             try calls.perform(descriptor, watchbox_VIDIOC_S_DV_TIMINGS, &timings)
         } catch {
             // Cameras have no such call; ENOLINK and ENOLCK are an input without a signal.
-            if error.errno == ENOLINK || error.errno == ENOLCK { throw .noSignal(path: path) }
+            guard error.errno == ENOLINK || error.errno == ENOLCK else { return }
+            // A sender that knows of no size sends none.
+            if EDID.giveIfMissing(calls, descriptor) { events.insert(.edidGiven) }
+            throw .noSignal(path: path)
         }
     }
 

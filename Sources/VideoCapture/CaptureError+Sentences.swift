@@ -35,7 +35,8 @@ extension CaptureError: CustomStringConvertible {
         case .notACamera(_, let rejection): rejection.what
         case .noSuchFormat(_, let offered):
             offered.isEmpty ? "Its driver lists no format." : "It offers \(offered)."
-        case .noSignal: "Nothing is connected to its input, or the sender is off."
+        case .noSignal:
+            "Nothing is connected to its input, the sender is off, or it sends nothing that the input takes."
         case .disconnected: "It was unplugged, lost power, or its driver gave it up."
         case .stream(_, let number):
             number == ENOSPC ? "The USB bus has no room left for its pictures." : Self.sentence(number)
@@ -63,7 +64,9 @@ extension CaptureError: CustomStringConvertible {
         case .busy: "End the program that uses it (fuser -v /dev/video* names it). It is tried again."
         case .notACamera(_, let rejection): rejection.next
         case .noSuchFormat: "Choose a size, rate and pixel format that \"watchboxctl discover\" lists."
-        case .noSignal: "Connect the sender and switch it on. It is waited for."
+        case .noSignal:
+            "Connect the sender and switch it on, at up to 1080p30; one that was on before may need its cable pulled once. "
+                + "It is waited for."
         case .disconnected: "Check cable, hub and power supply. It is waited for."
         case .stream(_, let number):
             number == ENOSPC

@@ -119,7 +119,10 @@ public enum CaptureNodes {
     private static let longestDescriptors = 1 << 18
 
     private static func verdictByName(_ node: CaptureNode) -> CaptureNode.Verdict {
-        if node.subsystem != "usb", let rejection = NodeInspection.rejection(byName: node.card) {
+        // Where sysfs names no driver, those that matter begin their nodes' names with it; what is virtual has a name that a
+        // person gave.
+        let driver = node.driver.isEmpty && node.subsystem != "virtual" ? node.card : node.driver
+        if node.subsystem != "usb", let rejection = NodeInspection.rejection(ofDriver: driver) {
             return .rejected(rejection)
         }
         // uvcvideo gives each camera a second node that only describes the pictures of the first.

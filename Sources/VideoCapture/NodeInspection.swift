@@ -1,6 +1,7 @@
 internal import CV4L2
 
-/// Tells what a node is: by what it says of itself, and where it does not say enough, by its driver's name.
+/// Tells what a node is: by what it says of itself, and where it does not say enough, by its driver's name. What a device is
+/// labelled with says nothing: everybody may call a v4l2loopback "Display".
 struct NodeInspection {
     let capability: Capability
     private let calls: any DeviceCalls
@@ -19,7 +20,7 @@ struct NodeInspection {
             if capability.isMetadata { return .rejected(.metadata) }
             return .rejected(capability.isOutput ? .output : .radioOrTouch)
         }
-        if !isUSB, let rejection = Self.rejection(byName: "\(capability.driver) \(capability.card)") {
+        if !isUSB, let rejection = Self.rejection(ofDriver: capability.driver) {
             return .rejected(rejection)
         }
         if capability.isMediaControlled { return .rejected(.mediaController) }
@@ -64,17 +65,30 @@ struct NodeInspection {
         ((try? FormatDescription.list(calls, descriptor, type: type.rawValue)) ?? []).map(\.pixelFormat)
     }
 
+    /// Of drivers whose nodes convert pictures instead of taking them (Raspberry Pi, Rockchip, Allwinner, NXP, MediaTek,
+    /// Qualcomm, Samsung, Amlogic, Chips&Media). Most say so themselves (M2M, media controller); not all versions do.
     private static let codecs = [
-        "codec", "hevc", "-dec", "-enc", "decoder", "encoder", "vpu", "cedrus", "hantro", "rkvdec", "jpeg", "coda",
-        "wave5", "venus", "stateless",
+        "allegro", "amphion", "bcm2835-codec", "cedrus", "coda", "hantro", "meson-vdec", "mtk-jpeg", "mtk-vcodec",
+        "mxc-jpeg",
+        "qcom-venus", "rcar_jpu", "rkvdec", "rkvenc", "rockchip-vpu", "rpi-hevc", "rpivid", "s5p-jpeg", "s5p-mfc",
+        "tegra-vde",
+        "vicodec", "visl", "wave5",
     ]
-    private static let processors = ["isp", "rga", "scaler", "m2m", "vim2m", "resizer"]
+    private static let processors = [
+        "bcm2835-isp", "exynos-gsc", "mtk-mdp", "pispbe", "rkisp", "rkispp", "rockchip-rga", "sun6i-isp", "sun8i-di",
+        "sun8i-rotate", "vim2m",
+    ]
 
-    /// By names of drivers whose nodes convert pictures instead of taking them (Raspberry Pi, Rockchip, Allwinner, NXP,
-    /// MediaTek, Qualcomm).
-    static func rejection(byName name: String) -> CaptureNode.Rejection? {
-        let lower = name.lowercased()
-        if codecs.contains(where: { lower.contains($0) }) { return .codec }
-        return processors.contains(where: { lower.contains($0) }) ? .imageProcessor : nil
+    /// - Parameter driver: as VIDIOC_QUERYCAP or sysfs has it; or a label of a node that begins with it.
+    static func rejection(ofDriver driver: String) -> CaptureNode.Rejection? {
+        let lower = driver.lowercased()
+        if codecs.contains(where: { isNamed(lower, $0) }) { return .codec }
+        return processors.contains(where: { isNamed(lower, $0) }) ? .imageProcessor : nil
+    }
+
+    /// The name, or the name and a part that follows: "bcm2835-codec-decode", "rkisp1", "hantro-vpu"; not "codability".
+    private static func isNamed(_ name: String, _ driver: String) -> Bool {
+        guard name.hasPrefix(driver) else { return false }
+        return name.dropFirst(driver.count).first.map { !$0.isLetter } ?? true
     }
 }

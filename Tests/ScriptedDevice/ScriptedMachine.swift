@@ -53,6 +53,13 @@ package final class ScriptedMachine: DeviceCalls {
         if let device { nodes.withLock { $0["\(root)/dev/video\(number)"] = device } }
     }
 
+    /// A node without a device behind it, as v4l2loopback makes them.
+    package func addVirtual(_ number: Int, _ name: String, _ device: ScriptedDevice) throws {
+        try write("sys/class/video4linux/video\(number)/name", name + "\n")
+        try write("dev/video\(number)", "")
+        nodes.withLock { $0["\(root)/dev/video\(number)"] = device }
+    }
+
     /// Another device under a number that is there already.
     package func replace(_ number: Int, by device: ScriptedDevice) {
         nodes.withLock { $0["\(root)/dev/video\(number)"] = device }

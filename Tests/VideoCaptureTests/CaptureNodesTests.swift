@@ -89,7 +89,13 @@ struct CaptureNodesTests {
                     script.outputFormats = [.yuyv]
                 }
             ),
-            (.imageProcessor, ScriptedDevice { $0.card = "bcm2835-isp-capture0" }),
+            (
+                .imageProcessor,
+                ScriptedDevice { script in
+                    script.driver = "bcm2835-isp"
+                    script.card = "bcm2835-isp-capture0"
+                }
+            ),
             (
                 .rawBayer,
                 ScriptedDevice { script in
@@ -120,6 +126,38 @@ struct CaptureNodesTests {
             }
             #expect(kind.1.openDescriptors == 0, "refused and closed")
         }
+    }
+
+    @Test func `what a person called a device says nothing of what it is`() throws {
+        let machine = try ScriptedMachine()
+        let labels = ["Display", "mjpeg", "HDMI decoder", "rga", "Crisp M2M", "bcm2835-codec-decode", "Codability"]
+        for (number, label) in labels.enumerated() {
+            try machine.addVirtual(
+                number, label,
+                ScriptedDevice { script in
+                    script.driver = "v4l2 loopback"
+                    script.card = label
+                    script.bus = "platform:v4l2loopback-\(number)"
+                })
+        }
+        let opened = CaptureNodes.find(root: machine.root, calls: machine)
+        #expect(opened.map(\.card) == labels && opened.allSatisfy(\.isCamera))
+        let unopened = CaptureNodes.find(root: machine.root, calls: machine, isOpening: false)
+        #expect(unopened.allSatisfy { $0.isCamera && $0.subsystem == "virtual" })
+    }
+
+    @Test(arguments: [
+        ("bcm2835-codec", CaptureNode.Rejection.codec), ("bcm2835-isp", .imageProcessor), ("rpivid", .codec),
+        ("rpi-hevc-dec", .codec), ("hantro-vpu", .codec), ("rkvdec2", .codec), ("rockchip-rga", .imageProcessor),
+        ("rkisp_v6", .imageProcessor), ("rkispp", .imageProcessor), ("pispbe", .imageProcessor), ("cedrus", .codec),
+        ("mtk-vcodec-enc", .codec), ("s5p-mfc", .codec), ("mxc-jpeg codec", .codec), ("wave5-dec", .codec),
+    ])
+    func `drivers of codecs and image processors are known by their names`(
+        driver: String, rejection: CaptureNode.Rejection
+    ) throws {
+        let machine = try ScriptedMachine()
+        try machine.add(0, "some label", ScriptedDevice { $0.driver = driver })
+        #expect(CaptureNodes.find(root: machine.root, calls: machine).map(\.verdict) == [.rejected(rejection)])
     }
 
     @Test func `a node that may not be opened is listed with the reason, by the name that sysfs has`() throws {
