@@ -19,7 +19,7 @@ final class PicturePath {
     private var converter: OddFormatConverter?
     /// CPU time of this thread inside the encoder, nanoseconds.
     private(set) var encoderCPU: UInt64 = 0
-    /// Copies out of the driver's memory that were needed before the preparation.
+    /// Copies out of the driver's memory that were needed before the preparation, or by the encoder's rows after it.
     private var extraCopies = 0
 
     init(_ encoder: any PictureCoder, _ configuration: PicturePreparation.Configuration) throws(VideoCodecError) {
@@ -48,7 +48,11 @@ final class PicturePath {
             throw .picture(error)
         }
         let begin = threadTime()
-        defer { encoderCPU &+= threadTime() &- begin }
+        let realigned = encoder.counters.realigned
+        defer {
+            encoderCPU &+= threadTime() &- begin
+            extraCopies += Int(clamping: encoder.counters.realigned &- realigned)
+        }
         do throws(VideoCodecError) {
             return try encoder.encode(prepared, at: time, captureInstant: instant)
         } catch {

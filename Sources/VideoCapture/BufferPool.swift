@@ -9,6 +9,10 @@ final class BufferPool: Sendable {
     struct Mapping {
         var memory: UnsafeMutableRawPointer
         var length: Int
+        var margin: Int
+
+        /// From its first byte to where nothing can be read any more.
+        var readable: Int { MappedPages.count(length) + MappedPages.count(margin) }
     }
 
     private struct State {
@@ -36,7 +40,7 @@ final class BufferPool: Sendable {
     }
 
     deinit {
-        for mapping in mappings { calls.unmap(mapping.memory, length: mapping.length) }
+        for mapping in mappings { calls.unmap(mapping.memory, length: mapping.length, margin: mapping.margin) }
     }
 
     var count: Int { mappings.count }
@@ -164,8 +168,8 @@ final class BufferLease: Sendable {
 
     var start: UnsafeMutableRawPointer { pool.mapping(index).memory + offset }
 
-    /// From the picture's first byte to the end of the mapping.
-    var capacity: Int { max(count, pool.mapping(index).length - offset) }
+    /// From the picture's first byte to where nothing can be read any more.
+    var capacity: Int { max(count, pool.mapping(index).readable - offset) }
 
     func exportDMABUF() throws(CaptureError) -> Int32 { try pool.exportDMABUF(index) }
 }

@@ -66,7 +66,7 @@ extension CaptureDevice {
         do throws(CaptureError) {
             for index in 0..<Int(request.count) { mappings.append(try map(index, setup)) }
         } catch {
-            for mapping in mappings { calls.unmap(mapping.memory, length: mapping.length) }
+            for mapping in mappings { calls.unmap(mapping.memory, length: mapping.length, margin: mapping.margin) }
             throw error
         }
         return BufferPool(
@@ -86,12 +86,20 @@ extension CaptureDevice {
             throw .badAnswer(
                 "VIDIOC_QUERYBUF gave a buffer of \(answer.length) bytes, where a picture needs \(least).")
         }
+        let margin = Self.margin(setup)
         do throws(CallFailure) {
-            let memory = try calls.map(descriptor, length: answer.length, offset: answer.offset)
-            return BufferPool.Mapping(memory: memory, length: answer.length)
+            let memory = try calls.map(descriptor, length: answer.length, offset: answer.offset, margin: margin)
+            return BufferPool.Mapping(memory: memory, length: answer.length, margin: margin)
         } catch {
             throw .streaming("mmap", error, path: path)
         }
+    }
+
+    /// Bytes behind an uncompressed picture up to the end of its last row of macroblocks: an encoder that may read them needs
+    /// no copy.
+    private static func margin(_ setup: CaptureSetup) -> Int {
+        guard PictureLayout(setup.pixelFormat) != nil else { return 0 }
+        return min(setup.bytesPerLine * 16, FormatNegotiation.mostBytes)
     }
 
     /// Of a whole picture; 1 when any number may do.

@@ -17,8 +17,13 @@ public protocol DeviceCalls: Sendable {
     /// Repeated when a signal came between. `argument` is the request's own structure.
     func ioctl(_ descriptor: Int32, _ request: UInt, _ argument: UnsafeMutableRawPointer) throws(CallFailure)
     /// Shared memory of the device, for reading and writing, at the offset that VIDIOC_QUERYBUF named.
-    func map(_ descriptor: Int32, length: Int, offset: Int) throws(CallFailure) -> UnsafeMutableRawPointer
-    func unmap(_ memory: UnsafeMutableRawPointer, length: Int)
+    ///
+    /// - Parameter margin: bytes behind the buffer's last page that can be read as well, and are zero.
+    func map(
+        _ descriptor: Int32, length: Int, offset: Int, margin: Int
+    ) throws(CallFailure) -> UnsafeMutableRawPointer
+    /// - Parameters: as they were mapped.
+    func unmap(_ memory: UnsafeMutableRawPointer, length: Int, margin: Int)
     /// The events (POLLIN, POLLPRI, POLLERR, POLLHUP) that are there within `milliseconds`; none when the time ran out
     /// or a signal came.
     func poll(_ descriptor: Int32, events: Int16, milliseconds: Int32) throws(CallFailure) -> Int16
@@ -43,16 +48,26 @@ public struct KernelCalls: DeviceCalls {
     }
 
     public func map(
-        _ descriptor: Int32, length: Int, offset: Int
+        _ descriptor: Int32, length: Int, offset: Int, margin: Int
     ) throws(CallFailure) -> UnsafeMutableRawPointer {
-        guard let memory = mmap(nil, length, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, off_t(offset)),
+        // The margin is reserved together with the buffer, which then takes the first part of it: nothing else can come to
+        // lie between. Pages that are only read are the kernel's page of zeros and cost no memory.
+        let whole = MappedPages.count(length) + MappedPages.count(margin)
+        guard let memory = mmap(nil, whole, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0),
             Int(bitPattern: memory) != -1
         else { throw CallFailure(errno: watchbox_errno()) }
+        let buffer = mmap(
+            memory, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, descriptor, off_t(offset))
+        guard buffer == memory else {
+            let number = watchbox_errno()
+            munmap(memory, whole)
+            throw CallFailure(errno: number)
+        }
         return memory
     }
 
-    public func unmap(_ memory: UnsafeMutableRawPointer, length: Int) {
-        munmap(memory, length)
+    public func unmap(_ memory: UnsafeMutableRawPointer, length: Int, margin: Int) {
+        munmap(memory, MappedPages.count(length) + MappedPages.count(margin))
     }
 
     public func poll(
@@ -66,4 +81,12 @@ public struct KernelCalls: DeviceCalls {
     public func close(_ descriptor: Int32) {
         _ = CV4L2.close(descriptor)
     }
+}
+
+/// The kernel maps whole pages, and a driver's buffer ends with one.
+enum MappedPages {
+    private static let size = max(1, Int(sysconf(Int32(_SC_PAGESIZE))))
+
+    /// Bytes of the pages that hold `bytes`.
+    static func count(_ bytes: Int) -> Int { (bytes + size - 1) / size * size }
 }

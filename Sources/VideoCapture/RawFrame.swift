@@ -72,7 +72,8 @@ public final class DetachedFrame: Sendable {
         UnsafeMutableRawBufferPointer(start: lease.start, count: lease.count)
     }
 
-    /// The same with what follows in the mapping: encoders read whole rows of macroblocks.
+    /// The same with what can be read behind it: encoders read whole rows of macroblocks, and a driver's buffer of 1080 lines
+    /// ends within one. Only the picture itself may be written to.
     public var memory: UnsafeMutableRawBufferPointer {
         UnsafeMutableRawBufferPointer(start: lease.start, count: lease.capacity)
     }

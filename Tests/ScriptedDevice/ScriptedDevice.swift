@@ -196,17 +196,17 @@ package final class ScriptedDevice: DeviceCalls {
         _ = Glibc.close(descriptor)
     }
 
-    package func map(_ descriptor: Int32, length: Int, offset: Int) throws(CallFailure) -> UnsafeMutableRawPointer {
-        // Past the end of the memfd there is nothing to touch, as with a driver that named a wrong length.
-        guard let address = mmap(nil, length, PROT_READ | PROT_WRITE, MAP_SHARED, memory, off_t(offset)),
-            Int(bitPattern: address) != -1
-        else { throw CallFailure(errno: errno) }
+    package func map(
+        _ descriptor: Int32, length: Int, offset: Int, margin: Int
+    ) throws(CallFailure) -> UnsafeMutableRawPointer {
+        // Past the end of the file there is nothing to touch, as with a driver that named a wrong length.
+        let address = try KernelCalls().map(memory, length: length, offset: offset, margin: margin)
         state.withLock { $0.mapped += 1 }
         return address
     }
 
-    package func unmap(_ address: UnsafeMutableRawPointer, length: Int) {
-        munmap(address, length)
+    package func unmap(_ address: UnsafeMutableRawPointer, length: Int, margin: Int) {
+        KernelCalls().unmap(address, length: length, margin: margin)
         state.withLock { $0.mapped -= 1 }
     }
 

@@ -84,12 +84,14 @@ package final class ScriptedMachine: DeviceCalls {
         try device(descriptor).ioctl(descriptor, request, argument)
     }
 
-    package func map(_ descriptor: Int32, length: Int, offset: Int) throws(CallFailure) -> UnsafeMutableRawPointer {
-        try device(descriptor).map(descriptor, length: length, offset: offset)
+    package func map(
+        _ descriptor: Int32, length: Int, offset: Int, margin: Int
+    ) throws(CallFailure) -> UnsafeMutableRawPointer {
+        try device(descriptor).map(descriptor, length: length, offset: offset, margin: margin)
     }
 
-    package func unmap(_ memory: UnsafeMutableRawPointer, length: Int) {
-        munmap(memory, length)
+    package func unmap(_ memory: UnsafeMutableRawPointer, length: Int, margin: Int) {
+        KernelCalls().unmap(memory, length: length, margin: margin)
     }
 
     package func poll(_ descriptor: Int32, events: Int16, milliseconds: Int32) throws(CallFailure) -> Int16 {
