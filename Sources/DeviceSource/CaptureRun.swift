@@ -31,6 +31,11 @@ final class CaptureRun {
     /// When other cameras were last looked for, CLOCK_MONOTONIC, nanoseconds.
     private var lookedAt: UInt64 = 0
     private static let lookInterval: UInt64 = 10_000_000_000
+    /// Instant before which the camera is not asked for key frames.
+    private var keyFrameRequestsFrom: UInt64 = 0
+    /// Nanoseconds; a transfer over USB may take five seconds to fail.
+    private static let longestRequest: UInt64 = 50_000_000
+    private static let requestPause: UInt64 = 60_000_000_000
     private var isOver = false
     private var told: SourceFault?
 
@@ -253,9 +258,10 @@ final class CaptureRun {
         guard coding.failure == nil else { return }
         // Another encoder may hold another rate.
         open.rate = coding.rate
-        if coding.asksCameraForKeyFrame(at: received) { open.device.requestKeyFrame() }
+        if coding.asksCameraForKeyFrame(at: received) { requestKeyFrame(open.device, at: received) }
         guard let outcome else {
-            readable(open)
+            if coding.lacksKeyFrame(at: received) { throw .noKeyFrame }
+            if !coding.isHoldingBack { readable(open) }
             return count(open)
         }
         if pictures.unreadableNow == 0 { pictures.unreadableSince = received }
@@ -267,6 +273,14 @@ final class CaptureRun {
         {
             throw .badPictures(outcome)
         }
+    }
+
+    /// A camera that takes long over the request is left alone for a while: pictures wait meanwhile, and are lost.
+    private func requestKeyFrame(_ device: CaptureDevice, at now: UInt64) {
+        guard now >= keyFrameRequestsFrom else { return }
+        let begin = SourceClock.now
+        device.requestKeyFrame()
+        if SourceClock.now &- begin > Self.longestRequest { keyFrameRequestsFrom = now &+ Self.requestPause }
     }
 
     /// Another camera with the same serial number may have come: then the number says nothing any more.

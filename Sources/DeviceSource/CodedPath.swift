@@ -27,6 +27,9 @@ struct CodedPath {
     /// Whether the camera is to be asked for a key frame, at CLOCK_MONOTONIC in nanoseconds.
     mutating func wantsKeyFrame(at now: UInt64) -> Bool { gate.asks(at: now) }
 
+    /// Whether pictures come, and none that a viewer can begin with, for too long.
+    mutating func lacksKeyFrame(at now: UInt64) -> Bool { gate.isStarved(at: now) }
+
     /// - Parameter rate: pictures per second, for a stream that does not say.
     mutating func process(
         _ frame: borrowing RawFrame, at time: MediaTime, instant: UInt64, rate: Double

@@ -78,6 +78,10 @@ final class CodingStage {
         self.setup = setup
         if setup.pixelFormat.isCompressed, !setup.pixelFormat.isJPEG, device.pixelFormat == .h264 {
             if case .coded = path { return }
+            leave()
+            plan = nil
+            recovery = nil
+            search = nil
             path = .coded(CodedPath())
             return
         }
@@ -130,6 +134,18 @@ final class CodingStage {
         isCameraAsked = false
         withCodedPath { isWanted = $0.wantsKeyFrame(at: now) || isWanted }
         return isWanted
+    }
+
+    /// Whether pictures of a camera that codes itself come, and none that a viewer can begin with, for too long.
+    func lacksKeyFrame(at now: UInt64) -> Bool {
+        var lacks = false
+        withCodedPath { lacks = $0.lacksKeyFrame(at: now) }
+        return lacks
+    }
+
+    /// Pictures are held back until a key frame comes.
+    var isHoldingBack: Bool {
+        if case .coded(let coded) = path { !coded.gate.isOpen } else { false }
     }
 
     /// The camera's stream begins, once more.
@@ -322,7 +338,7 @@ final class CodingStage {
 
     /// The hardware encoder was left alone for a while, which is over: it is tried out beside the pictures.
     private func lookForHardware() {
-        guard let plan, let device, let published else { return }
+        guard case .pictures = path, let plan, let device, let published else { return }
         if let search {
             guard let found = search.result else { return }
             self.search = nil

@@ -1,9 +1,10 @@
 /// Lets coded pictures through only while all that they refer to went through as well: after one that is missing or
 /// damaged, the next ones would be smeared at every viewer until a key frame.
 struct ReferenceGate: Equatable, Sendable {
-    private var isOpen = false
+    private(set) var isOpen = false
     private var last: UInt32?
     private var askedAt: UInt64?
+    private var shutSince: UInt64?
 
     /// Pictures that were held back.
     private(set) var withheld: UInt64 = 0
@@ -12,12 +13,16 @@ struct ReferenceGate: Equatable, Sendable {
 
     /// Nanoseconds between two requests for a key frame: a camera may take its time.
     static let askInterval: UInt64 = 1_000_000_000
+    /// Nanoseconds without a key frame after which the stream is begun anew, which makes coders begin with one: those of
+    /// USB cameras code endless groups where they are told to, and may know no request.
+    static let longestShut: UInt64 = 12_000_000_000
 
     /// The driver begins to count anew, and with pictures of which nobody saw the first.
     mutating func streamBegan() {
         isOpen = false
         last = nil
         askedAt = nil
+        shutSince = nil
     }
 
     /// A picture was lost in another way than by the driver's count: damaged, or unreadable.
@@ -33,6 +38,18 @@ struct ReferenceGate: Equatable, Sendable {
         if isKeyFrame { isOpen = true }
         if !isOpen { withheld += 1 }
         return isOpen
+    }
+
+    /// Whether pictures come and no key frame among them, for too long. To be asked with each picture.
+    /// - Parameter now: CLOCK_MONOTONIC, nanoseconds.
+    mutating func isStarved(at now: UInt64) -> Bool {
+        guard !isOpen else {
+            shutSince = nil
+            return false
+        }
+        let since = shutSince ?? now
+        shutSince = since
+        return now &- since >= Self.longestShut
     }
 
     /// Whether the camera is to be asked for a key frame now.

@@ -12,6 +12,8 @@ enum SourceFault: Error, Equatable, Sendable {
     case anotherCamera(path: String, card: String)
     /// Nothing that came could be made into a picture.
     case badPictures(String)
+    /// Pictures that the camera codes itself, and for long no key frame among them.
+    case noKeyFrame
 
     var remedy: CaptureSession.Remedy {
         switch self {
@@ -25,7 +27,7 @@ enum SourceFault: Error, Equatable, Sendable {
             }
         case .silent: .restart
         case .anotherCamera: .wait
-        case .badPictures: .restart
+        case .badPictures, .noKeyFrame: .restart
         }
     }
 
@@ -42,6 +44,7 @@ enum SourceFault: Error, Equatable, Sendable {
         case .silent: .deviceFaults
         case .anotherCamera: .deviceMissing
         case .badPictures: .badPictures
+        case .noKeyFrame: .noKeyFrame
         }
     }
 
@@ -55,6 +58,10 @@ enum SourceFault: Error, Equatable, Sendable {
                 + "again where it was; if the new one is meant, restart this one"
         case .badPictures(let why):
             "the camera's pictures cannot be read: \(why). Try another pixel format (pixel_format = \"yuyv\"), cable or port"
+        case .noKeyFrame:
+            "the camera codes its pictures itself and sent none that can be begun with for "
+                + "\(ReferenceGate.longestShut / 1_000_000_000) s. Its stream is being started again; shorter groups of pictures, "
+                + "or another pixel format (pixel_format = \"mjpeg\"), help"
         }
     }
 }

@@ -182,8 +182,12 @@ final class StreamPull {
     /// Fewer bytes do not make the socket readable (socket(7)): a small packet of sound waits for the picture behind it.
     /// Where that is refused, more is read in smaller pieces.
     private func gather() {
-        guard playedAt != nil, pace.readsBursts, pace.mark != mark, let connection else { return }
-        mark = pace.mark
+        if playedAt != nil, pace.readsBursts { setMark(pace.mark) }
+    }
+
+    private func setMark(_ bytes: Int32) {
+        guard bytes != mark, let connection else { return }
+        mark = bytes
         setsockopt(connection.descriptor, SOL_SOCKET, SO_RCVLOWAT, &mark, socklen_t(MemoryLayout<Int32>.size))
     }
 
@@ -388,6 +392,7 @@ final class StreamPull {
         try? flush()
         if hasLinger {
             // With unread bytes the kernel would reset the connection, and the camera might not see the TEARDOWN.
+            setMark(1)
             let until = Monotonic.now &+ Self.lingering
             var isOpen = true
             while isOpen, Monotonic.now < until {

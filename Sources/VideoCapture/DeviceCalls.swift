@@ -60,7 +60,9 @@ public struct KernelCalls: DeviceCalls {
             memory, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, descriptor, off_t(offset))
         guard buffer == memory else {
             let number = watchbox_errno()
-            munmap(memory, whole)
+            // The kernel may have taken the first part away before the driver refused, and another thread's memory may lie
+            // there by now: it is left alone. What stays of it, if anything, is an address and no memory.
+            munmap(memory + MappedPages.count(length), MappedPages.count(margin))
             throw CallFailure(errno: number)
         }
         return memory

@@ -43,4 +43,17 @@ struct ReferenceGateTests {
         let isAsking = gate.asks(at: 100 * second)
         #expect(!isAsking)
     }
+
+    @Test func `a camera that sends no key frame is found out, while it sends`() {
+        var gate = ReferenceGate()
+        let second: UInt64 = 1_000_000_000
+        func starved(_ times: [UInt64]) -> [Bool] { times.map { gate.isStarved(at: $0 * second) } }
+        #expect(starved([5, 10, 16, 17, 18]) == [false, false, false, true, true])
+        gate.streamBegan()
+        #expect(starved([100, 111, 112]) == [false, false, true])
+        _ = gate.admits(sequence: 1, isKeyFrame: true)
+        #expect(starved([113, 200]) == [false, false])
+        gate.pictureLost()
+        #expect(starved([300, 311, 312]) == [false, false, true])
+    }
 }
