@@ -44,6 +44,7 @@ final class CodingStage {
     private var isCameraAsked = false
     /// When it was last told that such a camera's pictures are held back, CLOCK_MONOTONIC, nanoseconds.
     private var toldAt: UInt64?
+    private var toldBreaks: UInt64 = 0
     private var copies = 0
     private var encodeDurations = DurationHistogram()
     private var ownDurations = DurationHistogram()
@@ -249,11 +250,10 @@ final class CodingStage {
             // Moved out and back, so that its parameter sets are not copied.
             path = .none
             defer { path = .coded(coded) }
-            let breaks = coded.gate.breaks
             do throws(CodedPath.Fault) {
                 let rate = published?.rate ?? 30
                 let events = try coded.process(frame, at: time, instant: instant, rate: rate)
-                if coded.gate.breaks > breaks { tellBreak(at: received) }
+                if coded.gate.breaks > toldBreaks { tellBreaks(coded.gate.breaks, at: received) }
                 finished(events, received: received, encoding: 0, cpu: cpu, deliver)
                 copies = coded.copies
                 return nil
@@ -272,7 +272,8 @@ final class CodingStage {
         }
     }
 
-    private func tellBreak(at now: UInt64) {
+    private func tellBreaks(_ count: UInt64, at now: UInt64) {
+        toldBreaks = count
         guard toldAt.map({ now &- $0 >= Self.tellInterval }) ?? true else { return }
         toldAt = now
         logger.warning(
