@@ -344,7 +344,9 @@ final class CodingStage {
             guard let found = search.result else { return }
             self.search = nil
             guard found.isHardware else {
-                logger.warning("hardware still does not encode: \(found.reason)")
+                // One that never worked is no news.
+                let level = found.isHardwareOff ? Logger.Level.warning : .info
+                logger.log(level: level, "hardware still does not encode: \(found.reason)")
                 self.plan?.takeHardwareState(of: found)
                 return
             }
@@ -405,16 +407,5 @@ final class CodingStage {
         statistics.encodeDurations = encodeDurations
         statistics.ownDurations = ownDurations
         statistics.latencyNanoseconds = latency
-    }
-}
-
-extension EncoderCounters {
-    fileprivate mutating func add(_ other: EncoderCounters) {
-        errors += other.errors
-        drops += other.drops
-        unmatched += other.unmatched
-        realigned += other.realigned
-        openings += other.openings
-        forcedKeyFrames += other.forcedKeyFrames
     }
 }
