@@ -254,6 +254,14 @@ let package = Package(
         .target(
             name: "ScriptedDevice", dependencies: ["CV4L2", "VideoCapture"], path: "Tests/ScriptedDevice",
             swiftSettings: common),
+        // A camera on such a device, run by Tests/Rigs/bench.
+        .executableTarget(
+            name: "ScriptedCamera",
+            dependencies: [
+                "CameraModel", "CameraPipeline", "DeviceSource", "KeyAccessClient", "ScriptedDevice", "VideoCapture",
+                "VideoCodec", logging,
+            ],
+            path: "Tests/ScriptedCamera", swiftSettings: common),
         // Run in the network namespaces of Tests/Rigs/discovery.
         .executableTarget(
             name: "DiscoveryCheck", dependencies: ["Discovery", "ONVIF", logging], path: "Tests/DiscoveryCheck",
