@@ -24,8 +24,9 @@ struct ClockDrift: Sendable {
     /// To be added to the camera's time, nanoseconds.
     private(set) var correction: Int64 = 0
 
-    init(at arrival: Int64) {
+    init(at arrival: Int64, correction: Int64 = 0) {
         windowBegin = arrival
+        self.correction = correction
     }
 
     /// How much faster than ours the camera's clock runs.

@@ -6,6 +6,9 @@ public import Media
 /// out slowly, at most 500 ppm, so that a camera that sends in bursts still gives even steps. A step that no stream
 /// makes (backward by more than reordered pictures explain, or far forward) begins a new time line at its arrival.
 ///
+/// A clock that runs at another rate than it announces is found out when its units stand a quarter of a second from where
+/// they should: from then on its durations are stretched (see `Policy`).
+///
 /// A time line that begins with units that the camera had kept back is moved until the newest one stands at its arrival:
 /// those before it follow each other in steps of a millisecond. Nothing stands more than a second ahead of its arrival.
 public struct StreamClock: Sendable {
@@ -24,6 +27,24 @@ public struct StreamClock: Sendable {
         }
     }
 
+    /// Whose word counts for how long a unit lasts.
+    public enum Policy: Sendable, CaseIterable {
+        /// The camera's, whatever it says; only drift of up to 500 ppm is taken out.
+        case camera
+        /// That of the arrivals, evened out; the camera's time stamps tell only in which order pictures are shown.
+        case arrival
+        /// The camera's as long as it agrees with arrivals, and corrected by the rate that was measured when it does not.
+        case auto
+    }
+
+    /// What units are placed by.
+    public enum Basis: Equatable, Sendable {
+        case camera
+        /// The camera's durations, corrected: by its own clock so many seconds pass in one of ours.
+        case corrected(speed: Double)
+        case arrival
+    }
+
     private static let second: Int64 = 1_000_000_000
     /// Between units that would have the same time.
     private static let leastStep: Int64 = 1000
@@ -32,6 +53,9 @@ public struct StreamClock: Sendable {
     private static let stepBetweenTimelines: Int64 = 1_000_000
 
     private let clockRate: Int64
+    private let policy: Policy
+    private var arrivals = ArrivalTimes()
+    private var shown = ShownOrder()
     private var timeline = Timeline(base: 0, timestamp: 0, arrival: 0)
     private var hasBegun = false
     private var isOver = false
@@ -48,12 +72,27 @@ public struct StreamClock: Sendable {
     public private(set) var leftOut: UInt64 = 0
 
     /// - Parameter clockRate: ticks per second; less than one is taken for one.
-    public init(clockRate: Int) {
+    public init(clockRate: Int, policy: Policy = .auto) {
         self.clockRate = Int64(max(1, clockRate))
+        self.policy = policy
     }
 
-    /// How much faster the camera's clock runs than ours; nil until more than a minute of this time line was seen.
-    public var driftPartsPerMillion: Double? { timeline.drift.partsPerMillion }
+    /// How much faster the camera's clock runs than ours; nil until more than a minute of this time line was seen, or the
+    /// clock was found to run at another rate.
+    public var driftPartsPerMillion: Double? {
+        switch basis {
+        case .camera: timeline.drift.partsPerMillion
+        case .corrected(let speed): (speed - 1) * 1e6
+        case .arrival: nil
+        }
+    }
+
+    public var basis: Basis {
+        if isByArrival { return .arrival }
+        return timeline.rate.speed(at: lastArrival).map { .corrected(speed: $0) } ?? .camera
+    }
+
+    private var isByArrival: Bool { policy == .arrival || timeline.rate.isUseless }
 
     /// Takes the units in the order in which they came.
     ///
@@ -95,6 +134,8 @@ public struct StreamClock: Sendable {
         isOver = false
         timeline = Timeline(
             base: base, timestamp: timestamp, arrival: arrival, order: PictureOrder(behind: timeline.order))
+        arrivals = ArrivalTimes()
+        shown = ShownOrder()
         lastDecodeTime = base
         end = base
         let time = MediaTime(nanoseconds: base)
@@ -102,18 +143,38 @@ public struct StreamClock: Sendable {
     }
 
     private mutating func placeBehind(_ ticks: Int64, _ timestamp: UInt32, arrival: Int64) -> Placement? {
-        let passed = nanoseconds(ticks)
-        timeline.settle(ahead: timeline.base + passed + timeline.drift.correction - arrival, arrival: arrival)
-        let time = timeline.base + passed
-        timeline.drift.observe(time: time, arrival: arrival, passed: nanoseconds(ticks - timeline.ticks))
-        timeline.advance(to: ticks, timestamp, arrival: arrival)
-        let corrected = time + timeline.drift.correction
+        let camera = nanoseconds(ticks)
+        if policy == .auto { timeline.measure(camera, arrival: arrival) }
+        if isByArrival { return placeByArrival(ticks, timestamp, arrival: arrival) }
+        let isFollowing = timeline.rate.isFollowing
+        if !isFollowing { timeline.settle(ahead: timeline.time(of: camera) - arrival, arrival: arrival) }
+        if !isFollowing { timeline.observeDrift(camera, arrival: arrival, passed: nanoseconds(ticks - timeline.ticks)) }
+        let corrected = timeline.time(of: camera)
+        timeline.advance(to: ticks, camera, timestamp, arrival: arrival)
         let isSqueezed = timeline.wasMoved && corrected <= lastDecodeTime
         let least = lastDecodeTime + (isSqueezed ? Self.squeezedStep : Self.leastStep)
         let decode = max(timeline.order.decodeTime(presentation: corrected), least)
+        return placement(max(corrected, decode), decode, arrival: arrival)
+    }
+
+    private mutating func placeByArrival(_ ticks: Int64, _ timestamp: UInt32, arrival: Int64) -> Placement? {
+        let camera = nanoseconds(ticks)
+        timeline.advance(to: ticks, camera, timestamp, arrival: arrival)
+        var decode = max(arrivals.next(arrival: arrival), lastDecodeTime + Self.squeezedStep)
+        // It has to come before the one that is shown behind it.
+        if let later = shown.later(than: camera) {
+            decode = max(min(decode, lastDecodeTime + (later - lastDecodeTime) / 2), lastDecodeTime + 1)
+        }
+        // How much later a picture is shown than it comes is still the camera's to say.
+        let told = timeline.base + camera
+        let wait = max(0, min(Self.second, told - timeline.order.decodeTime(presentation: told)))
+        let presentation = shown.time(of: camera, wanted: decode + wait, least: decode)
+        return placement(presentation, decode, arrival: arrival)
+    }
+
+    private mutating func placement(_ presentation: Int64, _ decode: Int64, arrival: Int64) -> Placement? {
         guard decode - arrival <= Self.second else { return leaveOut() }
         lastDecodeTime = decode
-        let presentation = max(corrected, decode)
         end = max(end, presentation)
         return Placement(
             presentationTime: MediaTime(nanoseconds: presentation),
@@ -127,9 +188,10 @@ public struct StreamClock: Sendable {
         let step = nanoseconds(ticks - timeline.order.highest)
         guard step >= 0 else { return step >= -Self.second && timeline.order.explains(ticks) ? ticks : nil }
         guard step <= 10 * Self.second else { return nil }
+        if isByArrival { return ticks }
         // What stands too far ahead is moved.
         if timeline.isSettling(at: arrival) { return ticks }
-        let ahead = timeline.base + nanoseconds(ticks) + timeline.drift.correction - arrival
+        let ahead = timeline.time(of: nanoseconds(ticks)) - arrival
         let gap = max(0, min(10 * Self.second, arrival - timeline.arrival))
         // A step that only catches up with our clock is what a stalled connection leaves behind.
         let isJump = step > max(Self.second, 5 * gap) && ahead > Self.second / 2

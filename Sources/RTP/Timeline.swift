@@ -8,14 +8,19 @@ struct Timeline: Sendable {
     /// The same once some were kept back: 20 ms.
     private static let settledLimit: Int64 = 20_000_000
 
+    /// 8 s: a camera that sends faster than its time stamps say for longer has no units that it kept back.
+    private static let longestSettling: Int64 = 8_000_000_000
+
     /// Where tick 0 stands, nanoseconds.
     private(set) var base: Int64
     /// Of the unit before.
     private(set) var ticks: Int64 = 0
     private(set) var timestamp: UInt32
     private(set) var arrival: Int64
-    var drift: ClockDrift
+    private(set) var drift: ClockDrift
+    private(set) var rate: RateCorrection
     var order: PictureOrder
+    private let began: Int64
     private var settlesUntil: Int64
     /// The anchor was moved: units may have to be squeezed.
     private(set) var wasMoved = false
@@ -26,12 +31,35 @@ struct Timeline: Sendable {
         self.arrival = arrival
         self.order = order
         drift = ClockDrift(at: arrival)
+        rate = RateCorrection(at: arrival)
+        began = arrival
         settlesUntil = arrival + Self.settlingTime
         _ = self.order.decodeTime(presentation: base)
         self.order.passed(0)
     }
 
-    mutating func advance(to ticks: Int64, _ timestamp: UInt32, arrival: Int64) {
+    /// When a unit stands by all that is known, nanoseconds.
+    func time(of camera: Int64) -> Int64 {
+        base + rate.map.time(of: camera) + drift.correction
+    }
+
+    /// Looks for a clock that runs at another rate than it announces.
+    mutating func measure(_ camera: Int64, arrival: Int64) {
+        let wasFollowing = rate.isFollowing
+        rate.observe(
+            camera: camera, lateness: arrival - time(of: camera), arrival: arrival,
+            isSettling: isSettling(at: arrival))
+        // What it saw belongs to other times.
+        if rate.isFollowing != wasFollowing { drift = ClockDrift(at: arrival, correction: drift.correction) }
+    }
+
+    /// - Parameter passed: by the camera's clock since the unit before, nanoseconds.
+    mutating func observeDrift(_ camera: Int64, arrival: Int64, passed: Int64) {
+        drift.observe(time: base + rate.map.time(of: camera), arrival: arrival, passed: passed)
+    }
+
+    mutating func advance(to ticks: Int64, _ camera: Int64, _ timestamp: UInt32, arrival: Int64) {
+        rate.advance(to: camera)
         self.ticks = ticks
         self.timestamp = timestamp
         self.arrival = arrival
@@ -40,7 +68,7 @@ struct Timeline: Sendable {
 
     /// Whether the anchor can still be moved: in the first two seconds, and two more after each move.
     func isSettling(at arrival: Int64) -> Bool {
-        arrival < settlesUntil
+        arrival < min(settlesUntil, began + Self.longestSettling)
     }
 
     /// A camera that begins with pictures which it had kept (PLAY brings the group since the last key frame) has its
@@ -53,6 +81,7 @@ struct Timeline: Sendable {
         settlesUntil = arrival + Self.settlingTime
         base -= ahead
         order.moved(by: -ahead)
+        rate.moved(by: ahead)
         // What it saw was measured against the old anchor.
         drift = ClockDrift(at: arrival)
     }
