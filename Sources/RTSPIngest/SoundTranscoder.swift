@@ -9,6 +9,8 @@ final class SoundTranscoder {
     private static let bitsPerSecond = 32_000
     /// Nanoseconds that the sound may be away from its place before a sample is put in or left out.
     private static let tolerance: Int64 = 5_000_000
+    /// From here on single samples do not suffice: the camera delivers another number of them than it announces.
+    private static let stretching: Int64 = 20_000_000
     /// From here on it is a hole, or sound that came twice.
     private static let jump: Int64 = 100_000_000
     /// Longer runs of samples are no packet of a camera: two seconds.
@@ -41,7 +43,9 @@ final class SoundTranscoder {
         }
         let table = isALaw ? G711.aLaw : G711.muLaw
         var samples = doubler.doubled(bytes.map { table[Int($0)] })
-        if error > Self.tolerance, error < Self.jump, let last = samples.last {
+        if error.magnitude < Self.jump.magnitude, error.magnitude > Self.stretching.magnitude {
+            samples = Self.stretched(samples, error: error)
+        } else if error > Self.tolerance, error < Self.jump, let last = samples.last {
             samples.append(last)
         } else if error < -Self.tolerance {
             samples.removeLast()
@@ -50,6 +54,20 @@ final class SoundTranscoder {
         // The encoder puts silence in front of the first sample: what would come before the stream's begin is left out.
         return try encoder.encode(samples, at: begin, captureInstant: captureInstant).filter {
             $0.decodeTime >= .zero
+        }
+    }
+
+    /// More samples of the same sound, or fewer: half of what is more than `stretching` is taken out.
+    private static func stretched(_ samples: [Float], error: Int64) -> [Float] {
+        let excess = error - error.signum() * stretching
+        let change = Int(excess / 2) * outputRate / 1_000_000_000 + Int(error.signum())
+        let count = max(samples.count / 2, min(samples.count * 2, samples.count + change))
+        let step = Double(samples.count - 1) / Double(max(1, count - 1))
+        return (0..<count).map { index in
+            let place = Double(index) * step
+            let before = min(samples.count - 1, Int(place))
+            let after = min(samples.count - 1, before + 1)
+            return samples[before] + (samples[after] - samples[before]) * Float(place - Double(before))
         }
     }
 }

@@ -50,6 +50,23 @@ import Testing
 
     private func packet(_ count: Int = 160) -> [UInt8] { (0..<count).map { $0 / 10 % 2 == 0 ? 0x80 : 0x00 } }
 
+    @Test(arguments: [0.5, 0.84, 1.25])
+    func `a camera that delivers another number of samples than it announces is heard without a hole`(
+        rate: Double
+    ) throws {
+        let coder = try SoundTranscoder()
+        var last: MediaTime?
+        var newest = MediaTime.zero
+        for index in 0..<1500 {
+            newest = MediaTime(nanoseconds: Int64(Double(index) * 20e6 / rate))
+            for unit in try coder.encode(packet(), isALaw: false, at: newest, captureInstant: 1) {
+                if let last { #expect((unit.presentationTime - last).nanoseconds == 64_000_000) }
+                last = unit.presentationTime
+            }
+        }
+        #expect(abs((newest - (try #require(last))).nanoseconds) < 300_000_000)
+    }
+
     @Test func `a clock that is 300 ppm off is followed without a jump for five minutes`() throws {
         for drift in [300e-6, -300e-6] {
             let coder = try SoundTranscoder()
