@@ -100,7 +100,8 @@ extension CameraSettings {
             .network(
                 .init(
                     url: url, user: user, passwordFile: passwordSecret.map(CredentialReference.to),
-                    transport: transport, audio: audio, allowsBasic: allowsBasic, pin: pin, profile: profile,
+                    transport: transport, timestamps: timestamps, audio: audio, allowsBasic: allowsBasic, pin: pin,
+                    profile: profile,
                     events: events, identity: identity, memoryFile: "\(stateDirectory)/network.json",
                     transcoding: .init(bitrate: bitrate, gopSeconds: gop)))
         case nil: nil

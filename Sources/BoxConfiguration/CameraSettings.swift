@@ -36,6 +36,7 @@ public struct CameraSettings: Equatable, Sendable {
     public var microphone: String?
     /// Of a network camera, as `CameraConfiguration.Network` has them.
     public var transport: CameraConfiguration.Network.Transport
+    public var timestamps: CameraConfiguration.Network.Timestamps
     public var allowsBasic: Bool
     public var pin: String?
     public var profile: String?
@@ -105,6 +106,7 @@ extension CameraSettings: SettingsTable {
         controls = ControlSetting.controls(values.list("controls"))
         microphone = values.text("microphone")
         transport = values.text("transport").flatMap { .init(rawValue: $0) } ?? .tcp
+        timestamps = values.text("timestamps").flatMap { .init(rawValue: $0) } ?? .auto
         allowsBasic = values.flag("allow_basic", default: false)
         pin = values.text("pin")
         profile = values.text("profile")
@@ -140,6 +142,7 @@ extension CameraSettings: SettingsTable {
         values["controls"] = .strings(ControlSetting.texts(controls))
         values["microphone"] = microphone.map(ConfigurationValue.string)
         values["transport"] = .string(transport.rawValue)
+        values["timestamps"] = .string(timestamps.rawValue)
         values["allow_basic"] = .boolean(allowsBasic)
         values["pin"] = pin.map(ConfigurationValue.string)
         values["profile"] = profile.map(ConfigurationValue.string)

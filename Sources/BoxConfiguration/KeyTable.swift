@@ -159,6 +159,11 @@ enum KeyTable {
                 default: .string(standard.transport.rawValue),
                 "How a network camera's media come; `tcp` passes everywhere and loses nothing."),
             KeyDefinition(
+                "timestamps", .choice(CameraConfiguration.Network.Timestamps.allCases.map(\.rawValue)),
+                default: .string(standard.timestamps.rawValue),
+                "Which clock tells how long a network camera's pictures and sound last: `camera` its time stamps, `arrival` when they arrive, `auto` its time stamps as long as they agree with arrivals, and corrected by the rate that is measured when they run slow or fast."
+            ),
+            KeyDefinition(
                 "allow_basic", .boolean, default: .boolean(standard.allowsBasic),
                 "Whether a network camera may be shown the password in a form that everybody on its network can read, when it offers nothing better and no TLS."
             ),

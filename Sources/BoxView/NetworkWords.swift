@@ -25,6 +25,8 @@ enum NetworkWords {
         if let first = network.firstKeyFrameMilliseconds {
             facts.append(("First key frame", "\(Quantity.tenths(first)) ms after connecting"))
         }
+        let timing = timing(network)
+        if !timing.isEmpty { facts.append(("Time stamps", timing.joined(separator: "; "))) }
         let clock = clock(network)
         if !clock.isEmpty { facts.append(("Clock", clock.joined(separator: ", "))) }
         if let pin = network.pin { facts.append(("Certificate", pin)) }
@@ -78,13 +80,32 @@ enum NetworkWords {
             .map { "\($0.element.0) \($0.element.1)" }.joined(separator: ", ")
     }
 
+    /// Of what does not follow the camera's time stamps as they are.
+    private static func timing(_ network: NetworkStatistics) -> [String] {
+        let timings = [("pictures", network.videoTiming), ("sound", network.audioTiming)]
+        return timings.compactMap { media, timing in
+            switch timing?.basis {
+            case nil, .camera: nil
+            case .arrival: "\(media) not used, arrival times instead"
+            case .corrected: "\(media) \(timing?.speed.flatMap { rate($0) } ?? "wrong"), corrected by arrival times"
+            }
+        }
+    }
+
+    /// `16 % slow`; nil of no speed.
+    private static func rate(_ speed: Double) -> String? {
+        guard speed.isFinite, speed > 0, speed < 1000 else { return nil }
+        return "\(number(abs(1 - speed) * 100)) % \(speed < 1 ? "slow" : "fast")"
+    }
+
     private static func clock(_ network: NetworkStatistics) -> [String] {
         var words: [String] = []
         if let ahead = network.clockAheadMilliseconds, ahead.isFinite {
             let time = Quantity.time(seconds: abs(ahead) / 1000)
             words.append("the camera's is \(time) \(ahead < 0 ? "behind" : "ahead")")
         }
-        if let drift = network.driftPartsPerMillion, drift.isFinite {
+        // What is that far off is told in words of its own.
+        if let drift = network.driftPartsPerMillion, drift.isFinite, network.videoTiming?.basis != .corrected {
             words.append("drifts \(drift < 0 ? "-" : "")\(Quantity.tenths(abs(drift))) ppm")
         }
         if let jitter = network.jitterMilliseconds { words.append("jitter \(Quantity.tenths(jitter)) ms") }

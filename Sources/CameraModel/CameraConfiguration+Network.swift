@@ -9,6 +9,16 @@ extension CameraConfiguration {
             case multicast
         }
 
+        /// Which clock tells how long a picture and a frame of sound last.
+        public enum Timestamps: String, Codable, Sendable, CaseIterable {
+            /// The camera's, whatever it says; only drift of up to 500 ppm is taken out.
+            case camera
+            /// This box's, by when they arrive, evened out.
+            case arrival
+            /// The camera's as long as it agrees with arrivals; corrected by the rate that was measured when it does not.
+            case auto
+        }
+
         /// `rtsp://host[:port]/path?query`, `rtsps://…`, or `onvif://host[:port][/path]` for a camera that is asked for its
         /// stream each time. Never with a user or a password.
         public var url: String
@@ -16,6 +26,7 @@ extension CameraConfiguration {
         /// A file that holds the camera's password and nothing else; `credential:NAME` until that is resolved.
         public var passwordFile: String?
         public var transport: Transport
+        public var timestamps: Timestamps
         /// Take its sound as well, when it has some.
         public var audio: Bool
         /// Show the password in a form that who listens on the network can read: Basic without TLS, and ONVIF's
@@ -65,7 +76,8 @@ extension CameraConfiguration {
 
         public init(
             url: String, user: String? = nil, passwordFile: String? = nil, transport: Transport = .tcp,
-            audio: Bool = true, allowsBasic: Bool = false, pin: String? = nil, profile: String? = nil,
+            timestamps: Timestamps = .auto, audio: Bool = true, allowsBasic: Bool = false, pin: String? = nil,
+            profile: String? = nil,
             events: Bool = true, identity: Identity? = nil, memoryFile: String? = nil,
             transcoding: Transcoding = Transcoding()
         ) {
@@ -73,6 +85,7 @@ extension CameraConfiguration {
             self.user = user
             self.passwordFile = passwordFile
             self.transport = transport
+            self.timestamps = timestamps
             self.audio = audio
             self.allowsBasic = allowsBasic
             self.pin = pin
@@ -90,6 +103,7 @@ extension CameraConfiguration {
                 user: try fields.decodeIfPresent(String.self, forKey: .user),
                 passwordFile: try fields.decodeIfPresent(String.self, forKey: .passwordFile),
                 transport: try fields.value(.transport, default: .tcp),
+                timestamps: try fields.value(.timestamps, default: .auto),
                 audio: try fields.value(.audio, default: true),
                 allowsBasic: try fields.value(.allowsBasic, default: false),
                 pin: try fields.decodeIfPresent(String.self, forKey: .pin),

@@ -27,6 +27,8 @@ extension NetworkStatistics {
         result.profile = BoundedText.whole(profile, Self.longestText)
         result.firstKeyFrameMilliseconds = firstKeyFrameMilliseconds.flatMap(BoundedText.finite)
         result.playToKeyFrameMilliseconds = playToKeyFrameMilliseconds.flatMap(BoundedText.finite)
+        result.videoTiming?.speed = videoTiming?.speed.flatMap(BoundedText.finite)
+        result.audioTiming?.speed = audioTiming?.speed.flatMap(BoundedText.finite)
         result.driftPartsPerMillion = driftPartsPerMillion.flatMap(BoundedText.finite)
         result.clockAheadMilliseconds = clockAheadMilliseconds.flatMap(BoundedText.finite)
         result.jitterMilliseconds = jitterMilliseconds.flatMap(BoundedText.finite)

@@ -92,6 +92,27 @@ public struct NetworkStatistics: Codable, Equatable, Sendable {
         }
     }
 
+    /// Where the times of pictures or of sound come from.
+    public struct Timing: Codable, Equatable, Sendable {
+        public enum Basis: String, Codable, Sendable, CaseIterable {
+            /// The camera's time stamps.
+            case camera
+            /// The same, which run slow or fast: corrected by the rate that was measured.
+            case corrected
+            /// When they arrive.
+            case arrival
+        }
+
+        public var basis: Basis
+        /// By the camera's time stamps so many seconds pass in one of this box's: 0.84 is 16 % slow. Only of `corrected`.
+        public var speed: Double?
+
+        public init(basis: Basis, speed: Double? = nil) {
+            self.basis = basis
+            self.speed = speed
+        }
+    }
+
     public var state: State = .connecting
     /// Of the stream that is pulled: without user and password, the query kept.
     public var url: String?
@@ -128,7 +149,11 @@ public struct NetworkStatistics: Codable, Equatable, Sendable {
     /// Of the newest attempt that succeeded: connect to the first key frame, and PLAY's answer to the first key frame.
     public var firstKeyFrameMilliseconds: Double?
     public var playToKeyFrameMilliseconds: Double?
-    /// The rate of the camera's clock against this box's, parts per million; nil before it is known.
+    /// Of the pictures, and of the sound; nil before it is known.
+    public var videoTiming: Timing?
+    public var audioTiming: Timing?
+    /// The rate of the camera's clock against this box's, by the pictures' time stamps, parts per million; nil before it is
+    /// known.
     public var driftPartsPerMillion: Double?
     /// The camera's wall clock minus this box's, by its newest sender report or its ONVIF clock, in milliseconds.
     public var clockAheadMilliseconds: Double?

@@ -44,6 +44,19 @@ extension CameraMetrics {
                 "watchbox_pull_events_total", .counter, "Motion, tamper and other events that the camera announced.",
                 Double(network.eventCount)),
         ]
+        let timings = [("video", network.videoTiming), ("audio", network.audioTiming)]
+        let corrected = timings.compactMap { media, timing in
+            timing.map {
+                MetricFamily.Sample($0.basis == .camera ? 0 : 1, labels: [camera, (name: "media", value: media)])
+            }
+        }
+        if !corrected.isEmpty {
+            families.append(
+                MetricFamily(
+                    "watchbox_pull_timestamps_corrected", .gauge,
+                    help: "1 where arrivals correct or replace the camera's time stamps, 0 where these are used.",
+                    samples: corrected))
+        }
         let measured: [(name: String, help: String, value: Double?)] = [
             (
                 "watchbox_pull_first_key_frame_seconds", "From the newest successful connect to its first key frame.",

@@ -36,7 +36,9 @@ extension DocumentSample {
         network.profile = "Profile_1"
         network.firstKeyFrameMilliseconds = 140.5
         network.playToKeyFrameMilliseconds = 35.5
-        network.driftPartsPerMillion = -12.5
+        network.videoTiming = .init(basis: .corrected, speed: 0.8125)
+        network.audioTiming = .init(basis: .corrected, speed: 1.25)
+        network.driftPartsPerMillion = -187_500
         network.clockAheadMilliseconds = 2100.5
         network.jitterMilliseconds = 1.5
         network.nextAttemptSeconds = 4.5

@@ -20,14 +20,17 @@ struct MediaTrack {
         var placement: StreamClock.Placement
     }
 
-    init(_ choice: MediaChoice, source: UInt32?, datagrams: DatagramPair?, name: String, at now: UInt64) {
+    init(
+        _ choice: MediaChoice, source: UInt32?, datagrams: DatagramPair?, timestamps: StreamClock.Policy = .auto,
+        name: String, at now: UInt64
+    ) {
         self.choice = choice
         self.datagrams = datagrams
         rtp = RTPTrack(
             RTPTrack.Configuration(
                 format: choice.format, payloadType: choice.payloadType, clockRate: choice.clockRate, source: source,
                 reorders: datagrams != nil, ownSource: .random(in: 1 ... .max), name: name))
-        clock = StreamClock(clockRate: choice.clockRate)
+        clock = StreamClock(clockRate: choice.clockRate, policy: timestamps)
         nextReport = now &+ StreamPull.reportInterval
     }
 

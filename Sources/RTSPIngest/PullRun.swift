@@ -187,6 +187,7 @@ final class PullRun {
             password.map { RTSPCredentials(user: user, password: $0) }
         }
         options.transport = transport
+        options.timestamps = StreamClock.Policy(network.timestamps)
         options.audio = network.audio
         options.allowsBasic = network.allowsBasic && finder?.isAtConfiguredAddress != false
         options.pin = network.pin ?? memory.pin
@@ -366,7 +367,6 @@ final class PullRun {
         var counters = closed
         if let pull { counters.add(pull.counters) }
         let facts = pull?.facts
-        let video = pull?.video
         state.change { statistics, network in
             network.packets = counters.packets
             network.lost = counters.lost
@@ -381,11 +381,7 @@ final class PullRun {
                 network.authentication = facts.authentication
                 network.server = facts.server
             }
-            if let video {
-                network.driftPartsPerMillion = video.clock.driftPartsPerMillion
-                network.jitterMilliseconds = Double(video.rtp.statistics.jitterNanoseconds) / 1e6
-                if let ahead = video.clockAheadMilliseconds { network.clockAheadMilliseconds = ahead }
-            }
+            if let pull { network.timed(video: pull.video, sound: pull.sound) }
         }
     }
 

@@ -1,4 +1,5 @@
 internal import Cryptography
+internal import RTP
 internal import RTSP
 
 extension StreamPull {
@@ -6,6 +7,7 @@ extension StreamPull {
         var url: RTSPURL
         var credentials: RTSPCredentials?
         var transport = RTSPSession.Transport.tcp
+        var timestamps = StreamClock.Policy.auto
         var audio = true
         var allowsBasic = false
         /// Of `rtsps://`; nil: the first certificate that is seen is trusted, and told by `.certificateSeen`.

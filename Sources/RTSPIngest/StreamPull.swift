@@ -51,7 +51,7 @@ final class StreamPull {
     // MARK: - Facts
 
     var facts: RTSPSession.Facts { session.facts }
-    var sound: MediaChoice? { tracks.first { !$0.choice.kind.isVideo }?.choice }
+    var sound: MediaTrack? { tracks.first { !$0.choice.kind.isVideo } }
     var video: MediaTrack? { tracks.first { $0.choice.kind.isVideo } }
 
     var counters: PullCounters {
@@ -163,7 +163,10 @@ final class StreamPull {
             datagrams = try DatagramPair(multicast, besides: connection.descriptor)
         }
         if datagrams != nil { pace.readsBursts = false }
-        tracks.append(MediaTrack(choice, source: transport.source, datagrams: datagrams, name: name, at: now))
+        tracks.append(
+            MediaTrack(
+                choice, source: transport.source, datagrams: datagrams, timestamps: options.timestamps, name: name,
+                at: now))
     }
 
     private func began(at now: UInt64) throws(PullFault) {

@@ -32,6 +32,11 @@ struct CameraSettingOptions: ParsableArguments {
     @Option(help: "How a network camera's media come: \(names(of: Network.Transport.self)).")
     var transport: TransportArgument?
 
+    @Option(
+        help: "Which clock counts for a network camera's pictures and sound: \(names(of: Network.Timestamps.self)).",
+        completion: nameCompletion(of: Network.Timestamps.self))
+    var timestamps: String?
+
     @Flag(
         inversion: .prefixedNo,
         help: "Let a network camera have the password in a form that others on the network can read.")
@@ -121,6 +126,7 @@ struct CameraSettingOptions: ParsableArguments {
         settings["gop"] = gop.map { .real($0) }
         settings["audio"] = audio.map { .boolean($0) }
         settings["transport"] = transport.map { .string($0.value.rawValue) }
+        settings["timestamps"] = timestamps.map { .string($0) }
         settings["allow_basic"] = allowBasic.map { .boolean($0) }
         settings["pin"] = pin.map { .string($0 == Self.none ? "" : $0) }
         settings["profile"] = profile.map { .string($0 == Self.none ? "" : $0) }

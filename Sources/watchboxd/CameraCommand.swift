@@ -55,6 +55,9 @@ struct CameraCommand: AsyncParsableCommand {
     @Option(help: "How a network camera's media come: tcp, udp or multicast.")
     var transport = "tcp"
 
+    @Option(help: "Which clock counts for a network camera's pictures and sound: camera, arrival or auto.")
+    var timestamps = "auto"
+
     @Flag(help: "Show a network camera the password in a form that everybody on its network can read, if need be.")
     var allowBasic = false
 
@@ -322,9 +325,13 @@ struct CameraCommand: AsyncParsableCommand {
         guard let transport = CameraConfiguration.Network.Transport(rawValue: transport) else {
             throw ValidationError("--transport is tcp, udp or multicast.")
         }
+        guard let timestamps = CameraConfiguration.Network.Timestamps(rawValue: timestamps) else {
+            throw ValidationError("--timestamps is camera, arrival or auto.")
+        }
         return CameraConfiguration.Network(
             url: source[..<end].lowercased() + source[end...], user: user, passwordFile: passwordFile,
-            transport: transport, audio: !noAudio, allowsBasic: allowBasic, pin: pin, profile: profile,
+            transport: transport, timestamps: timestamps, audio: !noAudio, allowsBasic: allowBasic, pin: pin,
+            profile: profile,
             transcoding: .init(bitrate: bitrate, gopSeconds: gop))
     }
 }

@@ -21,6 +21,7 @@ struct NetworkKeyTests {
         gop = 2
         audio = false
         transport = "udp"
+        timestamps = "arrival"
         allow_basic = true
         pin = "\(pin)"
         profile = "sub"
@@ -50,7 +51,8 @@ struct NetworkKeyTests {
                 == .network(
                     .init(
                         url: "onvif://192.168.1.50:8000/onvif/device_service", user: "admin",
-                        passwordFile: "credential:yard-login", transport: .udp, audio: false, allowsBasic: true,
+                        passwordFile: "credential:yard-login", transport: .udp, timestamps: .arrival, audio: false,
+                        allowsBasic: true,
                         pin: Self.pin, profile: "sub", events: false,
                         identity: .init(
                             endpoint: "urn:uuid:9b1d0c5e-0000-1000-8000-4419b6a1c2d3", serial: "S 1",
@@ -66,6 +68,7 @@ struct NetworkKeyTests {
             url: "rtsp://cam/1", memoryFile: "/var/lib/w/yard/network.json")
         #expect(try network(Self.camera("rtsp://cam/1")) == expected)
         #expect(!expected.allowsBasic && expected.events && expected.audio && expected.transport == .tcp)
+        #expect(expected.timestamps == .auto)
     }
 
     @Test func `the password is looked for under its usual name, where there is a user`() throws {
@@ -83,10 +86,13 @@ struct NetworkKeyTests {
     @Test func `what is written is read again as the same`() {
         let settings = Samples.settings(Self.full)
         let text = settings.toml()
-        #expect(text.contains("transport = \"udp\"\nallow_basic = true\npin = \"\(Self.pin)\"\nprofile = \"sub\"\n"))
+        #expect(
+            text.contains(
+                "transport = \"udp\"\ntimestamps = \"arrival\"\nallow_basic = true\npin = \"\(Self.pin)\"\nprofile = \"sub\"\n"
+            ))
         #expect(Samples.settings(text) == settings)
         let plain = Samples.settings(Self.camera("rtsp://cam/1")).toml()
-        #expect(!plain.contains("transport") && !plain.contains("identity"))
+        #expect(!plain.contains("transport") && !plain.contains("timestamps") && !plain.contains("identity"))
         #expect(Samples.settings("box.pulls = 3").toml().contains("[box]\npulls = 3\n"))
         #expect(!BoxSettings().previews && Samples.settings("box.previews = true").previews)
         #expect(Samples.settings("box.previews = true").toml().contains("previews = true\n"))
@@ -124,6 +130,7 @@ struct NetworkKeyTests {
 
     @Test(arguments: [
         ("transport = 'TCP'", "transport", "is not one of its values, did you mean \"tcp\"?"),
+        ("timestamps = 'arrivals'", "timestamps", "is not one of its values, did you mean \"arrival\"?"),
         ("allow_basic = 'yes'", "allow_basic", "is a text, but has to be true or false"),
         ("pin = 'sha256//abc'", "pin", "is not the pin of a certificate's key"),
         ("pin = 5", "pin", "is a whole number, but has to be a pin in quotes"),

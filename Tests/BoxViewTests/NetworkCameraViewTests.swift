@@ -303,6 +303,34 @@ struct NetworkCameraViewTests {
             """#)
     }
 
+    @Test func `time stamps that run wrong are told with what is done about it`() {
+        func told(_ video: NetworkStatistics.Timing?, _ audio: NetworkStatistics.Timing? = nil) -> [String] {
+            var network = NetworkStatistics()
+            (network.videoTiming, network.audioTiming) = (video, audio)
+            network.driftPartsPerMillion = -160_000
+            var capture = CaptureStatistics(path: "rtsp://192.0.2.7/1")
+            capture.network = network
+            var camera = Samples.camera("front")
+            camera.stream.statistics = CameraStatistics(camera: "front", stream: "front")
+            camera.stream.statistics?.capture = capture
+            return CameraView.lines(camera, style: Style(width: 100)).filter {
+                $0.contains("stamps") || $0.contains("drifts")
+            }
+        }
+        #expect(
+            told(.init(basis: .corrected, speed: 0.84), .init(basis: .camera)) == [
+                "  Time stamps  pictures 16 % slow, corrected by arrival times"
+            ])
+        #expect(
+            told(.init(basis: .corrected, speed: 1.015), .init(basis: .corrected, speed: 0.5)) == [
+                "  Time stamps  pictures 1.5 % fast, corrected by arrival times; "
+                    + "sound 50 % slow, corrected by arrival times"
+            ])
+        #expect(
+            told(.init(basis: .arrival)).first == "  Time stamps  pictures not used, arrival times instead")
+        #expect(told(.init(basis: .camera)).allSatisfy { $0.contains("drifts") })
+    }
+
     @Test func `what a hostile camera says is made visible`() {
         let hostile = Samples.hostile
         var device = NetworkStatistics.Device()
@@ -322,6 +350,8 @@ struct NetworkCameraViewTests {
         (network.url, network.transport, network.address) = (hostile, hostile, hostile)
         (network.attempts, network.clockAheadMilliseconds, network.driftPartsPerMillion) = (.max, .nan, -.infinity)
         (network.nextAttemptSeconds, network.jitterMilliseconds) = (-.infinity, .nan)
+        network.videoTiming = .init(basis: .corrected, speed: .infinity)
+        network.audioTiming = .init(basis: .corrected, speed: -.greatestFiniteMagnitude)
         var capture = CaptureStatistics(path: hostile)
         capture.network = network
         let found = FoundCameraDocument(

@@ -31,6 +31,7 @@ import Testing
         let read = try CameraConfiguration.decode(Data(json.utf8))
         #expect(read.source == .network(Network(url: "rtsp://cam/1")))
         guard case .network(let network) = read.source else { return }
+        #expect(network.timestamps == .auto)
         #expect(network.transport == .tcp && network.audio && !network.allowsBasic && network.events)
         #expect(network.user == nil && network.pin == nil && network.identity == nil && network.memoryFile == nil)
         #expect(!read.isUnthrottled)
@@ -40,7 +41,7 @@ import Testing
         let everything = camera(
             Network(
                 url: "onvif://[2001:db8::1]:8000/onvif/device_service", user: "ad min\"", passwordFile: "credential:x",
-                transport: .multicast, audio: false, allowsBasic: true,
+                transport: .multicast, timestamps: .camera, audio: false, allowsBasic: true,
                 pin: "sha256//\(String(repeating: "A", count: 43))=", profile: "sub", events: false,
                 identity: .init(endpoint: "urn:uuid:1", serial: "S", mac: "00:11:22:aa:bb:cc"),
                 memoryFile: "/var/lib/x/network.json", transcoding: .init(bitrate: 500_000, gopSeconds: 2)))

@@ -171,6 +171,8 @@ struct NetworkRouteTests {
         network.timelines = 2
         network.firstKeyFrameMilliseconds = 125
         network.driftPartsPerMillion = -50
+        network.videoTiming = .init(basis: .camera)
+        network.audioTiming = .init(basis: .corrected, speed: 0.84)
         network.transport = "tcp"
         network.authentication = "Digest SHA-256"
         network.videoCodec = "hevc"
@@ -191,6 +193,8 @@ struct NetworkRouteTests {
             #"watchbox_rtp_packets_irregular_total{camera="yard",reason="reordered"} 6"#,
             #"watchbox_rtp_packets_irregular_total{camera="yard",reason="discarded"} 5"#,
             #"watchbox_pull_pictures_damaged_total{camera="yard"} 4"#,
+            #"watchbox_pull_timestamps_corrected{camera="yard",media="video"} 0"#,
+            #"watchbox_pull_timestamps_corrected{camera="yard",media="audio"} 1"#,
             #"watchbox_pull_timelines_total{camera="yard"} 2"#,
             #"watchbox_pull_first_key_frame_seconds{camera="yard"} 0.125"#,
             #"watchbox_pull_clock_drift_ratio{camera="yard"} -5e-05"#, #"watchbox_pull_events_total{camera="yard"} 9"#,

@@ -35,6 +35,8 @@ import VideoCodec
         }
         network.firstKeyFrameMilliseconds = -.leastNonzeroMagnitude
         network.playToKeyFrameMilliseconds = .infinity
+        network.videoTiming = .init(basis: .corrected, speed: .infinity)
+        network.audioTiming = .init(basis: .corrected, speed: -1.0 / 3)
         network.driftPartsPerMillion = .nan
         network.clockAheadMilliseconds = -.greatestFiniteMagnitude
         network.jitterMilliseconds = 1.0 / 3
@@ -72,7 +74,7 @@ import VideoCodec
         #expect(data.count < 48 << 10)
         let network = try #require(shown.network)
         #expect(network.events.count == 32)
-        #expect(network.driftPartsPerMillion == nil)
+        #expect(network.driftPartsPerMillion == nil && network.videoTiming?.speed == nil)
         // Once more changes nothing.
         #expect(shown.boundedForNetwork == shown)
         var report = StreamTestReport(url: "onvif://192.0.2.7")

@@ -29,6 +29,8 @@ Needs Python's standard library only. Quirks are chosen per connection by the qu
   nomarker=1       no RTP marker bit                      rollover=1     time stamp and sequence wrap within 3 s
   mid=1            begins between two key frames          burst=1        whole groups of pictures at once
   nokey=1          no key frame ever                      oneset=S       the second file from S s on
+  vrate=R          the pictures' RTP time stamps run R times as fast as announced
+  arate=R          the same of audio=pcmu: R times as many samples
   jump=S           RTP time stamps jump by S s at 2 s     loss=P         drops P % of the video packets after 2 s
   nosr=1           no sender reports                      srstep=S       NTP time in reports steps by S s at 2 s
   ntp=S            NTP time in reports is wrong by S s    ssrc=1         the SSRC changes at 2 s
@@ -210,7 +212,7 @@ class Camera:
         track = self.tracks.get(2)
         if track is None or self.quirk("audio") != "pcmu":
             return
-        while state["blocks"] * 0.02 <= elapsed:
+        while state["blocks"] * 0.02 <= elapsed * self.number("arate", 1):
             block = state["blocks"]
             payload = bytes((0x80 if (block * 160 + i) // 10 % 2 else 0x00) for i in range(160))
             header = struct.pack("!BBHII", 0x80, 0, block & 0xFFFF, (block * 160) & 0xFFFFFFFF, track.ssrc)
@@ -274,7 +276,7 @@ class Camera:
                 video.ssrc = SSRC + 77
                 sequence += 1000
             jump = self.number("jump") if elapsed >= 2 else 0
-            timestamp = int(begin + (elapsed + jump) * 90000) & 0xFFFFFFFF
+            timestamp = int(begin + (elapsed * self.number("vrate", 1) + jump) * 90000) & 0xFFFFFFFF
             if not self.quirk("nosr") and elapsed - reported >= 1 and not self.quirk("videoless"):
                 reported = elapsed
                 step = self.number("srstep") if elapsed >= 2 else 0
