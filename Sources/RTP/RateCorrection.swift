@@ -31,6 +31,7 @@ struct RateCorrection: Sendable {
     private static let window = 2 * second
     private static let firstWindow = 1 * second
     private static let laterWindow = 4 * second
+    private static let longestWindow = 10 * second
     /// Windows that belong to the beginning: they are short.
     private static let firstWindows = 10
     /// Of the lateness of a window, what is taken out within the next one, and what is counted as the rate's.
@@ -110,7 +111,7 @@ struct RateCorrection: Sendable {
     mutating func observe(camera: Int64, lateness: Int64, arrival: Int64, isSettling: Bool) {
         var unit = Unit(camera: camera, arrival: arrival, lateness: lateness)
         if let last = recent.last {
-            longestGap = max(longestGap, arrival - last.arrival)
+            longestGap = max(longestGap, min(Self.longestWindow, arrival - last.arrival))
             meanGap += (min(Self.second * 2, arrival - last.arrival) - meanGap) / 16
         }
         if arrival - open.begin >= length { close(at: arrival) }
@@ -185,7 +186,7 @@ struct RateCorrection: Sendable {
 
     private var length: Int64 {
         let length = isFollowing ? isEarly ? Self.firstWindow : Self.laterWindow : Self.window
-        return max(length, min(10 * Self.second, max(longestGap + longestGap / 2, 5 * meanGap)))
+        return max(length, min(Self.longestWindow, max(longestGap + longestGap / 2, 5 * meanGap)))
     }
 
     private mutating func close(at arrival: Int64) {
@@ -206,7 +207,7 @@ struct RateCorrection: Sendable {
             let measured = 1 / (1 - min(Self.mostSlope, window.slope(since: closed)))
             rate = min(rate, max(Self.rates.lowerBound, measured))
         }
-        take(out: least, lasted: arrival - window.begin)
+        take(out: least, lasted: min(3600 * Self.second, arrival - window.begin))
     }
 
     private mutating func take(out least: Int64, lasted: Int64) {

@@ -46,6 +46,8 @@ public struct StreamClock: Sendable {
     }
 
     private static let second: Int64 = 1_000_000_000
+    /// 36 years: time stamps that nobody believes can run ahead of everything.
+    private static let longestTimeline: Int64 = 1 << 60
     /// Between units that would have the same time.
     private static let leastStep: Int64 = 1000
     /// Between units that the camera had kept back: those of a whole group fit before the next one.
@@ -188,7 +190,7 @@ public struct StreamClock: Sendable {
         let step = nanoseconds(ticks - timeline.order.highest)
         guard step >= 0 else { return step >= -Self.second && timeline.order.explains(ticks) ? ticks : nil }
         guard step <= 10 * Self.second else { return nil }
-        if isByArrival { return ticks }
+        if isByArrival { return nanoseconds(ticks) < Self.longestTimeline ? ticks : nil }
         // What stands too far ahead is moved.
         if timeline.isSettling(at: arrival) { return ticks }
         let ahead = timeline.time(of: nanoseconds(ticks)) - arrival

@@ -53,6 +53,32 @@ struct ArrivalTimesTests {
         #expect(lateness(sent, placements).allSatisfy { (-1_000_000_000...200_000_000).contains($0) })
     }
 
+    @Test(arguments: StreamClock.Policy.allCases, [1, 2, 3] as [UInt64])
+    func `whatever comes, decode times increase and nothing stands far ahead`(policy: StreamClock.Policy, seed: UInt64)
+    {
+        var random = SeededGenerator(seed: seed)
+        var clock = StreamClock(clockRate: [1, 90000, 1 << 32][Int(seed % 3)], policy: policy)
+        var arrival: UInt64 = 0
+        var timestamp: UInt32 = 0
+        var last = Int64.min
+        for _ in 0..<20_000 {
+            switch Int.random(in: 0..<50, using: &random) {
+            case 0: timestamp = UInt32(truncatingIfNeeded: random.next())
+            case 1: arrival &+= UInt64.random(in: 0...(1 << 50), using: &random)
+            case 2..<10: timestamp &-= UInt32.random(in: 0..<9000, using: &random)
+            case 10..<20: break
+            default: timestamp &+= UInt32.random(in: 0..<9000, using: &random)
+            }
+            arrival &+= UInt64.random(in: 0..<(100 * millisecond), using: &random)
+            guard let placement = clock.place(timestamp, arrival: arrival) else { continue }
+            #expect(placement.decodeTime.nanoseconds > last && placement.decodeTime <= placement.presentationTime)
+            last = placement.decodeTime.nanoseconds
+            #expect(last - Int64(min(arrival, UInt64(Int64.max / 2))) <= 1_000_000_000)
+        }
+        _ = clock.place(timestamp, arrival: .max)
+        _ = clock.place(timestamp &+ 1, arrival: .max)
+    }
+
     @Test func `time stamps that stand still are left for arrivals`() throws {
         let sent = sent(3000) { UInt32(min($0, 500)) * 3600 }
         let (clock, placements) = try place(sent, .auto)
