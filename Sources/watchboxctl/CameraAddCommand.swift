@@ -19,6 +19,7 @@ struct CameraAddCommand: AsyncParsableCommand {
               watchboxctl camera add lobby --source file:/srv/video/lobby.mp4 --relay main
               watchboxctl camera add yard --source v4l2:/dev/v4l/by-id/usb-Maker_Cam_1234-video-index0 --rate 15
               watchboxctl camera add drive --source onvif://192.168.1.61 --user admin
+              watchboxctl camera add hall --source onvif://192.168.1.63 --user admin --both-streams
               watchboxctl camera add gate --source rtsp://192.168.1.62/stream2 --user admin --password-file /root/gate
             """)
 
@@ -29,6 +30,12 @@ struct CameraAddCommand: AsyncParsableCommand {
     var source: String
 
     @OptionGroup var settings: CameraSettingOptions
+
+    @Flag(
+        help:
+            "Add both streams of an onvif:// camera: the largest picture as ID, the smallest as ID-sub; each can be removed."
+    )
+    var bothStreams = false
 
     @Flag(help: "Add it without publishing.")
     var disabled = false
@@ -43,6 +50,20 @@ struct CameraAddCommand: AsyncParsableCommand {
     var dryRun = false
 
     @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard bothStreams else { return }
+        guard source.hasPrefix("onvif://") else {
+            throw ValidationError("--both-streams is for onvif:// cameras: add each rtsp:// address by itself.")
+        }
+        guard settings.profile == nil, settings.stream == nil else {
+            throw ValidationError("--both-streams chooses profiles and names of streams itself.")
+        }
+        guard id.utf8.count + CameraAddition.subSuffix.utf8.count <= 24 else {
+            throw ValidationError("With --both-streams an ID has at most 20 characters: the second is \(id)-sub.")
+        }
+        guard !dryRun else { throw ValidationError("--dry-run tells of one camera: leave --both-streams out.") }
+    }
 
     func run() async throws {
         let client = output.client
@@ -59,48 +80,94 @@ struct CameraAddCommand: AsyncParsableCommand {
         let password = try Secret.forUser(settings.user, file: settings.passwordFile, of: "camera \(id)")
         let test = noTest || !CameraTesting.isOnNetwork(source) ? nil : settings.test(of: source, password: password)
         let addition = CameraAddition(id: id, request: request, password: password, test: test, output: output)
-        let document = try await addition.add()
-        if !disabled, !noWait {
-            do {
-                try await Publishing.wait(for: id, client: client, timeout: .seconds(30))
-            } catch var failure as CommandFailure {
-                failure.what = "\(id) is added and goes on trying, but does not publish yet"
-                failure.next =
-                    "watchboxctl status \(id), watchboxctl logs \(id); to take it back: watchboxctl camera rm \(id)"
-                throw failure
+        let documents = bothStreams ? try await addition.addBoth() : [try await addition.add()]
+        var added: [CameraDocument] = []
+        for document in documents {
+            if !disabled, !noWait { try await wait(for: document.id) }
+            let path = "/api/v1/cameras/\(ControlClient.part(document.id))"
+            added.append((try? await client.get(CameraDocument.self, path)) ?? document)
+        }
+        if bothStreams {
+            let both = CameraAdditionsDocument(cameras: added)
+            output.show(both, rows: both.cameras) { CameraView.table(both.list) }
+        } else if let final = added.first {
+            output.show(final) { style in
+                ["Added."] + CameraView.lines(final, style: style)
             }
         }
-        let path = "/api/v1/cameras/\(ControlClient.part(id))"
-        let final = (try? await client.get(CameraDocument.self, path)) ?? document
-        output.show(final) { style in
-            ["Added."] + CameraView.lines(final, style: style)
+    }
+
+    private func wait(for id: String) async throws {
+        do {
+            try await Publishing.wait(for: id, client: output.client, timeout: .seconds(30))
+        } catch var failure as CommandFailure {
+            failure.what = "\(id) is added and goes on trying, but does not publish yet"
+            failure.next =
+                "watchboxctl status \(id), watchboxctl logs \(id); to take it back: watchboxctl camera rm \(id)"
+            throw failure
         }
     }
 }
 
 /// A camera that is to be one of this box.
 struct CameraAddition {
-    let id: String
+    var id: String
     var request: CameraRequest
     let password: String?
     /// Made before; nil: none.
-    let test: CameraTestRequest?
+    var test: CameraTestRequest?
     let output: OutputOptions
+
+    static let subSuffix = "-sub"
+
+    /// The stream with its largest picture under its own ID, the one with the smallest under `ID-sub`: with one test and
+    /// one login.
+    func addBoth() async throws -> [CameraDocument] {
+        var main = self
+        if let (number, report) = try await tested() {
+            let count = report.device?.profiles.count ?? 0
+            guard count > 1 else {
+                throw CommandFailure(
+                    what: "\(id) was not added",
+                    why: "the camera offers \(count == 1 ? "one stream" : "no list of streams")",
+                    next: "leave --both-streams out", status: .failed)
+            }
+            main.request.test = number
+            main.test = nil
+        }
+        main.request.settings = (request.settings ?? [:]).merging(["profile": .string("main")]) { $1 }
+        var sub = main
+        sub.id = id + Self.subSuffix
+        sub.request.id = sub.id
+        sub.request.name = request.name.map { "\($0) (sub)" }
+        sub.request.settings?["profile"] = .string("sub")
+        let document = try await main.add()
+        do {
+            return [document, try await sub.add()]
+        } catch var failure as CommandFailure {
+            failure.what = "\(id) is added, and of its second stream: \(failure.what)"
+            throw failure
+        }
+    }
+
+    /// Number and end of the test that is to be made, if any; one that showed no picture is a failure.
+    private func tested() async throws -> (number: String, report: StreamTestReport)? {
+        guard let test else { return nil }
+        let (number, report) = try await CameraTesting.run(test, output)
+        guard report.isUsable else {
+            var failure = CameraTesting.failure(report, what: "\(id) was not added")
+            failure.next += "; camera add --no-test adds it all the same"
+            throw failure
+        }
+        return (number, report)
+    }
 
     /// With a password: added disabled, given it, then enabled, so that it never tries without.
     func add() async throws -> CameraDocument {
         let client = output.client
         let isActive = request.isActive ?? true
         var first = request
-        if let test {
-            let (number, report) = try await CameraTesting.run(test, output)
-            guard report.isUsable else {
-                var failure = CameraTesting.failure(report, what: "\(id) was not added")
-                failure.next += "; camera add --no-test adds it all the same"
-                throw failure
-            }
-            first.test = number
-        }
+        if let (number, _) = try await tested() { first.test = number }
         if password != nil { first.isActive = false }
         let wanted = first
         let document = try await asking("\(id) was not added") { () throws(ControlClientError) in

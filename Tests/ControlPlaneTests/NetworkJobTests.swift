@@ -380,6 +380,39 @@ struct NetworkJobTests {
         #expect(there.profiles.isEmpty)
     }
 
+    @Test func `both streams of one device are two cameras, after one test`() async throws {
+        let (stage, control) = try await box()
+        let (id, test) = try await test(stage, control, "onvif://192.0.2.7")
+        test.end(Self.report("onvif://192.0.2.7"))
+        await control.core.jobs.settled()
+        for (camera, profile) in [("yard", "main"), ("yard-sub", "sub")] {
+            let request = CameraRequest(
+                id: camera, source: "onvif://192.0.2.7", user: "admin",
+                settings: ["profile": .string(profile)], test: id)
+            let added = await control.send(.post, "cameras", JSONDocument.text(request))
+            #expect(added.status == 201, "\(added.text)")
+            let document = try added.document(CameraDocument.self)
+            #expect(document.settings["identity_serial"] == .string("0042") && document.endpoint == Self.endpoint)
+            let used = try await control.get(CameraProfileListDocument.self, "cameras/\(camera)/profiles").used
+            #expect(used == (profile == "main" ? "P1" : "P2"))
+        }
+        // Who looks for new ones sees that it is there, wherever it is now.
+        #expect(await control.send(.post, "discovery", "{}").status == 202)
+        await stage.network.nextSearch()?.end(.success([Self.onvif("192.0.2.99", endpoint: Self.endpoint)]))
+        await control.core.jobs.settled()
+        let found = try await control.get(NetworkSearchDocument.self, "discovery").found
+        #expect(found.map(\.mark) == [.added] && found.map(\.camera) == ["yard"])
+        // And that it moved is told to both.
+        _ = await control.core.heard(.init(isHello: true, endpoint: Self.endpoint, address: "192.0.2.99", url: nil))?
+            .value
+        let told = try #require(control.core.store).events(after: 0, limit: 1000)
+            .filter { $0.text.contains("announced itself at 192.0.2.99") }.compactMap(\.object)
+        #expect(Set(told) == ["yard", "yard-sub"])
+        // One goes, the other stays.
+        #expect(await control.send(.delete, "cameras/yard-sub").status == 204)
+        #expect(try await control.get(CameraDocument.self, "cameras/yard").endpoint == Self.endpoint)
+    }
+
     private func added(_ stage: ControlStage, _ control: ControlService, isUsable: Bool = true) async throws {
         let (id, test) = try await test(stage, control, "onvif://192.0.2.7")
         var report = Self.report("onvif://192.0.2.7")
