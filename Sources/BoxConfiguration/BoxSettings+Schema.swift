@@ -85,6 +85,7 @@ extension KeyDefinition.Kind {
         case .boolean: [("type", .string("boolean"))]
         case .numbers(let numbers): [("enum", .array(numbers.map { .plain(String($0)) }))]
         case .soundDevice: text(pattern: "^[A-Za-z0-9:,=._+-]+$", 128)
+        case .host: text(pattern: "^[A-Za-z0-9._:%-]+$", 253)
         case .certificatePin: text(pattern: "^sha256//[A-Za-z0-9+/]{43}=$", 52)
         case .macAddress: text(pattern: "^[0-9a-f]{2}(:[0-9a-f]{2}){5}$", 17)
         case .strings(_, let limit):

@@ -40,6 +40,8 @@ public struct CameraSettings: Equatable, Sendable {
     public var allowsBasic: Bool
     public var pin: String?
     public var profile: String?
+    public var rtspHost: String?
+    public var rtspPort: Int?
     public var events: Bool
     public var identity: CameraConfiguration.Network.Identity?
     /// Name of a relay, which need not be there yet.
@@ -110,6 +112,8 @@ extension CameraSettings: SettingsTable {
         allowsBasic = values.flag("allow_basic", default: false)
         pin = values.text("pin")
         profile = values.text("profile")
+        rtspHost = values.text("rtsp_host")
+        rtspPort = values["rtsp_port"].map { _ in values.whole("rtsp_port", default: 0) }
         events = values.flag("events", default: true)
         identity = CameraConfiguration.Network.Identity(
             endpoint: values.text("identity_endpoint"), serial: values.text("identity_serial"),
@@ -146,6 +150,8 @@ extension CameraSettings: SettingsTable {
         values["allow_basic"] = .boolean(allowsBasic)
         values["pin"] = pin.map(ConfigurationValue.string)
         values["profile"] = profile.map(ConfigurationValue.string)
+        values["rtsp_host"] = rtspHost.map(ConfigurationValue.string)
+        values["rtsp_port"] = rtspPort.map { .integer(Int64($0)) }
         values["events"] = .boolean(events)
         values["identity_endpoint"] = identity?.endpoint.map(ConfigurationValue.string)
         values["identity_serial"] = identity?.serial.map(ConfigurationValue.string)

@@ -74,6 +74,7 @@ extension KeyDefinition.Kind {
         case .controls: "list of at most \(countLimit) `\"NAME=VALUE\"`"
         case .hosts: "list of at most \(countLimit) `\"HOST\"` or `\"HOST:PORT\"`"
         case .networks: "list of at most \(countLimit) `\"ADDRESS/BITS\"`"
+        case .host: "name or IP address"
         case .soundDevice: "name of a sound device, at most 128 characters"
         case .certificatePin: "`\"sha256//BASE64\"`"
         case .macAddress: "`\"00:11:22:aa:bb:cc\"`"

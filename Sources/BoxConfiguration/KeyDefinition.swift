@@ -35,6 +35,8 @@ struct KeyDefinition: Sendable {
         case networks
         /// `relay2.example.net` or `relay2.example.net:1936`, each.
         case hosts
+        /// A name or an IP address, without brackets and port.
+        case host
         /// ALSA's name of a microphone.
         case soundDevice
         /// `sha256//` and Base64: of the public key of a certificate.

@@ -175,6 +175,13 @@ enum KeyTable {
                 "Which stream of an `onvif://` camera: `main` for the largest picture, `sub` for the smallest, or a profile's token as `watchboxctl camera probe` shows it."
             ),
             KeyDefinition(
+                "rtsp_host", .host, words: "as the camera is reached",
+                "Host of the stream of an `onvif://` camera, when that is another one: of a recorder with a media host of its own. The login is sent there."
+            ),
+            KeyDefinition(
+                "rtsp_port", .integer(1...65_535), words: "as the camera tells",
+                "Port of the stream of an `onvif://` camera, when that is another one: behind a port forward."),
+            KeyDefinition(
                 "events", .boolean, default: .boolean(standard.events),
                 "Whether motion and tamper events of an `onvif://` camera are taken."),
             KeyDefinition(

@@ -83,6 +83,9 @@ extension KeyDefinition {
         case .soundDevice:
             return CameraConfiguration.Device.isSoundDevice(text)
                 ? nil : Finding("is not the name of a sound device", kind.advice)
+        case .host:
+            return CameraConfiguration.Network.isHost(text)
+                ? nil : Finding("is neither a name nor an IP address", kind.advice)
         case .certificatePin:
             return CameraConfiguration.Network.isPin(text)
                 ? nil : Finding("is not the pin of a certificate's key", kind.advice)
@@ -151,7 +154,7 @@ extension KeyDefinition.Kind {
         case .boolean: "true or false"
         case .numbers: "a whole number"
         case .strings, .choices, .masks, .controls, .networks, .hosts: "a list of texts"
-        case .soundDevice: "a name in quotes"
+        case .soundDevice, .host: "a name in quotes"
         case .certificatePin: "a pin in quotes"
         case .macAddress: "a MAC address in quotes"
         }
@@ -183,6 +186,7 @@ extension KeyDefinition.Kind {
         case .controls: "Use [\"brightness=128\"]; watchboxctl camera controls shows names and values"
         case .networks: "Use [\"192.0.2.0/24\", \"2001:db8::/32\"]"
         case .hosts: "Use [\"relay2.example.net\", \"relay3.example.net:1936\"]"
+        case .host: "Use a name or an IP address, without scheme and port, such as \"192.168.1.70\""
         case .soundDevice: "Use ALSA's name in quotes, such as \"hw:CARD=C920\"; watchboxctl discover shows them"
         case .certificatePin: "Use \"sha256//…\" and 44 characters; watchboxctl camera test shows that of a camera"
         case .macAddress: "Use six pairs of digits in lower case, such as \"00:11:22:aa:bb:cc\""

@@ -39,6 +39,11 @@ extension CameraConfiguration {
         public var pin: String?
         /// Of `onvif://`: a profile's token, or `main` or `sub` for the largest or the smallest picture. Nil: `main`.
         public var profile: String?
+        /// Of `onvif://`: where its stream is, when that is not the host or the port that the device tells: behind a port
+        /// forward, or at a recorder with a media host of its own. A name or an IP address, without brackets. The login goes
+        /// there, as the operator says.
+        public var rtspHost: String?
+        public var rtspPort: Int?
         /// Of `onvif://`: pass on the camera's motion and tamper events.
         public var events: Bool
         /// Of `onvif://`: which device it must be, as it was learned when the camera was added. A device that is found at
@@ -77,7 +82,7 @@ extension CameraConfiguration {
         public init(
             url: String, user: String? = nil, passwordFile: String? = nil, transport: Transport = .tcp,
             timestamps: Timestamps = .auto, audio: Bool = true, allowsBasic: Bool = false, pin: String? = nil,
-            profile: String? = nil,
+            profile: String? = nil, rtspHost: String? = nil, rtspPort: Int? = nil,
             events: Bool = true, identity: Identity? = nil, memoryFile: String? = nil,
             transcoding: Transcoding = Transcoding()
         ) {
@@ -90,6 +95,8 @@ extension CameraConfiguration {
             self.allowsBasic = allowsBasic
             self.pin = pin
             self.profile = profile
+            self.rtspHost = rtspHost
+            self.rtspPort = rtspPort
             self.events = events
             self.identity = identity
             self.memoryFile = memoryFile
@@ -108,6 +115,8 @@ extension CameraConfiguration {
                 allowsBasic: try fields.value(.allowsBasic, default: false),
                 pin: try fields.decodeIfPresent(String.self, forKey: .pin),
                 profile: try fields.decodeIfPresent(String.self, forKey: .profile),
+                rtspHost: try fields.decodeIfPresent(String.self, forKey: .rtspHost),
+                rtspPort: try fields.decodeIfPresent(Int.self, forKey: .rtspPort),
                 events: try fields.value(.events, default: true),
                 identity: try fields.decodeIfPresent(Identity.self, forKey: .identity),
                 memoryFile: try fields.decodeIfPresent(String.self, forKey: .memoryFile),

@@ -38,6 +38,15 @@ extension CameraConfiguration.Network {
                 "is empty, has more than 64 characters, or has control characters",
                 "Use main, sub or a profile's token: watchboxctl camera probe ADDRESS shows them")
         }
+        if let rtspHost {
+            expect(
+                Self.isHost(rtspHost), path("rtspHost"), "is neither a name nor an IP address",
+                "Use a name or an IP address, without a scheme and a port, or leave it out")
+        }
+        if let rtspPort {
+            expect(
+                (1...65_535).contains(rtspPort), path("rtspPort"), "is no port", "Use 1 to 65535, or leave it out")
+        }
         if let identity { identity.check(path("identity"), expect) }
         VideoRange.check(bitrate: transcoding.bitrate, path("transcoding"), expect)
         VideoRange.check(gopSeconds: transcoding.gopSeconds, path("transcoding"), expect)

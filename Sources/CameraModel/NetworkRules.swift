@@ -107,6 +107,20 @@ extension CameraConfiguration.Network {
         return digits[..<42].allSatisfy(isBase64) && "AEIMQUYcgkosw048".utf8.contains(digits[42])
     }
 
+    /// A name or an IP address, without brackets and port.
+    public static func isHost(_ text: String) -> Bool {
+        guard text.utf8.allSatisfy({ isOfHost($0) || $0 == colon || $0 == percent }),
+            // One colon stands before a port.
+            text.utf8.count(where: { $0 == colon }) != 1
+        else { return false }
+        do throws(AddressFault) {
+            try check(authority: text.contains(":") ? "[\(text)]" : text[...])
+            return true
+        } catch {
+            return false
+        }
+    }
+
     /// Six pairs of hexadecimal digits between colons, in lower case.
     public static func isMAC(_ text: String) -> Bool {
         let pairs = text.split(separator: ":", omittingEmptySubsequences: false)

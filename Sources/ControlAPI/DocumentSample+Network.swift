@@ -101,7 +101,7 @@ extension DocumentSample {
     private static var test: CameraTestRequest {
         CameraTestRequest(
             source: "onvif://192.0.2.7", user: "admin", password: "…", transport: .tcp, allowsBasic: false, pin: pin,
-            profile: "main")
+            profile: "main", rtspHost: "192.0.2.8", rtspPort: 10554)
     }
 
     private static var report: StreamTestReport {

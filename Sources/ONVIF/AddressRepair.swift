@@ -2,7 +2,8 @@
 /// (rtsp-and-onvif.md §3.3).
 ///
 /// A device often names an address that only it can reach, or one that it had before. Whatever it names, we talk to the
-/// host that the operator named: a login goes nowhere else.
+/// host that the operator named: a login goes nowhere else. Where a stream is at another one, the operator says so
+/// (`CameraConfiguration.Network.rtspHost`).
 public struct AddressRepair: Equatable, Sendable {
     /// The device service as it was reached.
     public var reached: DeviceURL

@@ -115,7 +115,8 @@ final class CameraFinder {
     }
 
     /// A stream whose certificate is known does not go on without TLS because somebody says so.
-    private func permitted(_ stream: String, _ memory: CameraMemory) throws(PullFault) -> String {
+    private func permitted(_ told: String, _ memory: CameraMemory) throws(PullFault) -> String {
+        let stream = network.placed(told)
         let wasEncrypted = memory.pin != nil || (memory.streams[profileKey].map(Self.isEncrypted) ?? false)
         guard wasEncrypted, network.pin ?? memory.pin != nil, !Self.isEncrypted(stream) else { return stream }
         throw PullFault(

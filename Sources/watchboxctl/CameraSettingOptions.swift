@@ -52,6 +52,15 @@ struct CameraSettingOptions: ParsableArguments {
         help: "Which stream of an onvif:// camera: main, sub, or a token that camera profiles shows; none: main.")
     var profile: String?
 
+    @Option(
+        help: "Host of an onvif:// camera's stream, when it is another; the login goes there; none: the camera's own.")
+    var rtspHost: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Port of an onvif:// camera's stream, when it is another; none: as the camera tells.", valueName: "port"))
+    var rtspPort: PortArgument?
+
     @Flag(inversion: .prefixedNo, help: "Take motion and tamper events of an onvif:// camera.")
     var events: Bool?
 
@@ -130,6 +139,8 @@ struct CameraSettingOptions: ParsableArguments {
         settings["allow_basic"] = allowBasic.map { .boolean($0) }
         settings["pin"] = pin.map { .string($0 == Self.none ? "" : $0) }
         settings["profile"] = profile.map { .string($0 == Self.none ? "" : $0) }
+        settings["rtsp_host"] = rtspHost.map { .string($0 == Self.none ? "" : $0) }
+        settings["rtsp_port"] = rtspPort.map { $0.value.map { .integer(Int64($0)) } ?? .string("") }
         settings["events"] = events.map { .boolean($0) }
         settings["pixel_format"] = pixelFormat.map { .string($0) }
         settings["encoder"] = encoder.map { .string($0) }
@@ -152,7 +163,8 @@ struct CameraSettingOptions: ParsableArguments {
     func test(of source: String, password: String?) -> CameraTestRequest {
         CameraTestRequest(
             source: source, user: user, password: password, transport: transport?.value, allowsBasic: allowBasic,
-            pin: pin == Self.none ? nil : pin, profile: profile == Self.none ? nil : profile)
+            pin: pin == Self.none ? nil : pin, profile: profile == Self.none ? nil : profile,
+            rtspHost: rtspHost == Self.none ? nil : rtspHost, rtspPort: rtspPort?.value)
     }
 
     private static func list(_ texts: [String]) -> SettingValue? {
@@ -170,6 +182,17 @@ where Names.RawValue == String {
 private func nameCompletion<Names: CaseIterable & RawRepresentable>(of names: Names.Type) -> CompletionKind
 where Names.RawValue == String {
     .list(names.allCases.map(\.rawValue))
+}
+
+/// A port, or `none`.
+struct PortArgument: ExpressibleByArgument {
+    var value: Int?
+
+    init?(argument: String) {
+        guard argument != "none" else { return }
+        guard let port = Int(argument), (1...65_535).contains(port) else { return nil }
+        value = port
+    }
 }
 
 /// How a network camera's media come.

@@ -32,13 +32,21 @@ struct NetworkCameraArgument: ParsableArguments {
     @Option(help: "Of onvif://: main, sub, or a profile's token.")
     var profile: String?
 
+    @Option(help: "Of onvif://: host of its stream, when it is another; the login goes there.")
+    var rtspHost: String?
+
+    @Option(help: ArgumentHelp("Of onvif://: port of its stream, when it is another.", valueName: "port"))
+    var rtspPort: PortArgument?
+
     func validate() throws {
         guard !camera.contains("@") || !camera.contains("://") else {
             throw ValidationError(
                 "This address holds a user, and others can read command lines. Give --user and --password-file.")
         }
         guard !isIdentifier else {
-            guard user == nil, passwordFile == nil, transport == nil, !allowBasic, pin == nil, profile == nil else {
+            guard user == nil, passwordFile == nil, transport == nil, !allowBasic, pin == nil, profile == nil,
+                rtspHost == nil, rtspPort == nil
+            else {
                 throw ValidationError("A camera of this box is tried with its own settings: name its address instead.")
             }
             return
@@ -57,7 +65,8 @@ struct NetworkCameraArgument: ParsableArguments {
         }
         return CameraTestRequest(
             source: source, user: user, password: try Secret.forUser(user, file: passwordFile, of: source),
-            transport: transport?.value, allowsBasic: allowBasic ? true : nil, pin: pin, profile: profile)
+            transport: transport?.value, allowsBasic: allowBasic ? true : nil, pin: pin, profile: profile,
+            rtspHost: rtspHost, rtspPort: rtspPort?.value)
     }
 }
 

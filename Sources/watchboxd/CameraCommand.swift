@@ -70,6 +70,12 @@ struct CameraCommand: AsyncParsableCommand {
     @Option(help: "Stream of an onvif:// camera: main, sub or a profile's token; main unless given.")
     var profile: String?
 
+    @Option(help: "Host of an onvif:// camera's stream, when it is another one; the login goes there.")
+    var rtspHost: String?
+
+    @Option(help: "Port of an onvif:// camera's stream, when it is another one.")
+    var rtspPort: Int?
+
     @Option(help: "rtmp://host/app/stream or rtmps://…, without anything secret.")
     var relay: String?
 
@@ -331,7 +337,7 @@ struct CameraCommand: AsyncParsableCommand {
         return CameraConfiguration.Network(
             url: source[..<end].lowercased() + source[end...], user: user, passwordFile: passwordFile,
             transport: transport, timestamps: timestamps, audio: !noAudio, allowsBasic: allowBasic, pin: pin,
-            profile: profile,
+            profile: profile, rtspHost: rtspHost, rtspPort: rtspPort,
             transcoding: .init(bitrate: bitrate, gopSeconds: gop))
     }
 }

@@ -203,7 +203,7 @@ struct ConfigurationReaderTests {
                 count += 1
             }
         }
-        #expect(count == 9)
+        #expect(count == 10)
     }
 
     @Test(arguments: [

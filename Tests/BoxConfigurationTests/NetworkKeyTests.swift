@@ -25,6 +25,8 @@ struct NetworkKeyTests {
         allow_basic = true
         pin = "\(pin)"
         profile = "sub"
+        rtsp_host = "media.example.net"
+        rtsp_port = 10554
         events = false
         identity_endpoint = "urn:uuid:9b1d0c5e-0000-1000-8000-4419b6a1c2d3"
         identity_serial = "S 1"
@@ -53,7 +55,8 @@ struct NetworkKeyTests {
                         url: "onvif://192.168.1.50:8000/onvif/device_service", user: "admin",
                         passwordFile: "credential:yard-login", transport: .udp, timestamps: .arrival, audio: false,
                         allowsBasic: true,
-                        pin: Self.pin, profile: "sub", events: false,
+                        pin: Self.pin, profile: "sub", rtspHost: "media.example.net",
+                        rtspPort: 10554, events: false,
                         identity: .init(
                             endpoint: "urn:uuid:9b1d0c5e-0000-1000-8000-4419b6a1c2d3", serial: "S 1",
                             mac: "44:19:b6:a1:c2:d3"), memoryFile: "/var/lib/watchbox-camera/yard/network.json",
@@ -144,6 +147,16 @@ struct NetworkKeyTests {
         #expect(found.map(\.key) == ["camera.yard.\(key)"])
         #expect(found.first?.reason == reason)
         #expect(found.first?.next.isEmpty == false && found.first?.line == 6)
+    }
+
+    @Test(arguments: [
+        ("onvif://cam", "rtsp_host = 'rtsp://cam'", "rtsp_host"), ("onvif://cam", "rtsp_port = 0", "rtsp_port"),
+        ("onvif://cam", "rtsp_port = 70000", "rtsp_port"), ("onvif://cam", "rtsp_host = 'cam:554'", "rtsp_host"),
+    ])
+    func `where a stream is has to be a host and a port`(source: String, line: String, key: String) {
+        let found = Samples.read(Self.camera(source, line)).issues
+        #expect(found.map(\.key) == ["camera.yard.\(key)"])
+        #expect(found.first?.next.isEmpty == false)
     }
 
     @Test func `a setting of a network camera restarts it alone`() {

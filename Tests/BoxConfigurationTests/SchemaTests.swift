@@ -78,7 +78,7 @@ struct SchemaTests {
             CameraSettings(values: [
                 "name": .string("n"), "stream": .string("s"), "user": .string("u"), "secret": .string("s"),
                 "stall_after": .real(5), "microphone": .string("default"), "pin": .string("p"),
-                "profile": .string("sub"),
+                "profile": .string("sub"), "rtsp_host": .string("cam"), "rtsp_port": .integer(554),
                 "identity_endpoint": .string("urn:uuid:1"), "identity_serial": .string("1"),
                 "identity_mac": .string("00:11:22:33:44:55"),
             ]),

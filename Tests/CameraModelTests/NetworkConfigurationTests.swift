@@ -42,10 +42,24 @@ import Testing
             Network(
                 url: "onvif://[2001:db8::1]:8000/onvif/device_service", user: "ad min\"", passwordFile: "credential:x",
                 transport: .multicast, timestamps: .camera, audio: false, allowsBasic: true,
-                pin: "sha256//\(String(repeating: "A", count: 43))=", profile: "sub", events: false,
+                pin: "sha256//\(String(repeating: "A", count: 43))=", profile: "sub", rtspHost: "2001:db8::2",
+                rtspPort: 65_535, events: false,
                 identity: .init(endpoint: "urn:uuid:1", serial: "S", mac: "00:11:22:aa:bb:cc"),
                 memoryFile: "/var/lib/x/network.json", transcoding: .init(bitrate: 500_000, gopSeconds: 2)))
         #expect(try CameraConfiguration.decode(JSONEncoder().encode(everything)) == everything)
+    }
+
+    @Test func `host and port of a stream`() {
+        func fields(_ url: String, _ host: String?, _ port: Int?) -> [String] {
+            self.fields(Network(url: url, rtspHost: host, rtspPort: port))
+        }
+        for host in ["cam", "192.0.2.1", "2001:db8::1", "fe80::1%eth0", "a.b-c_d"] {
+            #expect(fields("onvif://cam", host, 554) == [])
+        }
+        for host in ["", "rtsp://cam", "cam/x", "cam?", "a@b", "[::1]", "a b", String(repeating: "a", count: 254)] {
+            #expect(fields("onvif://cam", host, nil) == ["rtspHost"], "\(host)")
+        }
+        for port in [0, -1, 65_536] { #expect(fields("onvif://cam", nil, port) == ["rtspPort"]) }
     }
 
     @Test(arguments: [

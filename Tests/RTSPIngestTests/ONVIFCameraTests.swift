@@ -50,6 +50,35 @@ struct ONVIFCameraTests {
         #expect(!text.contains("s3cret"))
     }
 
+    @Test func `a stream at another host and port than the device tells is pulled from where the operator says`()
+        async throws
+    {
+        let stream = try await TestCamera.quirky()
+        defer { stream.end() }
+        // Nobody answers where the device says, which knows its own side of the port forward only.
+        let told = "rtsp://192.0.2.9:9/h264?auth=md5"
+        let device = try await TestCamera.device(rtsp: told)
+        defer { device.end() }
+        var network = try network(device)
+        network.rtspHost = "localhost"
+        network.rtspPort = Int(stream.port)
+        let running = RunningSource(network)
+        try await running.wait("pictures") { $0.keyFrames >= 1 }
+        #expect(
+            running.source.capture.network?.url?.hasPrefix("rtsp://localhost:\(stream.port)/h264?auth=md5") == true)
+        let report = await running.source.test { _ in }
+        #expect(report.isUsable)
+        _ = try await running.stop()
+        // What was remembered is brought there, too.
+        var memory = CameraMemory.load(network.memoryFile, url: network.url)
+        memory.streams["main"] = told
+        #expect(memory.store(try #require(network.memoryFile)) == nil)
+        device.end()
+        let again = RunningSource(network)
+        try await again.wait("pictures") { $0.keyFrames >= 1 }
+        _ = try await again.stop()
+    }
+
     @Test func `events and motors work beside the stream`() async throws {
         let stream = try await TestCamera.quirky()
         defer { stream.end() }

@@ -177,11 +177,14 @@ public struct CameraTestRequest: Codable, Equatable, Sendable, CustomStringConve
     public var pin: String?
     /// Of `onvif://`: a profile's token, `main` or `sub`.
     public var profile: String?
+    /// Of `onvif://`: as `CameraConfiguration.Network.rtspHost`.
+    public var rtspHost: String?
+    public var rtspPort: Int?
 
     public init(
         source: String, user: String? = nil, password: String? = nil,
         transport: CameraConfiguration.Network.Transport? = nil, allowsBasic: Bool? = nil, pin: String? = nil,
-        profile: String? = nil
+        profile: String? = nil, rtspHost: String? = nil, rtspPort: Int? = nil
     ) {
         self.source = source
         self.user = user
@@ -190,6 +193,8 @@ public struct CameraTestRequest: Codable, Equatable, Sendable, CustomStringConve
         self.allowsBasic = allowsBasic
         self.pin = pin
         self.profile = profile
+        self.rtspHost = rtspHost
+        self.rtspPort = rtspPort
     }
 
     /// Without the password.

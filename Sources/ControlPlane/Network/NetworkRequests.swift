@@ -25,7 +25,7 @@ extension CameraTestRequest {
     var network: CameraConfiguration.Network {
         CameraConfiguration.Network(
             url: source, user: user, transport: transport ?? .tcp, allowsBasic: allowsBasic ?? false, pin: pin,
-            profile: profile)
+            profile: profile, rtspHost: rtspHost, rtspPort: rtspPort)
     }
 
     /// Quotes neither the source, which may hold a password by mistake, nor the password.
