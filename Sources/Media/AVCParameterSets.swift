@@ -19,7 +19,7 @@ public struct AVCSequenceParameterSet: Equatable, Sendable {
     /// False when pictures may be coded as fields.
     public var isProgressive: Bool
     public var maximumReferenceFrames: Int
-    /// Pictures per second by the VUI; nil when it does not say.
+    /// Pictures per second by the VUI; nil when it does not say, or cannot be read.
     public var frameRate: Double?
 
     /// Parses a whole NAL unit, with its header byte and with emulation prevention.
@@ -47,7 +47,8 @@ public struct AVCSequenceParameterSet: Equatable, Sendable {
         let (width, height) = try croppedSize(
             &reader, width: widthInMacroblocks * 16, height: heightInMapUnits * 16 * (framesOnly ? 1 : 2),
             chroma: chroma, framesOnly: framesOnly)
-        let frameRate = try reader.flag() ? try frameRate(&reader) : nil
+        // The VUI stands last, and nothing but the rate is taken of it: a set in which it is cut or broken is usable.
+        let frameRate = try? usabilityRate(&reader)
         return AVCSequenceParameterSet(
             id: id, profile: profile, constraints: constraints, level: level, chromaFormat: chroma.format,
             lumaBitDepth: chroma.lumaBitDepth, chromaBitDepth: chroma.chromaBitDepth, width: width, height: height,
@@ -118,8 +119,9 @@ public struct AVCSequenceParameterSet: Equatable, Sendable {
         return try reader.cropped(width: width, height: height, unitX: unitX, unitY: unitY)
     }
 
-    /// VUI as far as the timing (§E.1.1); what follows it is not needed and not read.
-    private static func frameRate(_ reader: inout BitReader) throws(MediaError) -> Double? {
+    /// The VUI, if there is one, as far as the timing (§E.1.1); what follows it is not needed and not read.
+    private static func usabilityRate(_ reader: inout BitReader) throws(MediaError) -> Double? {
+        guard try reader.flag() else { return nil }  // vui_parameters_present_flag
         try reader.passVUIUpToChromaLocation()
         guard try reader.flag() else { return nil }
         let unitsInTick = try reader.bits(32)

@@ -16,7 +16,7 @@ public struct HEVCSequenceParameterSet: Equatable, Sendable {
     /// Pixels within the conformance window.
     public var width: Int
     public var height: Int
-    /// Pictures per second by the VUI; nil when it does not say.
+    /// Pictures per second by the VUI; nil when it does not say, or cannot be read.
     public var frameRate: Double?
 
     /// Parses a whole NAL unit of the base layer, with its two header bytes and with emulation prevention.
@@ -38,7 +38,8 @@ public struct HEVCSequenceParameterSet: Equatable, Sendable {
         try passCodingTools(&reader, chromaFormat: chromaFormat)
         try passReferencePictures(&reader, orderCountBits: orderCountBits)
         try reader.skip(2)  // sps_temporal_mvp_enabled_flag, strong_intra_smoothing_enabled_flag
-        let frameRate = try reader.flag() ? try frameRate(&reader) : nil
+        // The VUI stands last, and nothing but the rate is taken of it: a set in which it is cut or broken is usable.
+        let frameRate = try? usabilityRate(&reader)
         return HEVCSequenceParameterSet(
             id: id, videoParameterSetID: videoParameterSetID, profile: profile, temporalLayers: temporalLayers,
             temporalIDIsNested: isNested, chromaFormat: chromaFormat, lumaBitDepth: lumaBitDepth,
@@ -133,8 +134,9 @@ public struct HEVCSequenceParameterSet: Equatable, Sendable {
         return pictures
     }
 
-    /// VUI as far as the timing (§E.2.1); what follows it is not needed and not read.
-    private static func frameRate(_ reader: inout BitReader) throws(MediaError) -> Double? {
+    /// The VUI, if there is one, as far as the timing (§E.2.1); what follows it is not needed and not read.
+    private static func usabilityRate(_ reader: inout BitReader) throws(MediaError) -> Double? {
+        guard try reader.flag() else { return nil }  // vui_parameters_present_flag
         try reader.passVUIUpToChromaLocation()
         try reader.skip(3)  // neutral_chroma_indication_flag, field_seq_flag, frame_field_info_present_flag
         if try reader.flag() {

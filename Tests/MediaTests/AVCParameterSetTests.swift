@@ -65,17 +65,21 @@ let avcSequences: [AVCSequenceCase] = [
     }
 
     @Test(arguments: avcSequences)
-    func `a strict prefix is truncated, or complete without what is not read`(set: AVCSequenceCase) throws {
+    func `a strict prefix is truncated, or lacks the rate at most`(set: AVCSequenceCase) throws {
         let unit = try Hexadecimal.decode(set.unit)
         let whole = try AVCSequenceParameterSet.parse(unit[...])
+        var withoutRate = whole
+        withoutRate.frameRate = nil
+        var usableFrom: Int?
         var completeFrom: Int?
         for length in 0..<unit.count {
             do throws(MediaError) {
                 let parsed = try AVCSequenceParameterSet.parse(unit[..<length])
-                #expect(parsed == whole)
-                if completeFrom == nil { completeFrom = length }
+                #expect(parsed == (completeFrom == nil && parsed.frameRate == nil ? withoutRate : whole))
+                if usableFrom == nil { usableFrom = length }
+                if completeFrom == nil, parsed == whole { completeFrom = length }
             } catch {
-                #expect(completeFrom == nil, "\(length) bytes")
+                #expect(usableFrom == nil, "\(length) bytes")
                 guard case .truncatedBits(let offset, let needed, let available) = error else {
                     Issue.record("\(length) bytes: \(error)")
                     continue
@@ -86,6 +90,8 @@ let avcSequences: [AVCSequenceCase] = [
         }
         // Only what follows the timing may be missing.
         #expect((completeFrom ?? unit.count) > unit.count / 2)
+        // With its VUI cut off it is usable all the same.
+        #expect(whole.frameRate == nil || (usableFrom ?? unit.count) < (completeFrom ?? unit.count))
     }
 
     @Test(arguments: UInt64(1)...64)

@@ -79,17 +79,21 @@ let hevcCases: [HEVCCase] = [
     }
 
     @Test(arguments: hevcCases)
-    func `a strict prefix is truncated, or complete without what is not read`(set: HEVCCase) throws {
+    func `a strict prefix is truncated, or lacks the rate at most`(set: HEVCCase) throws {
         let unit = try Hexadecimal.decode(set.sequence)
         let whole = try HEVCSequenceParameterSet.parse(unit[...])
+        var withoutRate = whole
+        withoutRate.frameRate = nil
+        var usableFrom: Int?
         var completeFrom: Int?
         for length in 0..<unit.count {
             do throws(MediaError) {
                 let parsed = try HEVCSequenceParameterSet.parse(unit[..<length])
-                #expect(parsed == whole)
-                if completeFrom == nil { completeFrom = length }
+                #expect(parsed == (completeFrom == nil && parsed.frameRate == nil ? withoutRate : whole))
+                if usableFrom == nil { usableFrom = length }
+                if completeFrom == nil, parsed == whole { completeFrom = length }
             } catch {
-                #expect(completeFrom == nil, "\(length) bytes")
+                #expect(usableFrom == nil, "\(length) bytes")
                 guard case .truncatedBits(let offset, let needed, let available) = error else {
                     Issue.record("\(length) bytes: \(error)")
                     continue
@@ -99,6 +103,8 @@ let hevcCases: [HEVCCase] = [
             }
         }
         #expect((completeFrom ?? unit.count) > unit.count / 2)
+        // With its VUI cut off it is usable all the same.
+        #expect(whole.frameRate == nil || (usableFrom ?? unit.count) < (completeFrom ?? unit.count))
     }
 
     @Test(arguments: UInt64(1)...64)
