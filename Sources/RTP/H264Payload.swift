@@ -46,6 +46,6 @@ extension PictureAssembler {
         } else {
             continueFragment(body)
         }
-        if header & 0x40 != 0 { closeFragment() }
+        if header & 0x40 != 0 { endFragment() }
     }
 }

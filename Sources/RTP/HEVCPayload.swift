@@ -50,6 +50,6 @@ extension PictureAssembler {
         } else {
             continueFragment(payload.dropFirst(3))
         }
-        if header & 0x40 != 0 { closeFragment() }
+        if header & 0x40 != 0 { endFragment() }
     }
 }

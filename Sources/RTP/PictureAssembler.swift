@@ -22,6 +22,7 @@ struct PictureAssembler: Sendable {
     private var units = 0
     private var slices = 0
     private var isKeyFrame = false
+    private var isRecoveryPoint = false
     private var isDamaged = false
     /// Something of a picture is here.
     private var isOpen = false
@@ -30,6 +31,9 @@ struct PictureAssembler: Sendable {
     private var lastDelivered: UInt32?
 
     private var ends = PictureEnds()
+    private var refresh = IntraRefresh()
+    /// The camera marks the last fragment of a unit.
+    private var marksFragments = false
 
     /// Nothing is delivered until one comes.
     private(set) var needsKeyFrame = true
@@ -55,7 +59,7 @@ struct PictureAssembler: Sendable {
             }
         }
         if packet.isMarked {
-            closeFragment()
+            breakFragment()
             // A marker behind parameter sets or supplemental information alone ends nothing.
             if slices > 0 || isDamaged, ends.markerEnds() { deliver(into: &output) }
         } else if fragment == nil, !isDamaged, ends.isLast(slice: slices) {
@@ -64,7 +68,7 @@ struct PictureAssembler: Sendable {
     }
 
     private mutating func timestampChanged(into output: inout [CodedUnit]) {
-        closeFragment()
+        breakFragment()
         if slices > 0 || isDamaged {
             if !isDamaged { ends.endedByTimestamp(slices: slices) }
             deliver(into: &output)
@@ -95,6 +99,7 @@ struct PictureAssembler: Sendable {
         lastDelivered = nil
         needsKeyFrame = true
         hasDelivered = false
+        refresh = IntraRefresh()
     }
 
     /// Delivers a picture without marker when nothing followed it.
@@ -119,7 +124,8 @@ struct PictureAssembler: Sendable {
             return
         }
         var format: VideoFormat?
-        if isKeyFrame {
+        let beginsHere = refresh.passed(isKeyFrame: isKeyFrame, isRecoveryPoint: isRecoveryPoint, at: arrival)
+        if isKeyFrame || beginsHere {
             let (isKnown, change) = formats.atKeyFrame()
             format = change
             if isKnown { needsKeyFrame = false }
@@ -132,7 +138,9 @@ struct PictureAssembler: Sendable {
         // A copy of the exact size: the buffer stays here.
         let data = unsafe buffer.withUnsafeBytes { unsafe Array($0) }
         output.append(
-            CodedUnit(timestamp: timestamp, arrival: arrival, data: data, isKeyFrame: isKeyFrame, format: format))
+            CodedUnit(
+                timestamp: timestamp, arrival: arrival, data: data, isKeyFrame: isKeyFrame || beginsHere,
+                isRecoveryPoint: beginsHere, format: format))
     }
 
     private mutating func clear() {
@@ -142,6 +150,7 @@ struct PictureAssembler: Sendable {
         units = 0
         slices = 0
         isKeyFrame = false
+        isRecoveryPoint = false
     }
 }
 
@@ -155,7 +164,7 @@ extension PictureAssembler {
 
     /// A whole unit.
     mutating func append(unit: ArraySlice<UInt8>) {
-        closeFragment()
+        breakFragment()
         guard !unit.isEmpty, !isDamaged else { return }
         let begin = buffer.count
         guard appendLengthField(), appendBytes(unit) else { return }
@@ -164,8 +173,7 @@ extension PictureAssembler {
 
     /// The first part of a unit whose header was rebuilt.
     mutating func beginFragment(header: UInt8, _ second: UInt8? = nil, _ bytes: ArraySlice<UInt8>) {
-        // An end bit that is missing, though no packet is.
-        closeFragment()
+        breakFragment()
         guard !isDamaged else { return }
         let begin = buffer.count
         guard appendLengthField() else { return }
@@ -182,10 +190,23 @@ extension PictureAssembler {
         _ = appendBytes(bytes)
     }
 
+    /// The last fragment of a unit came, marked as such.
+    mutating func endFragment() {
+        marksFragments = true
+        closeFragment()
+    }
+
     mutating func closeFragment() {
         guard let begin = fragment else { return }
         fragment = nil
         finishUnit(at: begin)
+    }
+
+    /// Something else follows the fragments, though no packet is missing. Where a camera marks the last one, the rest was
+    /// never sent, and the unit is cut; where it never does, this is the end.
+    private mutating func breakFragment() {
+        guard fragment != nil else { return }
+        if marksFragments { damage() } else { closeFragment() }
     }
 
     /// False when the picture would become too large: it is damaged then.
@@ -260,7 +281,9 @@ extension PictureAssembler {
         case .videoParameterSet, .sequenceParameterSet, .pictureParameterSet:
             formats.found(buffer[body...])
             return false
-        case .supplementalInformation: return true
+        case .supplementalInformation:
+            if !isRecoveryPoint { isRecoveryPoint = codec.holdsRecoveryPoint(buffer[body...]) }
+            return true
         case .other: return isSpecified(header)
         case .keyPicture, .picture: return keeps(sliceAt: body, length: length, isKey: kind == .keyPicture)
         }

@@ -88,6 +88,31 @@ struct PictureTests {
         #expect(units.map(\.data) == [Units.accessUnit(Units.key(size: 100), Units.key(2, first: false))])
     }
 
+    @Test func `where the camera marks the last fragment, a unit without its end was cut by the camera`() {
+        var sender = Sender()
+        var track = started(&sender)
+        let whole = Units.fragments(Units.key(1, size: 100), size: 30)
+        let cut = whole.dropLast()
+        func send(_ payloads: [[UInt8]]) -> [CodedUnit] {
+            payloads.enumerated().flatMap { track.received(sender.packet($1, marker: $0 == payloads.count - 1)) }
+        }
+        #expect(send(whole).count == 1)
+        // A marker behind half a slice; half a slice and another one; half a slice and the next picture.
+        for payloads in [Array(cut), cut + [Units.key(1, first: false)], cut + whole] {
+            sender.timestamp &+= 3600
+            #expect(send(payloads).isEmpty)
+            sender.timestamp &+= 3600
+            #expect(send([Units.delta()]).isEmpty, "it refers to what is not whole")
+            sender.timestamp &+= 3600
+            #expect(send(whole).map(\.isKeyFrame) == [true])
+        }
+        sender.timestamp &+= 3600
+        for payload in cut { #expect(track.received(sender.packet(payload)).isEmpty) }
+        sender.timestamp &+= 3600
+        #expect(send(whole).count == 1)
+        #expect(track.statistics.damaged == 4)
+    }
+
     @Test func `a byte stream inside of a packet is split`() {
         // scottlamb/retina#68: start codes of both lengths, at the front and between, in one packet and in fragments.
         let stream: [UInt8] =
