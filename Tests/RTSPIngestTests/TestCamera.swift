@@ -36,8 +36,21 @@ final class TestCamera: @unchecked Sendable {
 
     static let hasMedia = hasPython && media != nil
 
+    /// Pictures of several hundred kilobytes and AAC, made once; nil without ffmpeg.
+    static let largeMedia: TemporaryDirectory? = {
+        let directory = TemporaryDirectory()
+        let script = rigs.appendingPathComponent("rtsp/make-media").path
+        guard run("/bin/bash", [script, "--large", directory.url.path]) == 0 else { return nil }
+        atexit { TestCamera.removeLargeMedia() }
+        return directory
+    }()
+
     private static func removeMedia() {
         if let media { try? FileManager.default.removeItem(at: media.url) }
+    }
+
+    private static func removeLargeMedia() {
+        if let largeMedia { try? FileManager.default.removeItem(at: largeMedia.url) }
     }
 
     static func run(_ program: String, _ arguments: [String]) -> Int32 {
@@ -57,6 +70,13 @@ final class TestCamera: @unchecked Sendable {
         let media = try #require(media)
         let files = ["h264.h264", "h265.h265", "second.h264"].map { media.path($0) }
         return try await TestCamera("rtsp/quirk-camera.py", arguments + files)
+    }
+
+    /// The same camera with the large pictures, and sound with `audio=aac`.
+    static func large() async throws -> TestCamera {
+        let media = try #require(largeMedia)
+        let files = ["large.h264", "large.h265"].map { media.path($0) }
+        return try await TestCamera("rtsp/quirk-camera.py", ["--aac", media.path("large.aac")] + files)
     }
 
     static func wellBehaved(_ arguments: [String] = []) async throws -> TestCamera {

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """A misbehaving RTSP camera for tests: H.264 or H.265 from Annex B files, loopback only.
 
-    quirk-camera.py [--port N] [--user NAME] [--password TEXT] [--tls CERT KEY] [--until-eof] H264 [H265] [SECOND-H264]
+    quirk-camera.py [--port N] [--user NAME] [--password TEXT] [--tls CERT KEY] [--aac FILE] [--until-eof]
+                    H264 [H265] [SECOND-H264]
 
 Port 0 (the default) takes any free one. Prints "READY PORT", then one line of JSON for every connection that ended:
 its quirks, methods, receiver reports, and how it ended. With --until-eof it ends when its standard input does.
@@ -37,6 +38,12 @@ Needs Python's standard library only. Quirks are chosen per connection by the qu
   freeze=S         RTP stops at S s, requests answered    hole=S         all goes silent at S s, no FIN
   close=S          FIN at S s                             bye=S          RTCP BYE at S s, then FIN
   timeout=N        Session timeout N s, enforced          ka=405         GET_PARAMETER: 405 and close
+  ka=454           GET_PARAMETER within a session: 454    ka=454all      OPTIONS as well
+  sess=first       another Session id at each SETUP, and PLAY takes the first one only
+  gop=S            a key frame each S s only              refresh=S      no key frame, a recovery point each S s
+  savp=1           the video is offered as SRTP           broken=fmtp    parameter sets with quotes and start codes
+  audio=aac        a second track of the frames of --aac  pace=1         packets of a picture spread over its time
+  boot=WHAT:S      403, 401 or novideo for S s from the first DESCRIBE that this program gets
   reset=S          with --tls: OPTIONS of its own at S s, and a reset before the answer can come
 """
 
@@ -57,7 +64,7 @@ import time
 import urllib.parse
 
 REALM = "IP Camera(QK1)"
-STAYING = {"auth", "h265", "fps", "audio", "timeout", "times", "nonce"}
+STAYING = {"auth", "h265", "fps", "audio", "timeout", "times", "nonce", "pace"}
 
 
 def access_units(data, hevc):
@@ -110,6 +117,17 @@ def hexdigest(algorithm, text):
     return hashlib.new(algorithm, text.encode()).hexdigest()
 
 
+def adts_frames(data):
+    """The raw frames of an ADTS file, and the AudioSpecificConfig of its first header."""
+    frames, at = [], 0
+    while at + 7 <= len(data):
+        length = (data[at + 3] & 3) << 11 | data[at + 4] << 3 | data[at + 5] >> 5
+        frames.append(data[at + (7 if data[at + 1] & 1 else 9) : at + length])
+        at += length
+    kind, rate, channels = (data[2] >> 6) + 1, data[2] >> 2 & 15, (data[2] & 1) << 2 | data[3] >> 6
+    return frames, struct.pack("!H", kind << 11 | rate << 7 | channels << 3)
+
+
 class Track:
     """One RTP stream to the client: over the connection, or over UDP."""
 
@@ -148,6 +166,7 @@ class Track:
 
 class Camera:
     counts = {}
+    asked = None
     counts_lock = threading.Lock()
 
     def __init__(self, connection):
@@ -160,6 +179,7 @@ class Camera:
         self.used = time.monotonic()
         self.is_over = self.is_hole = False
         self.has_redirected = False
+        self.first_session = None
         self.lock = threading.Lock()
 
     def quirk(self, name, default=None):
@@ -207,9 +227,23 @@ class Camera:
 
     # --- media
 
+    def booting(self):
+        """What it answers while it starts up; None when it is up."""
+        what, _, seconds = self.quirk("boot", "").partition(":")
+        Camera.asked = Camera.asked or time.monotonic()
+        return what if what and time.monotonic() - Camera.asked < float(seconds) else None
+
     def sound(self, elapsed, state):
-        """Sends the 20 ms blocks of a tone that are due."""
+        """Sends the frames that are due, or the 20 ms blocks of a tone."""
         track = self.tracks.get(2)
+        if track is not None and self.quirk("audio") == "aac":
+            while state["blocks"] * 1024 / 48000 <= elapsed:
+                block = state["blocks"]
+                frame = AAC[0][block % len(AAC[0])]
+                header = struct.pack("!BBHII", 0x80, 0x80 | 97, block & 0xFFFF, block * 1024 & 0xFFFFFFFF, track.ssrc)
+                track.send(header + struct.pack("!HH", 16, len(frame) << 3) + frame)
+                state["blocks"] += 1
+            return
         if track is None or self.quirk("audio") != "pcmu":
             return
         while state["blocks"] * 0.02 <= elapsed * self.number("arate", 1):
@@ -284,8 +318,12 @@ class Camera:
             if self.quirk("oneset") and elapsed >= self.number("oneset") and media is not SECOND:
                 media, switched = SECOND, frame
             unit = media.units[(frame - switched) % len(media.units)]
-            if self.quirk("nokey") and media.is_key(unit):
+            distance = self.number("gop") or self.number("refresh")
+            if media.is_key(unit) and (self.quirk("nokey") or distance and (frame % int(distance * rate) or self.quirk("refresh"))):
                 unit = media.units[1]
+            if self.quirk("refresh") and frame % int(distance * rate) == 0:
+                # recovery_frame_cnt 0, exact_match_flag set; with the sets, as such encoders do it.
+                unit = media.sets + [bytes([0x06, 0x06, 0x01, 0xC4, 0x80])] + [x for x in unit if not media.is_set(x)]
             if self.quirk("noinband"):
                 unit = [x for x in unit if not media.is_set(x)]
             elif media.is_key(unit) and not any(media.is_set(x) for x in unit):
@@ -300,6 +338,8 @@ class Camera:
                     if quiet or lost:
                         continue
                     video.send_media(header + payload)
+                    if self.quirk("pace") and sequence % 16 == 0:
+                        time.sleep(0.001)
             if self.quirk("unknown") and frame % 5 == 0:
                 self.send_interleaved(99, b"\x80\x60" + bytes(30))
             if self.quirk("wronglength") and frame % 25 == 10:
@@ -343,7 +383,11 @@ class Camera:
         media = H265 if self.quirk("h265") else H264
         sets = [base64.b64encode(x).decode() for x in media.sets]
         lines = ["v=0", "o=- 1 1 IN IP4 0.0.0.0", "s=cam", "c=IN IP4 0.0.0.0", "t=0 0", "a=control:*", "a=range:npt=0-"]
-        lines += ["m=video 0 RTP/AVP 96"]
+        if self.booting() == "novideo":
+            return ("\r\n".join(lines) + "\r\n").encode()
+        lines += ["m=video 0 RTP/SAVP 96" if self.quirk("savp") else "m=video 0 RTP/AVP 96"]
+        if self.quirk("savp"):
+            lines += ["a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:" + base64.b64encode(bytes(30)).decode()]
         if self.quirk("mpeg4"):
             lines += ["a=rtpmap:96 MP4V-ES/90000", "a=fmtp:96 profile-level-id=1"]
         elif media.hevc:
@@ -352,10 +396,17 @@ class Camera:
         else:
             blanks = "  " if self.quirk("space") else ""
             sprop = "" if self.quirk("nosprop") else ";sprop-parameter-sets=" + ",".join(sets)
+            if self.quirk("broken") == "fmtp":
+                coded = [base64.b64encode(b"\0\0\0\1" + x + b"\0\0\0\1").decode() for x in media.sets]
+                sprop = ';sprop-parameter-sets=%s","%s' % tuple(coded)
             lines += ["a=rtpmap:96 H264/90000" + blanks, "a=fmtp:96 packetization-mode=1" + sprop]
         lines += ["a=control:track1"]
         if self.quirk("audio") in ("pcmu", "silent", "refused"):
             lines += ["m=audio 0 RTP/AVP 0", "a=rtpmap:0 PCMU/8000", "a=control:track2"]
+        if self.quirk("audio") == "aac":
+            form = "mode=AAC-hbr;sizelength=13;indexlength=3;indexdeltalength=3;config=" + AAC[1].hex()
+            lines += ["m=audio 0 RTP/AVP 97", "a=rtpmap:97 MPEG4-GENERIC/48000/1", "a=fmtp:97 streamtype=5;" + form]
+            lines += ["a=control:track2"]
         if self.quirk("audio") == "g722":
             lines += ["m=audio 0 RTP/AVP 9", "a=rtpmap:9 G722/8000", "a=control:track2"]
         return ("\r\n".join(lines) + "\r\n").encode()
@@ -390,6 +441,7 @@ class Camera:
         track = Track(self, SSRC + number - 1)
         if self.quirk("sess"):
             self.session = "%08X" % random.getrandbits(32)
+        self.first_session = self.first_session or self.session
         blank = " " if self.quirk("space") else ""
         timeout = " ; timeout = 60" if self.quirk("space") else f";timeout={self.quirk('timeout', 60)}"
         if is_tcp:
@@ -425,6 +477,14 @@ class Camera:
         """Answers one request; False ends the connection."""
         cseq = headers.get("cseq", "0")
         demand = self.quirk("auth", "none")
+        refusal = self.booting() if method == "DESCRIBE" else None
+        if refusal == "401":
+            self.log["refusals"] = self.log.get("refusals", 0) + 1
+            self.reply(cseq, "401 Unauthorized", ["WWW-Authenticate: " + x for x in self.challenges("md5qop", False)])
+            return True
+        if refusal == "403":
+            self.reply(cseq, "403 Forbidden")
+            return True
         if demand != "none" and method != "OPTIONS":
             stale = self.quirk("nonce") and method == "SETUP" and not self.log.get("renewed")
             if stale:
@@ -435,7 +495,11 @@ class Camera:
                 given = ["WWW-Authenticate: " + x for x in self.challenges(demand, stale)]
                 self.reply(cseq, "401 Unauthorized", given)
                 return True
-        if method == "OPTIONS":
+        in_session = headers.get("session", "").split(";")[0] != ""
+        refused = {"454": ("GET_PARAMETER",), "454all": ("GET_PARAMETER", "OPTIONS")}.get(self.quirk("ka"), ())
+        if in_session and method in refused:
+            self.reply(cseq, "454 Session Not Found")
+        elif method == "OPTIONS":
             extra = "" if self.quirk("ka") == "405" else ", GET_PARAMETER, SET_PARAMETER"
             self.reply(cseq, headers=["Public: OPTIONS, DESCRIBE, SETUP, PLAY, TEARDOWN" + extra, "Server: Quirks/1.0"])
         elif method == "DESCRIBE":
@@ -444,6 +508,9 @@ class Camera:
             self.set_up(cseq, url, headers)
         elif method == "PLAY":
             if self.quirk("silent"):
+                return True
+            if self.quirk("sess") == "first" and headers.get("session", "").split(";")[0] != self.first_session:
+                self.reply(cseq, "454 Session Not Found")
                 return True
             if self.quirk("old"):
                 for _ in range(20):
@@ -520,6 +587,7 @@ parser.add_argument("--port", type=int, default=0)
 parser.add_argument("--user", default="admin")
 parser.add_argument("--password", default="s3cret")
 parser.add_argument("--tls", nargs=2, metavar=("CERT", "KEY"))
+parser.add_argument("--aac", metavar="ADTS")
 parser.add_argument("--until-eof", action="store_true")
 parser.add_argument("media", nargs="+")
 arguments = parser.parse_args()
@@ -527,6 +595,7 @@ USER, PASSWORD, SSRC = arguments.user, arguments.password, 0x22345682
 H264 = Media(arguments.media[0])
 H265 = Media(arguments.media[1], True) if len(arguments.media) > 1 else None
 SECOND = Media(arguments.media[2]) if len(arguments.media) > 2 else None
+AAC = adts_frames(open(arguments.aac, "rb").read()) if arguments.aac else None
 
 
 def watch_input():
