@@ -16,6 +16,10 @@ extension CameraConfiguration.Network {
         } catch {
             expect(false, path("url"), error.reason, error.next)
         }
+        expect(
+            transport == .tcp || !url.hasPrefix("rtsps:"), path("transport"),
+            "is \(transport.rawValue): its datagrams would carry the pictures unencrypted, though rtsps:// stands for TLS",
+            "Use tcp, which keeps the pictures in the encrypted connection, or rtsp:// if they may be read on the way")
         if let user {
             expect(
                 Self.isText(user, limit: 64), path("user"),

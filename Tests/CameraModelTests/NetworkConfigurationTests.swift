@@ -73,6 +73,16 @@ import Testing
         #expect(fields(Network(url: url)) == [])
     }
 
+    @Test(arguments: [CameraConfiguration.Network.Transport.udp, .multicast])
+    func `an encrypted address takes no transport that would leave the pictures readable`(
+        transport: CameraConfiguration.Network.Transport
+    ) {
+        #expect(fields(Network(url: "rtsps://cam/1", transport: transport)) == ["transport"])
+        #expect(fields(Network(url: "rtsps://cam/1", transport: .tcp)) == [])
+        #expect(fields(Network(url: "rtsp://cam/1", transport: transport)) == [])
+        #expect(fields(Network(url: "onvif://cam", transport: transport)) == [])
+    }
+
     @Test(arguments: [
         ("", Network.AddressFault.length), ("rtsp://\(String(repeating: "a", count: 2048))", .length),
         ("rtsp://cam/a b", .characters), ("rtsp://cam/\n", .characters), ("rtsp://cam/\u{0}", .characters),
