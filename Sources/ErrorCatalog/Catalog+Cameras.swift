@@ -117,14 +117,14 @@ extension Catalog {
         CatalogEntry(
             code: .accessForbidden, title: "The camera forbids this user the stream",
             cause: "User and password are right, but the account has no right to the stream.",
-            selfHealing: "Tries again every 15 minutes.",
+            selfHealing: "Tries again every 15 minutes; a camera that was away is given 90 s to start up.",
             next: "Give the user the right to view in the camera's own settings", severity: .error,
             messageID: "e21ac3f69f164fbfad05e90037876557"),
         CatalogEntry(
             code: .loginRefused, title: "The camera refuses user or password",
             cause: "The password is wrong, the account is locked, or the clock of the camera is off.",
             selfHealing:
-                "Shows the password twice, then tries again every 15 minutes, because accounts lock; at once with a new password.",
+                "Shows the password twice, and once more to a camera that was just away; then every 15 minutes, because accounts lock, or at once with a new one.",
             next: "Run: watchboxctl camera password ID", severity: .error,
             messageID: "f7ff870061c59b0bc2d3c92b12758a75"),
         CatalogEntry(
@@ -147,15 +147,15 @@ extension Catalog {
             messageID: "3202e19952004b099fd5ca7634aac221"),
         CatalogEntry(
             code: .unsupportedCodec, title: "The camera's video has a codec that cannot be published",
-            cause: "It offers none of H.264, H.265 and MJPEG.",
-            selfHealing: "Tries again every 15 minutes.",
+            cause: "It offers none of H.264, H.265 and MJPEG, or only as SRTP.",
+            selfHealing: "Tries again every 15 minutes; a camera that was away is given 90 s to start up.",
             next: "Choose H.264 or H.265 in the camera's own settings", severity: .error,
             messageID: "cdc4d1d6ad7b4c8f9d579028ef3526db"),
         CatalogEntry(
             code: .noKeyFrame, title: "No picture that a viewer can begin with came from the camera",
             cause:
                 "The stream runs, but no key frame came in time: its key frame distance is too long, or it sends no video.",
-            selfHealing: "Connects again.",
+            selfHealing: "Waits for one for a minute as long as pictures come, then connects again.",
             next: "Set the key frame distance (GOP) in the camera to 1 or 2 seconds", severity: .error,
             messageID: "b2ac0fbf4f524062998bc27cc80b6d82"),
         CatalogEntry(

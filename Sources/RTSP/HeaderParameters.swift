@@ -25,8 +25,10 @@ struct HeaderParameters: Equatable, Sendable {
         items.first { $0.name == name }?.value
     }
 
-    /// Parts between separators that do not stand in quotes.
-    static func split(_ text: some StringProtocol, at separator: UInt8) -> [String] {
+    /// Parts between separators that do not stand in quotes. With a quote that nothing closes, quotes mean nothing.
+    static func split(
+        _ text: some StringProtocol, at separator: UInt8, isQuoting: Bool = true
+    ) -> [String] {
         var parts: [String] = []
         var part: [UInt8] = []
         var isQuoted = false
@@ -36,7 +38,7 @@ struct HeaderParameters: Equatable, Sendable {
                 isEscaped = false
             } else if isQuoted, byte == UInt8(ascii: "\\") {
                 isEscaped = true
-            } else if byte == UInt8(ascii: "\"") {
+            } else if isQuoting, byte == UInt8(ascii: "\"") {
                 isQuoted.toggle()
             } else if byte == separator, !isQuoted {
                 parts.append(String(decoding: part, as: UTF8.self))
@@ -45,6 +47,7 @@ struct HeaderParameters: Equatable, Sendable {
             }
             part.append(byte)
         }
+        guard !isQuoted else { return split(text, at: separator, isQuoting: false) }
         parts.append(String(decoding: part, as: UTF8.self))
         return parts
     }

@@ -19,6 +19,8 @@ public enum RTSPFailure: Error, Equatable, Sendable {
     case transportRefused
     /// The description offers no media that is taken; `offered` are the encodings.
     case noSupportedMedia(offered: [String])
+    /// The video is offered as SRTP (RFC 3711), which is not taken; `profile` is what the description says: `RTP/SAVP`, …
+    case encryptedMedia(profile: String)
     /// A redirect to another host, which is not followed: it would get the camera's credentials.
     case redirectElsewhere(host: String)
     /// Another status.
@@ -54,6 +56,8 @@ extension RTSPFailure: CustomStringConvertible {
                 + (seconds.map { "; it asks to wait \($0) s" } ?? "")
         case .transportRefused: "the camera does not offer this transport"
         case .noSupportedMedia(let offered): "the camera offers no video that can be taken (\(Self.list(offered)))"
+        case .encryptedMedia(let profile):
+            "the camera offers its video only as SRTP (\(profile)), encrypted packets that are not taken"
         case .redirectElsewhere(let host): "the camera sends its viewers to another host, \(host)"
         case .refused(let method, let status, let reason):
             "the camera refuses \(method): \(status)\(reason.isEmpty ? "" : " ")\(reason)"

@@ -67,7 +67,8 @@ extension RTSPSession {
 
     private mutating func noteSession(_ message: RTSPMessage) {
         guard let session = message.header("session").flatMap({ SessionHeader($0) }) else { return }
-        // Some cameras give another one with each SETUP and know the newest only.
+        // Some cameras give another one with each SETUP and know the newest only; a few, the first only.
+        firstSessionID = firstSessionID ?? session.identifier
         sessionID = session.identifier
         facts.sessionTimeout = session.timeout ?? facts.sessionTimeout
     }
@@ -99,6 +100,11 @@ extension RTSPSession {
             if !selection.contains(index), !found.media[index].isBackChannel { selection.append(index) }
         }
         guard !selection.isEmpty else {
+            // What is encrypted as such is refused for that, whatever its coding.
+            if let medium = found.media.first(where: { $0.kind == "video" && $0.isSRTP }) {
+                fail(.encryptedMedia(profile: shown(medium.protocolName, limit: 32)), at: now, &actions)
+                return
+            }
             let offered = found.media.filter { $0.kind == "video" }.flatMap(\.formats).map(\.encoding)
             let names = offered.filter { !$0.isEmpty }.map { shown($0, limit: 32) }
             fail(.noSupportedMedia(offered: Array(names.prefix(16))), at: now, &actions)

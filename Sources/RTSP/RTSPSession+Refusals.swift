@@ -17,13 +17,18 @@ extension RTSPSession {
         switch status {
         case 401: logIn(request, message, at: now, &actions)
         case 403: fail(.forbidden, at: now, &actions)
+        case 454 where method == "PLAY" && firstSessionID != nil && firstSessionID != sessionID:
+            // Of several sessions it counts the first one, and not the newest (H264DVR 1.0).
+            sessionID = firstSessionID
+            play(at: now, &actions)
         case 404, 410: fail(.noSuchStream, at: now, &actions)
         case 453, 503:
             let seconds = message.header("retry-after").flatMap { CameraText.number($0, as: Int.self) }
             fail(.busy(status: status, retryAfterSeconds: seconds.map { min($0, 86_400) }), at: now, &actions)
         case 457 where method == "PLAY" && !request.request.headers.isEmpty:
             // No range is valid for a camera that is live and says so.
-            play(withRange: false, at: now, &actions)
+            playsWithRange = false
+            play(at: now, &actions)
         case 461: fail(.transportRefused, at: now, &actions)
         case 300..<400: redirect(from: method, status: status, message, at: now, &actions)
         default: fail(.refused(method: method, status: status, reason: shown(reason, limit: 80)), at: now, &actions)
@@ -36,14 +41,15 @@ extension RTSPSession {
         return media[selection[place]].kind != "video" && selection.contains { media[$0].kind == "video" }
     }
 
-    /// A session that is alive stays so, unless the camera says that there is none.
+    /// A session that is alive stays so. 454 ends it only where no media come any more: some cameras answer it to every
+    /// keep-alive (`themactep/thingino-firmware#490`).
     mutating func keepAliveRefused(
         _ request: Outstanding, status: Int, reason: String, _ message: RTSPMessage, at now: UInt64,
         _ actions: inout [Action]
     ) {
         switch status {
         case 401: keepAliveLoginRefused(request, message, at: now, &actions)
-        case 454:
+        case 454 where mediaAt.map({ now >= $0 + Self.mediaPatience }) ?? true:
             let failure = RTSPFailure.refused(
                 method: request.request.method, status: status, reason: shown(reason, limit: 80))
             sessionID = nil

@@ -30,7 +30,7 @@ extension RTSPSession {
     /// Sets up the medium at this place of the selection, or plays when there is none left.
     mutating func setUp(_ place: Int, at now: UInt64, _ actions: inout [Action]) {
         guard place < selection.count else {
-            play(withRange: true, at: now, &actions)
+            play(at: now, &actions)
             return
         }
         switch configuration.transport {
@@ -64,11 +64,11 @@ extension RTSPSession {
         return configuration.url.resolving(control: control, base: base).description
     }
 
-    mutating func play(withRange: Bool, at now: UInt64, _ actions: inout [Action]) {
+    mutating func play(at now: UInt64, _ actions: inout [Action]) {
         step = .play
         let range = RTSPMessage.Header(name: "Range", value: "npt=0.000-")
         let request = OutgoingRequest(
-            method: "PLAY", url: aggregate.description, headers: withRange ? [range] : [])
+            method: "PLAY", url: aggregate.description, headers: playsWithRange ? [range] : [])
         send(request, at: now, &actions)
     }
 

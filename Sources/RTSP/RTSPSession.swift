@@ -44,6 +44,8 @@ public struct RTSPSession: Sendable {
     static let mostServerRequests = 32
     /// Seconds that a session lives without a request when the camera does not say (RFC 2326 §12.37).
     static let defaultTimeout = 60
+    /// Nanoseconds: media that came so long ago still flow. Cameras at low rates send a picture a second.
+    static let mediaPatience: UInt64 = 3_000_000_000
 
     let configuration: Configuration
     let userAgent: String
@@ -53,6 +55,8 @@ public struct RTSPSession: Sendable {
     var cseq: UInt32 = 0
     var outstanding: [Outstanding] = []
     var sessionID: String?
+    /// Of the first SETUP.
+    var firstSessionID: String?
     var description: SessionDescription?
     /// What DESCRIBE's answer named as the base of controls.
     var base: String?
@@ -62,6 +66,10 @@ public struct RTSPSession: Sendable {
     /// Of UDP: the ports of the medium that is set up.
     var clientPorts: (rtp: UInt16, rtcp: UInt16) = (0, 0)
     var tracks: [Track] = []
+    /// When the newest packet of a medium came.
+    var mediaAt: UInt64?
+    /// Whether PLAY says where to begin.
+    var playsWithRange = true
     var setUpDeadline: UInt64 = 0
     var keepAliveAt: UInt64 = 0
     var getParameterWorks = false
@@ -118,7 +126,7 @@ public struct RTSPSession: Sendable {
         do throws(RTSPFailure) {
             while step != .over, let item = try reader.next(&input) {
                 switch item {
-                case .frame(let channel, let payload): takeFrame(channel, payload, &actions)
+                case .frame(let channel, let payload): takeFrame(channel, payload, at: now, &actions)
                 case .message(let message): take(message, at: now, &actions)
                 }
             }
@@ -139,6 +147,11 @@ public struct RTSPSession: Sendable {
         let method = step == .playing ? nil : outstanding.first?.request.method
         step = .over
         return [.failed(isForeign ? .notRTSP : .closed(method: method))]
+    }
+
+    /// A packet of a medium came beside the connection, as datagrams do.
+    public mutating func mediaArrived(at now: UInt64) {
+        mediaAt = max(mediaAt ?? 0, now)
     }
 
     /// The answer to `.needsPorts`.
@@ -187,12 +200,15 @@ public struct RTSPSession: Sendable {
 
     // MARK: Media
 
-    private mutating func takeFrame(_ channel: UInt8, _ payload: ArraySlice<UInt8>, _ actions: inout [Action]) {
+    private mutating func takeFrame(
+        _ channel: UInt8, _ payload: ArraySlice<UInt8>, at now: UInt64, _ actions: inout [Action]
+    ) {
         let owner = reader.owners[Int(channel)]
         guard owner >= 0 else {
             facts.unknownChannelPackets += 1
             return
         }
+        if owner & 1 == 0 { mediaArrived(at: now) }
         if step != .playing { facts.earlyPackets += 1 }
         actions.append(.media(index: Int(owner >> 1), isControl: owner & 1 == 1, payload))
     }

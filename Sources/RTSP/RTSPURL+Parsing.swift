@@ -78,7 +78,7 @@ extension RTSPURL {
     /// The address that a request for a whole presentation or for one of its media goes to (RFC 2326 §C.1.1).
     ///
     /// As cameras expect it and most clients do it, a relative `control` is put behind the base with a slash between them,
-    /// query or not; RFC 3986 would drop the base's last segment.
+    /// query or not; RFC 3986 would drop the base's last segment. A `control` that is a query follows the base as it stands.
     /// - Parameters:
     ///   - control: the attribute of the session description; nil, empty and `*` mean the base itself.
     ///   - base: what Content-Base or Content-Location said; this address takes its place when it is missing or unusable.
@@ -92,7 +92,7 @@ extension RTSPURL {
         }
         var path = root.path
         let joins = path.hasSuffix("/") || encoded.hasPrefix("/") || encoded.hasPrefix("?")
-        if path.hasSuffix("/"), encoded.hasPrefix("/") || encoded.hasPrefix("?") { path.removeLast() }
+        if path.hasSuffix("/"), encoded.hasPrefix("/") { path.removeLast() }
         path += (joins ? "" : "/") + encoded
         guard path.utf8.count <= Self.longest else { return root }
         if !path.hasPrefix("/") { path = "/" + path }

@@ -31,9 +31,13 @@ private struct DescriptionDraft {
     var connection: String?
     var media: [MediaDraft] = []
 
+    /// Parameters that stand under another medium than the one whose payload type they name.
+    private var strays: [UInt8: [String: String]] = [:]
+
     var description: SessionDescription {
         SessionDescription(
-            name: name, control: control, media: media.map { $0.media(connection: connection, direction: direction) })
+            name: name, control: control,
+            media: media.map { $0.media(connection: connection, direction: direction, strays: strays) })
     }
 
     mutating func add(_ type: UInt8, _ value: String) {
@@ -58,7 +62,18 @@ private struct DescriptionDraft {
         let name = CameraText.trimmed(halves[0]).lowercased()
         let value = halves.count > 1 ? CameraText.trimmed(halves[1]) : ""
         if let last = media.indices.last {
-            media[last].addAttribute(name, value)
+            guard name == "fmtp" else {
+                media[last].addAttribute(name, value)
+                return
+            }
+            guard let found = MediaDraft.parameters(value) else { return }
+            if media[last].names(found.type) {
+                media[last].add(found.items, to: found.type)
+            } else if strays.count < MediaDraft.mostFormats, strays[found.type] == nil {
+                strays[found.type] = Dictionary(
+                    found.items.prefix(MediaDraft.mostParameters).map { ($0.name, $0.value) },
+                    uniquingKeysWith: { $1 })
+            }
         } else if name == "control" {
             control = control ?? value
         } else if let direction = SessionDescription.Direction(attribute: name) {
@@ -77,8 +92,8 @@ private struct DescriptionDraft {
 }
 
 private struct MediaDraft {
-    private static let mostFormats = 32
-    private static let mostParameters = 64
+    static let mostFormats = 32
+    static let mostParameters = 64
 
     var connection: String?
     private var kind: String
@@ -126,7 +141,6 @@ private struct MediaDraft {
         switch name {
         case "control": control = control ?? value
         case "rtpmap": addMapping(value)
-        case "fmtp": addParameters(value)
         case "framerate", "x-framerate":
             if let rate = Double(value), rate.isFinite, rate > 0, rate <= 1000 { frameRate = rate }
         default: direction = SessionDescription.Direction(attribute: name) ?? direction
@@ -148,19 +162,24 @@ private struct MediaDraft {
         )
     }
 
-    /// `96 packetization-mode=1;sprop-parameter-sets=…,…`.
-    private mutating func addParameters(_ value: String) {
+    /// `96 packetization-mode=1;sprop-parameter-sets=…,…`; nil when it names no payload type.
+    static func parameters(_ value: String) -> (type: UInt8, items: [HeaderParameters.Parameter])? {
         let words = value.split(maxSplits: 1, whereSeparator: { $0 == " " || $0 == "\t" })
-        guard words.count == 2, let type = Self.payloadType(words[0]), payloadTypes.contains(type) else { return }
+        guard words.count == 2, let type = payloadType(words[0]) else { return nil }
+        return (type, HeaderParameters(words[1]).items)
+    }
+
+    func names(_ type: UInt8) -> Bool { payloadTypes.contains(type) }
+
+    mutating func add(_ items: [HeaderParameters.Parameter], to type: UInt8) {
         var known = parameters[type] ?? [:]
-        for item in HeaderParameters(words[1]).items where known.count < Self.mostParameters {
-            known[item.name] = item.value
-        }
+        for item in items where known.count < Self.mostParameters { known[item.name] = item.value }
         parameters[type] = known
     }
 
     func media(
-        connection session: String?, direction sessionDirection: SessionDescription.Direction
+        connection session: String?, direction sessionDirection: SessionDescription.Direction,
+        strays: [UInt8: [String: String]]
     ) -> SessionDescription.Media {
         let formats = payloadTypes.map { type in
             let fixed = Self.staticFormats[type]
@@ -168,7 +187,7 @@ private struct MediaDraft {
             return SessionDescription.Format(
                 payloadType: type, encoding: mapping?.encoding ?? fixed?.0 ?? "",
                 clockRate: mapping?.clockRate ?? fixed?.1 ?? (kind == "video" ? 90_000 : 8000),
-                channels: mapping?.channels ?? fixed?.2 ?? 1, parameters: parameters[type] ?? [:])
+                channels: mapping?.channels ?? fixed?.2 ?? 1, parameters: parameters[type] ?? strays[type] ?? [:])
         }
         return SessionDescription.Media(
             kind: kind, port: port, protocolName: protocolName, formats: formats, control: control,

@@ -66,6 +66,9 @@ public struct SessionDescription: Equatable, Sendable {
             self.bandwidth = bandwidth
         }
 
+        /// Encrypted packets: SRTP (RFC 3711), with keys by the description or by DTLS.
+        public var isSRTP: Bool { protocolName.uppercased().contains("RTP/SAVP") }
+
         /// Sound that the camera wants to get (ONVIF streaming specification, back channel); never set up. Cameras that
         /// write `sendonly` for the whole session mean what they send themselves.
         public var isBackChannel: Bool { kind == "audio" && direction == .sendOnly && hasOwnDirection }

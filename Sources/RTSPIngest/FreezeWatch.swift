@@ -2,13 +2,16 @@
 /// count.
 ///
 /// Three seconds without a packet are a freeze at usual rates; at low ones it is three pictures and two seconds. A camera
-/// that sends in bursts is learned. No input or output: instants are CLOCK_MONOTONIC, nanoseconds.
+/// that sends in bursts is learned. Whole pictures that wait for a key frame are life as well, up to the longest distance
+/// of key frames that is known of cameras. No input or output: instants are CLOCK_MONOTONIC, nanoseconds.
 public struct FreezeWatch: Equatable, Sendable {
     public enum Finding: Equatable, Sendable {
         /// Nothing came since PLAY was answered.
         case silent
         /// Something comes, but no picture that a viewer can begin with; or none any more since a part of one was lost.
-        case noKeyFrame
+        ///
+        /// - Parameter seconds: for how long.
+        case noKeyFrame(seconds: Int)
         /// It ran, and stopped.
         case frozen
     }
@@ -17,6 +20,11 @@ public struct FreezeWatch: Equatable, Sendable {
     /// Of the last packet of the pictures' track.
     private var packetAt: UInt64?
     private var pictureAt: UInt64?
+    /// Of the newest whole picture that was left out, because it is of no use before the next key frame.
+    private var skippedAt: UInt64?
+    private var keyFrameAt: UInt64?
+    /// The longest distance of two key frames; 0 before the second one.
+    private var knownGroup: UInt64 = 0
     /// Nanoseconds between pictures, from their arrivals, the newest last.
     private var gaps: [UInt64] = []
     /// The longest of this minute and of the minute before.
@@ -33,8 +41,11 @@ public struct FreezeWatch: Equatable, Sendable {
     static let mostPictures: UInt64 = 3
     /// What bursts can make of the limit at most.
     static let longestBurst: UInt64 = 5_500_000_000
-    /// From PLAY to the first key frame, and from a loss to the next one: one group of pictures.
-    public static let longestGroup: UInt64 = 10_000_000_000
+    /// From PLAY to the first key frame, and from a loss to the next one: one group of pictures. While nothing whole comes,
+    /// and where the camera was seen to have short ones.
+    public static let usualGroup: UInt64 = 10_000_000_000
+    /// The same while whole pictures come, of which the next one may be it: a minute ("smart" codecs), and some.
+    public static let longestGroup: UInt64 = 66_000_000_000
     private static let window = 16
     private static let memory: UInt64 = 60_000_000_000
     /// A rate below one picture a minute is none.
@@ -51,8 +62,18 @@ public struct FreezeWatch: Equatable, Sendable {
         packetAt = max(packetAt ?? 0, now)
     }
 
+    /// A whole picture came that is left out: it needs a key frame before it.
+    public mutating func pictureSkipped(at now: UInt64) {
+        skippedAt = max(skippedAt ?? 0, now)
+        packetAt = max(packetAt ?? 0, now)
+    }
+
     /// A whole picture that goes out.
-    public mutating func pictureArrived(at now: UInt64) {
+    public mutating func pictureArrived(at now: UInt64, isKeyFrame: Bool = false) {
+        if isKeyFrame {
+            if let keyFrameAt, now > keyFrameAt { knownGroup = max(knownGroup, now - keyFrameAt) }
+            keyFrameAt = max(keyFrameAt ?? 0, now)
+        }
         if let pictureAt, now > pictureAt {
             let gap = now - pictureAt
             gaps.append(min(gap, Self.longestInterval))
@@ -85,21 +106,47 @@ public struct FreezeWatch: Equatable, Sendable {
         return max(least, slow, burst)
     }
 
+    /// Nanoseconds from PLAY, or from the last picture that went out, to the next one: with whole pictures that wait for a
+    /// key frame, and without.
+    private var groups: (waiting: UInt64, other: UInt64) {
+        // Slow cameras have slow groups as well.
+        let least = max(Self.usualGroup, limit)
+        guard knownGroup > 0 else { return (max(Self.longestGroup, least), least) }
+        let known = min(knownGroup, Self.longestGroup / 2) &* 2
+        return (max(known, least), least)
+    }
+
+    /// Until when pictures may fail to go out. Nil: nothing came yet.
+    private var groupDeadline: UInt64? {
+        guard packetAt != nil else { return nil }
+        let base = pictureAt ?? began
+        let (waiting, other) = groups
+        guard let skippedAt, skippedAt >= base else { return base &+ other }
+        // With the last whole picture ends what it promised.
+        return min(base &+ waiting, max(base &+ other, skippedAt &+ limit))
+    }
+
+    /// A key frame is waited for, for longer than usual.
+    public func isWaitingLong(at now: UInt64) -> Bool {
+        guard let skippedAt else { return false }
+        let base = pictureAt ?? began
+        return skippedAt >= base && now >= base &+ Self.usualGroup
+    }
+
     /// What is wrong at this instant; nil: nothing.
     public func finding(at now: UInt64) -> Finding? {
-        guard let packetAt else { return now >= began &+ Self.longestGroup ? .silent : nil }
-        // Slow cameras have slow groups as well.
-        let group = max(Self.longestGroup, limit)
-        guard let pictureAt else { return now >= began &+ group ? .noKeyFrame : nil }
-        if now >= packetAt &+ limit { return .frozen }
-        return now >= pictureAt &+ group ? .noKeyFrame : nil
+        guard let packetAt, let groupDeadline else {
+            return now >= began &+ Self.usualGroup ? .silent : nil
+        }
+        if pictureAt != nil || skippedAt != nil, now >= packetAt &+ limit { return .frozen }
+        guard now >= groupDeadline else { return nil }
+        return .noKeyFrame(seconds: Int(clamping: (now &- (pictureAt ?? began)) / 1_000_000_000))
     }
 
     /// When `finding` is to be asked again at the latest, if nothing comes.
     public var nextDeadline: UInt64 {
-        guard let packetAt else { return began &+ Self.longestGroup }
-        let group = max(Self.longestGroup, limit)
-        guard let pictureAt else { return began &+ group }
-        return min(packetAt &+ limit, pictureAt &+ group)
+        guard let packetAt, let groupDeadline else { return began &+ Self.usualGroup }
+        guard pictureAt != nil || skippedAt != nil else { return groupDeadline }
+        return min(packetAt &+ limit, groupDeadline)
     }
 }

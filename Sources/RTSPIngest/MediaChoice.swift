@@ -158,13 +158,19 @@ struct MediaSelection: Equatable, Sendable {
         )
     }
 
-    /// NAL units in Base64, separated by commas; what is none is left out.
+    /// NAL units in Base64, separated by commas; what is none is left out. Cameras put quotes into the middle, and start
+    /// codes before and behind a unit (`scottlamb/moonfire-nvr#213`).
     static func sets(_ text: String?) -> [[UInt8]] {
         guard let text else { return [] }
-        return text.split(separator: ",").prefix(16).compactMap { part in
-            var base64 = part.filter { !$0.isWhitespace && $0 != "=" }
+        return text.split(separator: ",").prefix(16).flatMap { part -> [[UInt8]] in
+            var base64 = part.filter { !$0.isWhitespace && $0 != "=" && $0 != "\"" }
             base64 += String(repeating: "=", count: (4 - base64.utf8.count % 4) % 4)
-            return Data(base64Encoded: base64).map { [UInt8]($0) }
+            guard let data = Data(base64Encoded: base64), !data.isEmpty else { return [] }
+            let bytes = [UInt8](data)
+            // Behind a start code that it may lack, it is a byte stream.
+            let hasCode = bytes.starts(with: [0, 0, 1]) || bytes.starts(with: [0, 0, 0, 1])
+            let units = AnnexB.units(in: hasCode ? bytes[...] : ([0, 0, 1] + bytes)[...])
+            return units.prefix(16).map { Array($0) }
         }
     }
 

@@ -32,6 +32,10 @@ struct PullFault: Error, Equatable, Sendable {
         self.redirect = redirect
     }
 
+    /// Ends nothing: it is told while the next key frame is waited for.
+    static let longGroup = PullFault(
+        .noKeyFrame, "the camera's pictures come, and a key frame to begin with is waited for: they are far apart")
+
     /// For the status; commands name the camera.
     func sentence(for camera: String) -> String {
         let words = next.split(separator: " ", omittingEmptySubsequences: false).map { word in
@@ -48,16 +52,22 @@ extension PullFault {
         case .loginNeeded: self.init(.loginNeeded, what, ending: .person)
         case .loginRefused: self.init(.loginRefused, what, ending: .loginRefused)
         case .loginUnsupported, .basicNotAllowed: self.init(.loginUnsupported, what, ending: .person)
-        case .forbidden: self.init(.accessForbidden, what, ending: .person)
+        case .forbidden: self.init(.accessForbidden, what, ending: .unready)
         case .noSuchStream: self.init(.noSuchStream, what, mayHaveMoved: true)
         case .busy(_, let seconds): self.init(.cameraBusy, what, ending: .busy(seconds: seconds))
         case .transportRefused: self.init(.transportRefused, what, isTransport: true)
-        case .noSupportedMedia: self.init(.unsupportedCodec, what, ending: .person)
+        case .noSupportedMedia: self.init(.unsupportedCodec, what, ending: .unready)
+        case .encryptedMedia:
+            // Switched off in the camera, it comes by itself.
+            self.init(
+                .unsupportedCodec, what,
+                next: "Take ?enableSrtp out of the address, or switch SRTP off in the camera; rtsps:// encrypts as well"
+            )
         case .redirectElsewhere: self.init(.streamRedirected, what, mayHaveMoved: true)
         case .refused, .malformed, .tooLong: self.init(.cameraProtocol, what)
         case .notRTSP: self.init(.notRTSP, what, mayHaveMoved: true)
         case .timeout: self.init(.cameraTimeout, what)
-        case .closed: self.init(.cameraUnreachable, what)
+        case .closed: self.init(.cameraUnreachable, what, ending: .away)
         }
     }
 
@@ -68,7 +78,8 @@ extension PullFault {
             return
         }
         switch error {
-        case .unreachable, .connectTimedOut, .connectionLost: self.init(.cameraUnreachable, what, mayHaveMoved: true)
+        case .unreachable, .connectTimedOut, .connectionLost:
+            self.init(.cameraUnreachable, what, ending: .away, mayHaveMoved: true)
         case .timedOut: self.init(.cameraTimeout, what)
         case .tlsFailed: self.init(.cameraCertificate, what)
         case .invalidURL, .plainHTTPRefused, .invalidHeader, .malformedResponse, .responseTooLarge, .cancelled,
@@ -80,7 +91,7 @@ extension PullFault {
     init(_ error: ONVIFError) {
         let what = "\(error)"
         switch error {
-        case .unreachable: self.init(.cameraUnreachable, what, mayHaveMoved: true)
+        case .unreachable: self.init(.cameraUnreachable, what, ending: .away, mayHaveMoved: true)
         case .timedOut: self.init(.cameraTimeout, what, mayHaveMoved: true)
         case .notONVIF:
             self.init(
@@ -93,7 +104,7 @@ extension PullFault {
                 next: "Many cameras keep ONVIF users apart from others: create one there. "
                     + "Then run: watchboxctl camera password ID",
                 ending: .loginRefused)
-        case .forbidden: self.init(.accessForbidden, what, ending: .person)
+        case .forbidden: self.init(.accessForbidden, what, ending: .unready)
         case .notSupported, .fault, .invalidRequest: self.init(.cameraRefuses, what)
         case .malformed, .cancelled, .unavailable: self.init(.cameraProtocol, what)
         case .certificateChanged: self.init(.certificateChanged, what, ending: .person, mayHaveMoved: true)
@@ -107,12 +118,12 @@ extension PullFault {
             self.init(
                 hasSound ? .noKeyFrame : .streamFrozen,
                 "the camera began its stream, and no \(hasSound ? "picture, only sound," : "packet") came within "
-                    + "\(FreezeWatch.longestGroup / 1_000_000_000) s", ending: .stalled)
-        case .noKeyFrame:
+                    + "\(FreezeWatch.usualGroup / 1_000_000_000) s", ending: .stalled)
+        case .noKeyFrame(let seconds):
             self.init(
                 .noKeyFrame,
-                "the stream runs, and no picture that a viewer can begin with came within "
-                    + "\(FreezeWatch.longestGroup / 1_000_000_000) s", ending: .stalled)
+                "the stream runs, and no picture that a viewer can begin with came within \(seconds) s",
+                ending: .stalled)
         case .frozen:
             self.init(.streamFrozen, "the camera's pictures stopped though its connection stands", ending: .stalled)
         }

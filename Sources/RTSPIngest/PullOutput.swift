@@ -25,6 +25,8 @@ final class PullOutput {
     private var connectBegan: UInt64 = 0
     private var playBegan: UInt64?
     private var hasKeyFrame = false
+    /// The newest picture that a viewer can begin with is a recovery point.
+    private var hasIntraRefresh = false
     private var captured: UInt64 = 0
     private var rate = RateMeter()
     private var latency: UInt64?
@@ -106,6 +108,7 @@ final class PullOutput {
         codec = choice.kind
         captured &+= 1
         rate.took(times.decode)
+        if coded.isKeyFrame { hasIntraRefresh = coded.isRecoveryPoint }
         if coded.isKeyFrame, !hasKeyFrame {
             hasKeyFrame = true
             firstKeyFrame = Double(now &- connectBegan) / 1e6
@@ -223,7 +226,9 @@ final class PullOutput {
                 statistics.isHardwareEncoder = false
             } else {
                 statistics.encoder = "passthrough"
-                statistics.encoderReason = "the camera codes \(codec.rawValue) itself"
+                statistics.encoderReason =
+                    "the camera codes \(codec.rawValue) itself"
+                    + (hasIntraRefresh ? ", without key frames (intra refresh): viewers begin at recovery points" : "")
                 statistics.isHardwareEncoder = nil
             }
         }

@@ -1,10 +1,23 @@
 internal import CameraModel
 internal import ONVIF
 internal import ONVIFClient
+internal import Synchronization
 
 extension SharedState {
     private static let mostEvents = 32
     private static let longestText = 256
+
+    /// Nil without ONVIF.
+    func followEvents() -> Task<Void, Never>? {
+        guard let device = device.withLock({ $0 }) else { return nil }
+        return Task {
+            for await event in device.device.events() {
+                // What was so when the subscription began did not happen now.
+                guard event.operation != .initialized else { continue }
+                note(event)
+            }
+        }
+    }
 
     func note(_ event: EventNotification) {
         let realtime = Monotonic.wall / 1000
@@ -19,5 +32,18 @@ extension SharedState {
                 network.events.removeFirst(network.events.count - Self.mostEvents)
             }
         }
+    }
+}
+
+extension NetworkStatistics.State {
+    init(_ state: PullSupervision.State) {
+        self =
+            switch state {
+            case .connecting: .connecting
+            case .live: .live
+            case .stalled: .stalled
+            case .waiting: .waiting
+            case .refused: .refused
+            }
     }
 }

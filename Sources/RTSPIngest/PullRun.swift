@@ -35,6 +35,7 @@ final class PullRun {
     /// Until the next one comes.
     private var isKeyFrameWanted = false
     private var hasToldBuffer = false
+    private var isLongGroupTold = false
     private var selection: MediaSelection?
     private var profile: String?
     /// Of the ones that were looked at.
@@ -182,6 +183,9 @@ final class PullRun {
     }
 
     private func pull(_ url: RTSPURL, followsRedirect: Bool) throws(PullFault) {
+        if url.isSecure, transport != .tcp {
+            useTCP(because: PullFault(.transportRefused, "datagrams beside rtsps:// would carry pictures unencrypted"))
+        }
         var options = StreamPull.Options(url: url)
         options.credentials = network.user.flatMap { user in
             password.map { RTSPCredentials(user: user, password: $0) }
@@ -246,6 +250,7 @@ final class PullRun {
             }
             output.took(choice, unit, at: now)
         case .needsKeyFrame: isKeyFrameWanted = true
+        case .lacksKeyFrame: tellOfLongGroup()
         case .ticked:
             if let pull { count(pull) }
             output.applyWishes { self.isKeyFrameWanted = true }
@@ -264,6 +269,20 @@ final class PullRun {
         tell(ofBuffer: pull.receiveBuffer)
     }
 
+    /// A wait with an end in sight: key frames of some cameras are a minute apart.
+    private func tellOfLongGroup() {
+        progressed()
+        guard !isLongGroupTold else { return }
+        isLongGroupTold = true
+        let fault = PullFault.longGroup
+        logger.notice("\(fault.sentence(for: camera))", metadata: ["code": "\(fault.code)"])
+        state.change { statistics, _ in
+            statistics.state = .waiting
+            statistics.reason = fault.sentence(for: camera)
+            statistics.code = fault.code
+        }
+    }
+
     /// Where less can wait than a camera sends at once, datagrams are lost.
     private func tell(ofBuffer given: Int?) {
         guard let given, given < DatagramPair.wantedBuffer, !hasToldBuffer else { return }
@@ -279,7 +298,8 @@ final class PullRun {
     private func pictureArrived(_ events: inout Task<Void, Never>?, at now: UInt64) {
         let before = supervision.state
         supervision.pictureArrived(at: now)
-        guard before != .live else { return }
+        guard before != .live || isLongGroupTold else { return }
+        isLongGroupTold = false
         // What brought pictures is worth being kept over a power cut.
         remember()
         if transport != .tcp { hasTransportWorked = true }
@@ -301,8 +321,9 @@ final class PullRun {
         guard !state.wakeup.isStopped else { return }
         let now = Monotonic.now
         let wasLive = supervision.state == .live
+        isLongGroupTold = false
         if fault.ending == .stalled { supervision.stalled(at: now) }
-        if fault.mayHaveMoved || fault.ending == .person { finder?.mistrust() }
+        if fault.mayHaveMoved || fault.ending == .person || fault.ending == .unready { finder?.mistrust() }
         supervision.ended(fault.ending, at: now)
         if fault != told {
             told = fault
@@ -329,15 +350,7 @@ final class PullRun {
     }
 
     private func followEvents() -> Task<Void, Never>? {
-        guard network.events, let device = state.device.withLock({ $0 }) else { return nil }
-        let state = state
-        return Task {
-            for await event in device.device.events() {
-                // What was so when the subscription began did not happen now.
-                guard event.operation != .initialized else { continue }
-                state.note(event)
-            }
-        }
+        network.events ? state.followEvents() : nil
     }
 
     // MARK: - Statistics
@@ -351,14 +364,7 @@ final class PullRun {
             network.connections = supervision.connections
             network.stalls = supervision.stalls
             network.nextAttemptSeconds = pause.map { (Double($0) / 1e8).rounded() / 10 }
-            network.state =
-                switch supervision.state {
-                case .connecting: .connecting
-                case .live: .live
-                case .stalled: .stalled
-                case .waiting: .waiting
-                case .refused: .refused
-                }
+            network.state = .init(supervision.state)
         }
         output.publish()
     }

@@ -1,4 +1,5 @@
 internal import Cryptography
+internal import Glibc
 internal import RTP
 internal import RTSP
 
@@ -26,6 +27,8 @@ extension StreamPull {
         case unit(MediaChoice, MediaTrack.Unit)
         /// Pictures are left out until a key frame comes; again each half second until it does.
         case needsKeyFrame
+        /// Pictures come, and for longer than usual none that a viewer can begin with; again each half second.
+        case lacksKeyFrame
         /// Each half second, for counting.
         case ticked
     }
@@ -59,6 +62,11 @@ extension StreamPull {
         configuration.followsRedirect = options.followsRedirect
         configuration.keepsAliveWithOptions = options.keepsAliveWithOptions
         return RTSPSession(configuration)
+    }
+
+    static func sleep(_ nanoseconds: UInt64) {
+        var time = timespec(tv_sec: 0, tv_nsec: Int(min(nanoseconds, 999_999_999)))
+        nanosleep(&time, nil)
     }
 
     static func randomText(_ count: Int) -> String {

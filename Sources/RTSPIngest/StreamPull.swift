@@ -25,6 +25,7 @@ final class StreamPull {
     private var watch: FreezeWatch?
     private var playedAt: UInt64?
     private var needsKeyFrame = false
+    private var skippedPictures: UInt64 = 0
     private var hasMore = false
     private var pace = ReadPace()
     /// The socket's low-water mark, as it was set.
@@ -194,11 +195,6 @@ final class StreamPull {
         setsockopt(connection.descriptor, SOL_SOCKET, SO_RCVLOWAT, &mark, socklen_t(MemoryLayout<Int32>.size))
     }
 
-    private static func sleep(_ nanoseconds: UInt64) {
-        var time = timespec(tv_sec: 0, tv_nsec: Int(min(nanoseconds, 999_999_999)))
-        nanosleep(&time, nil)
-    }
-
     // MARK: - Packets
 
     private func received(_ bytes: ArraySlice<UInt8>, media: Int, isControl: Bool, at now: UInt64) {
@@ -215,7 +211,7 @@ final class StreamPull {
         let choice = tracks[place].choice
         for unit in units {
             if choice.kind.isVideo {
-                watch?.pictureArrived(at: now)
+                watch?.pictureArrived(at: now, isKeyFrame: unit.coded.isKeyFrame)
                 pace.pictureEnded(at: now)
             }
             handle(.unit(choice, unit), now)
@@ -251,7 +247,7 @@ final class StreamPull {
         if isEnded {
             isSessionOver = true
             try perform(session.connectionClosed(at: now), at: now)
-            throw PullFault(.cameraUnreachable, "the camera closed the connection")
+            throw PullFault(.cameraUnreachable, "the camera closed the connection", ending: .away)
         }
     }
 
@@ -262,6 +258,7 @@ final class StreamPull {
                 var left = 2048
                 while left > 0, let count = pair.receive(isControl: isControl, into: &buffer) {
                     left -= 1
+                    if !isControl { session.mediaArrived(at: now) }
                     received(buffer[0..<count], media: tracks[place].choice.index, isControl: isControl, at: now)
                 }
             }
@@ -285,6 +282,7 @@ final class StreamPull {
             tickedAt = now
             // What was asked for may not have been heard.
             if needsKeyFrame { handle(.needsKeyFrame, now) }
+            if watch?.isWaitingLong(at: now) == true { handle(.lacksKeyFrame, now) }
             handle(.ticked, now)
         }
     }
@@ -311,7 +309,12 @@ final class StreamPull {
     private func judge(at now: UInt64) throws(PullFault) {
         guard let playedAt, let video else { return }
         let last = video.rtp.statistics.lastPacket
-        if let last { watch?.packetArrived(at: last) }
+        if let last {
+            watch?.packetArrived(at: last)
+            let skipped = video.rtp.statistics.skipped
+            if skipped != skippedPictures { watch?.pictureSkipped(at: last) }
+            skippedPictures = skipped
+        }
         if video.datagrams != nil, last == nil, now >= playedAt &+ Self.datagramPatience,
             tracks.allSatisfy({ $0.rtp.statistics.lastPacket == nil })
         {

@@ -218,16 +218,20 @@ final class StreamTestRun: Sendable {
         case .udp: options.transport = .udp
         case .multicast: options.transport = .multicast
         }
+        // As the stream does it.
+        if url.isSecure { options.transport = .tcp }
         options.audio = subject.network.audio
         options.allowsBasic = subject.network.allowsBasic
         options.pin = pin
         options.followsRedirect = followsRedirect
         var steps = log
         var isOver = false
+        var lacksKeyFrame = false
         var current: StreamPull?
         let pull = StreamPull(
             options, wakeup: state.wakeup, isOver: { isOver || steps.isLate },
             handle: { [self] event, now in
+                if case .lacksKeyFrame = event { lacksKeyFrame = true }
                 isOver = took(event, current, &steps, at: now) || isOver
             })
         current = pull
@@ -238,6 +242,12 @@ final class StreamTestRun: Sendable {
         try pull.run()
         guard !isOver else { return }
         log = steps
+        if lacksKeyFrame, !state.wakeup.isStopped {
+            throw PullFault(
+                .noKeyFrame,
+                "pictures come, and no key frame came within \(patience.components.seconds) s; a stream waits for one "
+                    + "for \(FreezeWatch.longestGroup / 1_000_000_000) s")
+        }
         throw PullFault(
             .cameraTimeout,
             state.wakeup.isStopped ? "the test was ended" : "the test took longer than \(patience.components.seconds) s"
@@ -262,7 +272,7 @@ final class StreamTestRun: Sendable {
         case .described(let selection):
             described(selection, pull, &log)
             tell(log)
-        case .playing, .needsKeyFrame, .ticked: break
+        case .playing, .needsKeyFrame, .lacksKeyFrame, .ticked: break
         case .unit(let choice, let unit):
             guard choice.kind.isVideo, unit.coded.isKeyFrame else { return false }
             return pictureArrived(choice, unit, pull, &log)

@@ -48,6 +48,20 @@ struct EncryptedCameraTests {
         second.end()
     }
 
+    /// Settings refuse it; a redirect, or an ONVIF camera, may lead there.
+    @Test func `pictures of an encrypted session never come as datagrams beside it`() async throws {
+        let camera = try await camera("datagrams")
+        defer { camera.end() }
+        let running = RunningSource(try .test(url(camera, "a=1"), in: directory, transport: .udp))
+        try await running.wait("pictures") { $0.keyFrames >= 1 }
+        let capture = running.source.capture
+        #expect(capture.network?.transport == "tcp")
+        #expect(capture.limit?.contains("unencrypted") == true)
+        _ = try await running.stop()
+        let connection = try await camera.connection("its end") { $0.methods?.last == "TEARDOWN" }
+        #expect(connection.transport == "tcp")
+    }
+
     /// An answer that cannot be sent is followed by a shorter TEARDOWN.
     @Test func `a camera that asks and resets the connection costs a reconnect and no more`() async throws {
         let camera = try await camera("rude")

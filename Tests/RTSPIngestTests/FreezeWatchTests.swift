@@ -73,7 +73,7 @@ private let second: UInt64 = 1_000_000_000
             watch.packetArrived(at: now)
             now += second / 50
         }
-        #expect(watch.finding(at: now) == .noKeyFrame)
+        #expect(watch.finding(at: now) == .noKeyFrame(seconds: 10))
         #expect(watch.nextDeadline <= now)
     }
 
@@ -83,7 +83,7 @@ private let second: UInt64 = 1_000_000_000
         #expect(watch.finding(at: 17 * second) == .silent)
         watch.packetArrived(at: 8 * second)
         #expect(watch.finding(at: 17 * second - 1) == nil)
-        #expect(watch.finding(at: 17 * second) == .noKeyFrame)
+        #expect(watch.finding(at: 17 * second) == .noKeyFrame(seconds: 10))
         watch.pictureArrived(at: 16 * second)
         #expect(watch.finding(at: 17 * second) == nil)
     }
@@ -98,5 +98,75 @@ private let second: UInt64 = 1_000_000_000
         _ = watch.nextDeadline
         #expect(FreezeWatch(rate: -1, at: 0).interval == 0)
         #expect(FreezeWatch(rate: .infinity, at: 0).interval == 0)
+    }
+
+    // MARK: - Long groups
+
+    /// 25 whole pictures a second that wait for a key frame, until one comes or something is found.
+    private func wait(
+        _ watch: inout FreezeWatch, from begin: UInt64, keyFrameAfter seconds: UInt64, isWhole: Bool = true
+    ) -> (finding: FreezeWatch.Finding?, at: UInt64) {
+        var now = begin
+        while now < begin + seconds * second {
+            if let finding = watch.finding(at: now) { return (finding, now - begin) }
+            if isWhole { watch.pictureSkipped(at: now) } else { watch.packetArrived(at: now) }
+            now += second / 25
+        }
+        watch.pictureArrived(at: now, isKeyFrame: true)
+        return (nil, now - begin)
+    }
+
+    @Test(arguments: [11, 30, 60] as [UInt64]) func `key frames up to a minute apart are waited for`(group: UInt64) {
+        var watch = FreezeWatch(rate: 25, at: 0)
+        #expect(wait(&watch, from: 0, keyFrameAfter: group) == (nil, group * second))
+        // And after a loss.
+        let begin = run(&watch, from: group * second, rate: 25, seconds: Double(group) / 2)
+        #expect(wait(&watch, from: begin, keyFrameAfter: group).finding == nil)
+        // Now their distance is known.
+        let later = begin + group * second
+        #expect(wait(&watch, from: later, keyFrameAfter: group).finding == nil)
+    }
+
+    @Test func `a camera that sends no key frame at all is given a minute`() {
+        var watch = FreezeWatch(rate: 25, at: 0)
+        let (finding, at) = wait(&watch, from: 0, keyFrameAfter: 3600)
+        #expect(finding == .noKeyFrame(seconds: 66))
+        #expect(at == 66 * second)
+        #expect(!watch.isWaitingLong(at: 10 * second - 1))
+        #expect(watch.isWaitingLong(at: 10 * second))
+    }
+
+    @Test func `a camera whose key frames were close is found after ten seconds, as before`() {
+        var watch = FreezeWatch(rate: 25, at: 0)
+        for group in 0..<10 as Range<UInt64> { watch.pictureArrived(at: group * 2 * second, isKeyFrame: true) }
+        let (finding, at) = wait(&watch, from: 18 * second + 1, keyFrameAfter: 3600)
+        #expect(finding == .noKeyFrame(seconds: 10))
+        #expect(at <= 10 * second + second / 25)
+    }
+
+    @Test func `packets of which nothing whole comes are found after ten seconds`() {
+        var watch = FreezeWatch(rate: 25, at: 0)
+        let (finding, at) = wait(&watch, from: 0, keyFrameAfter: 3600, isWhole: false)
+        #expect(finding == .noKeyFrame(seconds: 10))
+        #expect(at == 10 * second)
+    }
+
+    @Test func `a freeze while a key frame is waited for is found as fast as any`() {
+        var watch = FreezeWatch(rate: 25, at: 0)
+        _ = wait(&watch, from: 0, keyFrameAfter: 30)
+        let begin = run(&watch, from: 30 * second, rate: 25, seconds: 20)
+        var now = begin
+        while now < begin + 20 * second {
+            watch.pictureSkipped(at: now)
+            now += second / 25
+        }
+        let last = now - second / 25
+        #expect(watch.finding(at: last + 3 * second - 1) == nil)
+        #expect(watch.finding(at: last + 3 * second) == .frozen)
+        #expect(watch.nextDeadline == last + 3 * second)
+        // Before the first picture, too: sound would go on.
+        var fresh = FreezeWatch(rate: 25, at: 0)
+        for picture in 0..<25 as Range<UInt64> { fresh.pictureSkipped(at: picture * second / 25) }
+        #expect(fresh.finding(at: 6 * second) == .frozen)
     }
 }

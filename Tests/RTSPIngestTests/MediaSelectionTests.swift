@@ -39,4 +39,27 @@ struct MediaSelectionTests {
         #expect(found.sound?.kind == .pcma)
         #expect(found.soundReason == nil)
     }
+
+    private static let sets: [[UInt8]] = [[0x67, 0x42, 0, 0x29, 0xE2], [0x68, 0xCE, 0x38, 0x80]]
+
+    @Test(arguments: [
+        // As it should be, without padding, with blanks.
+        "Z0IAKeI=,aM44gA==", "Z0IAKeI,aM44gA", " Z0IAKeI= , aM44gA== ",
+        // A quote in the middle, and one at each end.
+        "Z0IAKeI=\",\"aM44gA==", "\"Z0IAKeI=,aM44gA==\"",
+        // Start codes of four and of three bytes in front (scottlamb/moonfire-nvr#213), and behind (GW Security).
+        "AAAAAWdCACni,AAAAAWjOOIA=", "AAABZ0IAKeI=,AAABaM44gA==", "Z0IAKeIAAAAB,aM44gAAAAAE=",
+        // Both sets in one.
+        "AAAAAWdCACniAAAAAWjOOIA=", "Z0IAKeIAAAABaM44gA==",
+    ])
+    func `parameter sets are found however they are written`(text: String) {
+        #expect(MediaSelection.sets(text) == Self.sets)
+    }
+
+    @Test func `what holds no parameter set gives none`() {
+        for text in [nil, "", ",,", "!!!", "AAAAAQ==", "AAAB"] as [String?] {
+            #expect(MediaSelection.sets(text).isEmpty)
+        }
+        #expect(MediaSelection.sets([String](repeating: "aM44gA==", count: 99).joined(separator: ",")).count == 16)
+    }
 }

@@ -67,6 +67,7 @@ struct NetworkSourceTests {
         "base=missing", "base=noscheme", "base=doubled", "base=junk", "sess=1&audio=pcmu", "cseq=missing", "cseq=wrong",
         "early=1", "old=1", "unknown=1", "wronglength=1", "audio=silent", "mid=1", "burst=1", "h265=1",
         "h265=1&nosprop=1", "h265=1&noinband=1", "h265=1&nomarker=1", "ntp=86400", "ssrc=1", "bye=30",
+        "sess=first&audio=pcmu", "broken=fmtp&noinband=1",
     ])
     func `a camera with this quirk is pulled without a break`(query: String) async throws {
         let camera = try await TestCamera.quirky()

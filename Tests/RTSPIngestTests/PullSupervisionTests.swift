@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import RTSPIngest
@@ -40,7 +41,7 @@ private let second: UInt64 = 1_000_000_000
         #expect(supervision.attempts == 13)
     }
 
-    @Test func `a stream that was live for half a minute begins anew with short pauses`() {
+    @Test func `a stream that was live for ten seconds begins anew with short pauses`() {
         var supervision = PullSupervision(random: { 0.5 })
         var now: UInt64 = 0
         _ = supervision.next(at: now)
@@ -50,15 +51,69 @@ private let second: UInt64 = 1_000_000_000
         }
         supervision.pictureArrived(at: now)
         #expect(supervision.state == .live)
-        now += 29 * second
+        now += 9 * second
         supervision.pictureArrived(at: now)
-        supervision.ended(.broken, at: now)
-        #expect(waited(&supervision, &now) > 20)
-        supervision.pictureArrived(at: now)
-        now += 30 * second
+        // What it was frozen for does not count.
+        now += 6 * second
         supervision.ended(.stalled, at: now)
-        #expect(waited(&supervision, &now) <= 1)
+        let pause = waited(&supervision, &now)
+        #expect(pause > 1 && pause <= 5)
+        supervision.pictureArrived(at: now)
+        now += 10 * second
+        supervision.pictureArrived(at: now)
+        supervision.ended(.stalled, at: now)
+        #expect(waited(&supervision, &now) <= 0.5)
         #expect(supervision.connections == 2)
+    }
+
+    @Test(arguments: [0, 0.5, 0.999_999]) func `a session that had pictures is begun again within five seconds`(
+        random: Double
+    ) {
+        var supervision = PullSupervision(random: { random })
+        var now: UInt64 = 0
+        _ = supervision.next(at: now)
+        var pauses: [Double] = []
+        for _ in 0..<10 {
+            supervision.pictureArrived(at: now)
+            now += 3 * second
+            supervision.pictureArrived(at: now)
+            supervision.ended(.away, at: now)
+            pauses.append(waited(&supervision, &now))
+        }
+        #expect(pauses[0] <= 1)
+        #expect(pauses.allSatisfy { $0 <= 5 })
+        // No storm either.
+        #expect(pauses[9] >= 2)
+    }
+
+    @Test(arguments: [0, 0.5, 0.999_999], [12, 20, 30])
+    func `a camera that ends every session loses at most a second and a half`(random: Double, length: Int) {
+        // Over an hour: 25 pictures a second, groups of a second that do not begin with PLAY, answers after 100 ms.
+        var supervision = PullSupervision(random: { random })
+        var now: UInt64 = 0
+        var lastPicture: UInt64?
+        var longest: UInt64 = 0
+        var sessions = 0
+        #expect(supervision.next(at: now) == .connect)
+        while now < 3600 * second {
+            #expect(supervision.state == .connecting)
+            sessions += 1
+            let end = now + UInt64(length) * second + second / 2
+            now += second / 10
+            // The camera's groups go on while nobody looks.
+            now += (second - now % second) % second
+            while now < end {
+                if let lastPicture { longest = max(longest, now - lastPicture) }
+                lastPicture = now
+                supervision.pictureArrived(at: now)
+                now += second / 25
+            }
+            now = end
+            supervision.ended(.away, at: now)
+            _ = waited(&supervision, &now)
+        }
+        #expect(Double(longest) / 1e9 <= 1.5, "\(Double(longest) / 1e9) s")
+        #expect(sessions > 3600 / (length + 2))
     }
 
     @Test func `a stall is a state of its own until the attempt ends or pictures come again`() {
@@ -210,5 +265,121 @@ private let second: UInt64 = 1_000_000_000
         #expect(supervision.steps == steps + 1)
         #expect(supervision.attempts == 1)
         #expect(supervision.state == .connecting)
+    }
+
+    // MARK: - Starting up
+
+    @Test(arguments: [0, 20, 59]) func `a camera that was away and starts up is back within ninety seconds`(
+        ready: UInt64
+    ) {
+        for ending in [PullSupervision.Ending.unready, .loginRefused] {
+            var supervision = PullSupervision(random: { 0.999_999 })
+            var now: UInt64 = 0
+            _ = supervision.next(at: now)
+            for _ in 0..<6 {
+                supervision.ended(.away, at: now)
+                _ = waited(&supervision, &now)
+            }
+            let answered = now
+            while now < answered + ready * second {
+                supervision.ended(ending, at: now)
+                if case .refused = supervision.state { Issue.record("\(ending) after \((now - answered) / second) s") }
+                _ = waited(&supervision, &now)
+            }
+            supervision.pictureArrived(at: now)
+            #expect(now - answered <= 90 * second)
+        }
+    }
+
+    @Test func `what is still refused after ninety seconds is for a person`() {
+        var supervision = PullSupervision(random: { 0.5 })
+        var now: UInt64 = 0
+        _ = supervision.next(at: now)
+        supervision.ended(.away, at: now)
+        _ = waited(&supervision, &now)
+        let begin = now
+        var attempts = 0
+        supervision.ended(.unready, at: now)
+        while case .waiting = supervision.state {
+            attempts += 1
+            _ = waited(&supervision, &now)
+            supervision.ended(.unready, at: now)
+        }
+        #expect(attempts == 5)
+        #expect(now - begin == 90 * second)
+        #expect(waited(&supervision, &now) == 900)
+        supervision.ended(.unready, at: now)
+        #expect(waited(&supervision, &now) == 900)
+    }
+
+    @Test func `a camera that was not away is refused at once`() {
+        for ending in [PullSupervision.Ending.unready, .person] {
+            var supervision = PullSupervision(random: { 0.5 })
+            _ = supervision.next(at: 0)
+            supervision.ended(ending, at: 0)
+            #expect(supervision.state == .refused(until: 900 * second))
+        }
+        // What no start explains: a missing password, a certificate.
+        var supervision = PullSupervision(random: { 0.5 })
+        var now: UInt64 = 0
+        _ = supervision.next(at: now)
+        supervision.ended(.away, at: now)
+        _ = waited(&supervision, &now)
+        supervision.ended(.person, at: now)
+        #expect(supervision.state == .refused(until: now + 900 * second))
+    }
+
+    /// Whatever a camera does between: the account sees one login more than it always did, once.
+    @Test(arguments: UInt64(1)...32) func `a camera that comes and goes gets no more logins`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var supervision = PullSupervision(random: { 0 })
+        var now: UInt64 = 0
+        var logins: [UInt64] = []
+        while now < 24 * 3600 * second {
+            _ = supervision.next(at: now)
+            now += second / 10
+            if Bool.random(using: &random) {
+                logins.append(now)
+                supervision.ended(.loginRefused, at: now)
+            } else {
+                supervision.ended([.away, .broken, .stalled].randomElement(using: &random) ?? .away, at: now)
+            }
+            // Forged ones, whenever they might help.
+            supervision.nudged(by: .announcement, at: now + 1)
+            _ = waited(&supervision, &now)
+        }
+        for (index, login) in logins.enumerated() {
+            let hour = logins[index...].prefix { $0 < login + 3600 * second }.count
+            // Two at once, then every quarter of an hour; and once the one more.
+            #expect(hour <= (index == 0 ? 6 : 5), "\(hour) in the hour from \(login / second) s")
+        }
+        #expect(logins.count <= 3 + 24 * 4)
+    }
+
+    @Test func `only pictures for long enough earn another start`() {
+        var supervision = PullSupervision(random: { 0.5 })
+        var now: UInt64 = 0
+        func outage(_ pictures: UInt64) {
+            _ = supervision.next(at: now)
+            supervision.pictureArrived(at: now)
+            now += pictures * second
+            supervision.pictureArrived(at: now)
+            for _ in 0..<2 {
+                supervision.ended(.away, at: now)
+                _ = waited(&supervision, &now)
+            }
+            supervision.ended(.unready, at: now)
+        }
+        outage(1)
+        #expect(supervision.pause(at: now) == 5 * second)
+        _ = waited(&supervision, &now)
+        outage(9)
+        #expect(supervision.pause(at: now) == 10 * second, "the same start goes on")
+        now += 3600 * second
+        outage(9)
+        #expect(supervision.pause(at: now) == 900 * second)
+        now += 3600 * second
+        outage(10)
+        #expect(supervision.pause(at: now) == 5 * second)
     }
 }

@@ -97,4 +97,41 @@ struct KeepAliveTests {
             dialogue.failure == .refused(method: "GET_PARAMETER", status: 454, reason: "Session Not Found"))
         #expect(dialogue.last.method == "GET_PARAMETER")
     }
+
+    @Test(arguments: [false, true])
+    func `454 ends nothing while media flow: OPTIONS, and then it is ignored`(isUDP: Bool) throws {
+        var dialogue = try Dialogue { $0.transport = isUDP ? .udp : .tcp }
+        if isUDP { dialogue.playUDP() } else { dialogue.play() }
+        for now in 1...300 as ClosedRange<UInt64> {
+            if isUDP {
+                dialogue.session.mediaArrived(at: now * second)
+            } else {
+                dialogue.hear(frame(0, packet(Int(now))), at: now * second)
+            }
+            dialogue.note(dialogue.session.ticked(at: now * second))
+            let requests = dialogue.requests().filter { ["GET_PARAMETER", "OPTIONS"].contains($0.method) }
+            // The first answer to GET_PARAMETER, and from then on those to OPTIONS.
+            for _ in requests { dialogue.answer("454 Session Not Found", at: now * second) }
+        }
+        #expect(dialogue.session.isPlaying)
+        #expect(dialogue.session.facts.getParameterRefused)
+        #expect(dialogue.said.filter { $0.method == "GET_PARAMETER" }.count == 1)
+        // At once, and every 30 s from then on, with the connection's first one.
+        #expect(dialogue.said.filter { $0.method == "OPTIONS" }.count == 1 + 1 + 9)
+        dialogue.note(dialogue.session.tearDown(at: 301 * second))
+        #expect(dialogue.last.method == "TEARDOWN")
+        #expect(dialogue.last.header("Session") == "12345678")
+    }
+
+    @Test func `454 ends a session whose media stopped`() throws {
+        var dialogue = try Dialogue()
+        dialogue.play()
+        dialogue.hear(frame(0, packet(1)), at: 26 * second)
+        // A sender report is no medium.
+        dialogue.hear(frame(1, packet(2)), at: 29 * second)
+        dialogue.note(dialogue.session.ticked(at: 30 * second))
+        dialogue.answer("454 Session Not Found", at: 30 * second)
+        #expect(
+            dialogue.failure == .refused(method: "GET_PARAMETER", status: 454, reason: "Session Not Found"))
+    }
 }

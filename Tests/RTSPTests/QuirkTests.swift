@@ -280,4 +280,53 @@ struct QuirkTests {
         #expect(ended.failure == .closed(method: nil))
         #expect(ended.requests().map(\.start) == ["RTSP/1.0 200 OK"])
     }
+
+    @Test(arguments: [true, false])
+    func `of two sessions PLAY is asked with the newest, and on 454 once with the first`(isKnown: Bool) throws {
+        // H264DVR 1.0 knows the first one; others, the newest.
+        var dialogue = try Dialogue()
+        dialogue.connect()
+        dialogue.answer("200 OK", ["Public: OPTIONS, DESCRIBE, SETUP, PLAY"])
+        dialogue.answer("200 OK", ["Content-Base: rtsp://camera.test/cam/"], body: Descriptions.videoAndAudio)
+        dialogue.answer("200 OK", ["Session: FIRST", "Transport: RTP/AVP/TCP;unicast;interleaved=0-1"])
+        dialogue.answer("200 OK", ["Session: SECOND", "Transport: RTP/AVP/TCP;unicast;interleaved=2-3"])
+        #expect(dialogue.last.method == "PLAY")
+        #expect(dialogue.last.header("Session") == "SECOND")
+        dialogue.answer("454 Session Not Found")
+        #expect(dialogue.last.method == "PLAY")
+        #expect(dialogue.last.header("Session") == "FIRST")
+        guard isKnown else {
+            dialogue.answer("454 Session Not Found")
+            #expect(dialogue.failure == .refused(method: "PLAY", status: 454, reason: "Session Not Found"))
+            #expect(dialogue.said.filter { $0.method == "PLAY" }.count == 2)
+            return
+        }
+        dialogue.answer("200 OK", [])
+        #expect(dialogue.session.isPlaying)
+        dialogue.note(dialogue.session.tearDown(at: second))
+        #expect(dialogue.last.header("Session") == "FIRST")
+    }
+
+    @Test func `454 to PLAY of an only session is final`() throws {
+        var dialogue = try Dialogue()
+        dialogue.connect()
+        dialogue.answer("200 OK", [])
+        dialogue.answer("200 OK", [], body: Descriptions.video)
+        dialogue.answer("200 OK", ["Session: ONE", "Transport: RTP/AVP/TCP;unicast;interleaved=0-1"])
+        dialogue.answer("454 Session Not Found")
+        #expect(dialogue.failure == .refused(method: "PLAY", status: 454, reason: "Session Not Found"))
+    }
+
+    @Test(arguments: ["RTP/SAVP", "RTP/SAVPF", "UDP/TLS/RTP/SAVPF"])
+    func `video as SRTP is named as what it is`(profile: String) throws {
+        var dialogue = try Dialogue { configuration in
+            configuration.select = { $0.media.contains { !$0.isSRTP } ? [0] : nil }
+        }
+        dialogue.connect()
+        dialogue.answer("200 OK", [])
+        dialogue.answer(
+            "200 OK", [], body: Descriptions.lines("v=0", "m=video 0 \(profile) 96", "a=rtpmap:96 H264/90000"))
+        #expect(dialogue.failure == .encryptedMedia(profile: profile))
+        #expect("\(RTSPFailure.encryptedMedia(profile: profile))".contains("SRTP (\(profile))"))
+    }
 }

@@ -66,7 +66,7 @@ struct RTSPURLTests {
                 "rtsp://h/cam/realmonitor?channel=1&subtype=0/trackID=1"
             ),
             ("?ctype=video", "rtsp://h/cam", "rtsp://h/cam?ctype=video"),
-            ("?ctype=video", "rtsp://h/cam/", "rtsp://h/cam?ctype=video"),
+            ("?ctype=video", "rtsp://h/cam/", "rtsp://h/cam/?ctype=video"),
             ("rtsp://h/cam/track1", "rtsp://h/other/", "rtsp://h/cam/track1"),
             ("RTSP://h:8554/x", nil, "rtsp://h:8554/x"),
             ("rtsp://admin:pw@h/x", nil, "rtsp://h/x"),

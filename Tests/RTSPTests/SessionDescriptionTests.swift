@@ -140,4 +140,30 @@ struct SessionDescriptionTests {
             for media in description.media { #expect(media.formats.allSatisfy { $0.clockRate > 0 }) }
         }
     }
+
+    @Test func `parameters under another medium go to the one whose type they name`() throws {
+        let text = Descriptions.lines(
+            "v=0", "m=video 0 RTP/AVP 96", "a=rtpmap:96 H264/90000", "m=audio 0 RTP/AVP 97",
+            "a=rtpmap:97 MPEG4-GENERIC/16000", "a=fmtp:96 packetization-mode=1;sprop-parameter-sets=Z0I,aM4",
+            "a=fmtp:97 config=1408", "a=fmtp:98 nobody=1")
+        let found = try SessionDescription.parse(Array(text.utf8)[...])
+        #expect(found.media[0].formats[0].parameters["sprop-parameter-sets"] == "Z0I,aM4")
+        #expect(found.media[1].formats[0].parameters == ["config": "1408"])
+        // A medium's own ones are better, wherever the others stand.
+        let both = Descriptions.lines(
+            "v=0", "m=audio 0 RTP/AVP 97", "a=fmtp:96 a=stray", "m=video 0 RTP/AVP 96", "a=fmtp:96 a=own")
+        #expect(
+            try SessionDescription.parse(Array(both.utf8)[...]).media[1].formats[0].parameters == ["a": "own"])
+    }
+
+    @Test(arguments: [
+        #"Z0I=","aM4="#, #"Z0I=,aM4=""#, #""Z0I=,aM4="#, #""Z0I=,aM4=""#,
+    ])
+    func `stray quotes swallow no parameter`(sets: String) throws {
+        let parameters = "sprop-parameter-sets=\(sets);packetization-mode=1"
+        let text = Descriptions.lines("v=0", "m=video 0 RTP/AVP 96", "a=fmtp:96 \(parameters)")
+        let found = try SessionDescription.parse(Array(text.utf8)[...]).media[0].formats[0].parameters
+        #expect(found["packetization-mode"] == "1")
+        #expect(found["sprop-parameter-sets"]?.filter { $0 != "\"" } == "Z0I=,aM4=")
+    }
 }

@@ -107,6 +107,19 @@ struct Dialogue {
     }
 }
 
+extension Dialogue {
+    /// As `play`, over UDP.
+    mutating func playUDP(session identifier: String = "12345678", at now: UInt64 = 0) {
+        connect(at: now)
+        answer("200 OK", ["Public: OPTIONS, DESCRIBE, SETUP, PLAY, GET_PARAMETER"], at: now)
+        answer("200 OK", ["Content-Base: rtsp://camera.test/cam/"], body: Descriptions.video, at: now)
+        note(session.portsBound(media: 0, rtp: 6000, rtcp: 6001, at: now))
+        let transport = "Transport: RTP/AVP;unicast;client_port=6000-6001;server_port=7000-7001"
+        answer("200 OK", ["Session: \(identifier)", transport], at: now)
+        answer("200 OK", ["Session: \(identifier)"], at: now)
+    }
+}
+
 /// An interleaved frame.
 func frame(_ channel: UInt8, _ payload: [UInt8]) -> [UInt8] {
     [0x24, channel, UInt8(payload.count >> 8), UInt8(payload.count & 0xFF)] + payload
