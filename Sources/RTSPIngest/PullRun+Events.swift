@@ -47,3 +47,12 @@ extension NetworkStatistics.State {
             }
     }
 }
+
+extension CaptureStatistics {
+    /// A declared wait, with its reason.
+    mutating func waits(because fault: PullFault, camera: String) {
+        state = .waiting
+        reason = fault.sentence(for: camera)
+        code = fault.code
+    }
+}

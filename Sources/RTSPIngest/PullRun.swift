@@ -276,11 +276,7 @@ final class PullRun {
         isLongGroupTold = true
         let fault = PullFault.longGroup
         logger.notice("\(fault.sentence(for: camera))", metadata: ["code": "\(fault.code)"])
-        state.change { statistics, _ in
-            statistics.state = .waiting
-            statistics.reason = fault.sentence(for: camera)
-            statistics.code = fault.code
-        }
+        state.change { statistics, _ in statistics.waits(because: fault, camera: camera) }
     }
 
     /// Where less can wait than a camera sends at once, datagrams are lost.
@@ -314,7 +310,7 @@ final class PullRun {
             network.state = .live
         }
         publish()
-        if events == nil { events = followEvents() }
+        if events == nil, network.events { events = state.followEvents() }
     }
 
     private func ended(_ fault: PullFault) {
@@ -330,9 +326,7 @@ final class PullRun {
             logger.warning("\(fault.sentence(for: camera))", metadata: ["code": "\(fault.code)"])
         }
         state.change { statistics, _ in
-            statistics.state = .waiting
-            statistics.reason = fault.sentence(for: camera)
-            statistics.code = fault.code
+            statistics.waits(because: fault, camera: camera)
             if wasLive { statistics.interruptions &+= 1 }
         }
     }
@@ -347,10 +341,6 @@ final class PullRun {
         syncedAt = now
         // Some cameras have no such call, and nothing depends on it.
         Task { try? await device.device.setSynchronizationPoint(profile: profile) }
-    }
-
-    private func followEvents() -> Task<Void, Never>? {
-        network.events ? state.followEvents() : nil
     }
 
     // MARK: - Statistics
