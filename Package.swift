@@ -89,6 +89,7 @@ let package = Package(
         systemLibrary("CCurl", pkgConfig: nil, debian: "libcurl4-openssl-dev"),
         systemLibrary("CZlib", pkgConfig: "zlib", debian: "zlib1g-dev"),
         .target(name: "CAVCodec", linkerSettings: [.linkedLibrary("dl")]),
+        .target(name: "CSandbox"),
         systemLibrary("CSystemd", pkgConfig: nil, debian: "libsystemd-dev"),
         // The kernel's own header, and libv4lconvert, loaded when a camera speaks a format that needs it.
         systemLibrary("CV4L2", pkgConfig: nil, debian: "libv4l-dev"),
@@ -125,7 +126,7 @@ let package = Package(
                 "ConnectionAcceptance", "Wire", "RTMP", "Cryptography", nioCore, nioPosix, nioLocks, nioTLS, nioSSL,
                 logging,
             ]),
-        module("VideoCodec", ["Wire", "Media", "CAVCodec"]),
+        module("VideoCodec", ["Wire", "Media", "CAVCodec", "CSandbox"]),
         module("MediaFile", ["Wire", "Media", "FLV", "VideoCodec", "CAVCodec"]),
         module("VideoCapture", ["CV4L2"]),
         module("AudioCapture", ["CALSA"]),

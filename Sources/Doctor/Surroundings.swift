@@ -39,14 +39,18 @@ public struct Surroundings: Sendable {
     public var units: any UnitControl
     /// Name of the H.264 encoder that opens here and how it was chosen; throws why none does. Nil: not tried.
     public var encoder: (@Sendable () throws -> String)?
+    /// What the kernel has to hold decoders with, and what it lacks, each in words. Nil: not looked at.
+    public var decoders: (@Sendable () -> (evidence: String, lack: String?))?
 
     public init(
         root: String = "", configurationDirectory: String = "/etc/watchbox",
         stateDirectory: String = "/var/lib/watchbox", socketPath: String = ControlClient.defaultSocketPath,
         version: String, identity: Identity = .current, isOffline: Bool = false,
         answerLimit: Duration = .seconds(5), units: any UnitControl,
-        encoder: (@Sendable () throws -> String)? = nil
+        encoder: (@Sendable () throws -> String)? = nil,
+        decoders: (@Sendable () -> (evidence: String, lack: String?))? = nil
     ) {
+        self.decoders = decoders
         self.root = root
         self.configurationDirectory = configurationDirectory
         self.stateDirectory = stateDirectory

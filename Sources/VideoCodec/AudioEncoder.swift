@@ -35,8 +35,12 @@ public final class AudioEncoder {
     /// A jump in time above this, in seconds, is followed; below, samples are taken to be continuous.
     private static let toleratedJump = 0.1
 
+    private static let sampleRates: Set<Int> = [
+        8_000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 96_000,
+    ]
+
     public init(_ configuration: AudioEncoderConfiguration) throws(VideoCodecError) {
-        guard [8_000, 16_000, 22_050, 32_000, 44_100, 48_000, 96_000].contains(configuration.sampleRate) else {
+        guard Self.sampleRates.contains(configuration.sampleRate) else {
             throw .invalid(.sampleRate, value: configuration.sampleRate)
         }
         guard (1...2).contains(configuration.channels) else {

@@ -18,24 +18,44 @@ final class ChildProcess {
         var description: String { "\(call): \(String(cString: strerror(number)))" }
     }
 
-    private let process: pid_t
+    /// What the child finds.
+    enum Connection {
+        /// Standard input and output are a stream of bytes.
+        case stream
+        /// They are a row of messages, and descriptor 3 is this memory.
+        case messages(memory: Int32?)
+    }
+
+    let process: pid_t
     private let socket: Int32
     private var isReaped = false
+    private static let memoryPlace: Int32 = 3
 
     /// Killed children that the kernel did not let go yet; looked at again with the next child.
     private static let abandoned = Mutex<[pid_t]>([])
 
-    init(_ executable: String, _ words: [String]) throws(Failure) {
+    /// - Parameter isSandboxed: it is told nothing of this process's surroundings but where libraries are.
+    init(
+        _ executable: String, _ words: [String], connection: Connection = .stream, isSandboxed: Bool = false
+    ) throws(Failure) {
         Self.abandoned.withLock { $0.removeAll { waitpid($0, nil, WNOHANG) != 0 } }
         var ends: [Int32] = [-1, -1]
-        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw Failure(call: "socketpair", number: errno) }
+        var kind = Int32(SOCK_STREAM.rawValue)
+        var memory: Int32?
+        if case .messages(let given) = connection {
+            kind = Int32(SOCK_SEQPACKET.rawValue)
+            memory = given
+        }
+        guard socketpair(AF_UNIX, kind | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+            throw Failure(call: "socketpair", number: errno)
+        }
         defer { close(ends[1]) }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, ends[1], 0)
         posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
+        if let memory { posix_spawn_file_actions_adddup2(&actions, memory, Self.memoryPlace) }
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -51,7 +71,7 @@ final class ChildProcess {
 
         var child = pid_t()
         let failure = Self.withCStrings(words) { arguments in
-            Self.withCStrings(Self.environment) { environment in
+            Self.withCStrings(Self.environment(isSandboxed)) { environment in
                 posix_spawn(&child, executable, &actions, &attributes, arguments, environment)
             }
         }
@@ -98,7 +118,7 @@ final class ChildProcess {
             let flags = Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
             if isSending, Int32(entry.revents) & POLLOUT != 0 {
                 let count = input.withUnsafeBytes { all in
-                    send(socket, all.baseAddress! + sent, all.count - sent, flags)
+                    Glibc.send(socket, all.baseAddress! + sent, all.count - sent, flags)
                 }
                 if count > 0 { sent += count }
                 // One that has read enough: what it says about it is still to be read.
@@ -124,17 +144,57 @@ final class ChildProcess {
         return .late
     }
 
+    /// Sends one message; false when the child does not take it.
+    func send(message: [UInt8]) -> Bool {
+        message.withUnsafeBytes { Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) } == message.count
+    }
+
+    /// The next message, without what of it is longer than `buffer`; nil when the child ended, or none came in time.
+    ///
+    /// - Parameter isStopped: looked at ten times a second; then nil.
+    func receive(
+        into buffer: inout [UInt8], within duration: Duration, isStopped: () -> Bool
+    ) -> ArraySlice<UInt8>? {
+        let deadline = SourceClock.now &+ UInt64(((duration / .seconds(1)) * 1e9).clamped(to: 0...600e9))
+        while !isStopped() {
+            let now = SourceClock.now
+            guard now < deadline else { return nil }
+            var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+            guard poll(&entry, 1, Int32(clamping: min((deadline - now) / 1_000_000 + 1, 100))) > 0 else { continue }
+            let count = recv(socket, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+            if count < 0, errno == EINTR || errno == EAGAIN { continue }
+            return count > 0 ? buffer[0..<count] : nil
+        }
+        return nil
+    }
+
+    /// Words for how it ended, when it has: "signal 11".
+    func ending() -> String? {
+        guard !isReaped else { return nil }
+        var status: Int32 = 0
+        for _ in 0..<20 {
+            if waitpid(process, &status, WNOHANG) == process {
+                isReaped = true
+                return status & 0x7F != 0 ? "signal \(status & 0x7F)" : "status \((status >> 8) & 0xFF)"
+            }
+            Self.pause()
+        }
+        return nil
+    }
+
     private static func pause() {
         var time = timespec(tv_sec: 0, tv_nsec: 5_000_000)
         nanosleep(&time, nil)
     }
 
     /// What the loader and libav read. Not the service manager's sockets and secrets.
-    private static var environment: [String] {
-        let names: [String] = ["PATH", "LANG", "LD_LIBRARY_PATH", "TZ"]
-        return names.compactMap { (name: String) -> String? in
+    private static func environment(_ isSandboxed: Bool) -> [String] {
+        let names: [String] = isSandboxed ? ["LD_LIBRARY_PATH"] : ["PATH", "LANG", "LD_LIBRARY_PATH", "TZ"]
+        let kept = names.compactMap { (name: String) -> String? in
             getenv(name).map { "\(name)=\(String(cString: $0))" }
         }
+        // A crash reporter is one more program that a stranger's bytes would reach.
+        return isSandboxed ? kept + ["SWIFT_BACKTRACE=enable=no"] : kept
     }
 
     private static func withCStrings<Result>(

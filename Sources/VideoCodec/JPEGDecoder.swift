@@ -15,6 +15,11 @@ public final class JPEGDecoder {
 
     public init() {}
 
+    /// Loads and opens what `decode` would: for a process that cannot open anything later.
+    func prepare() throws(VideoCodecError) {
+        _ = try opened()
+    }
+
     /// Decodes one picture. A camera's may lack its Huffman tables: the usual ones are then assumed (UVC, AVI).
     ///
     /// - Throws: `.malformedPicture` for what is none, is cut, or declares more than 2^25 pixels (before memory is taken

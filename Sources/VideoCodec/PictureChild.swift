@@ -1,10 +1,12 @@
+internal import CAVCodec
 internal import FoundationEssentials
 public import Media
 
 /// Makes a JPEG of a coded key frame in a process of its own: what a camera on the network sends is decoded where it can
 /// break nothing, and the decoder's memory goes with it.
 ///
-/// The child reads a `PictureRequest` and writes the JPEG; when it cannot, it writes a sentence and ends with status 1.
+/// The child enters its sandbox and says so in a line, reads a `PictureRequest`, and writes the JPEG; when it cannot, it writes
+/// a sentence and ends with status 1.
 public struct PictureChild: Sendable {
     public var executable: String
     public var arguments: [String]
@@ -27,7 +29,7 @@ public struct PictureChild: Sendable {
     ) throws(VideoCodecError) -> [UInt8] {
         let child: ChildProcess
         do {
-            child = try ChildProcess(executable, [executable] + arguments)
+            child = try ChildProcess(executable, [executable] + arguments, isSandboxed: true)
         } catch {
             throw .failed(call: "posix_spawn", code: -error.number, message: "\(error)")
         }
@@ -35,12 +37,16 @@ public struct PictureChild: Sendable {
         switch child.output(of: request.encoded(), limit: Self.longestPicture, within: deadline) {
         case .late: throw .pictureFailed("the decoder did not end in time")
         case .tooLong: throw .pictureFailed("the picture has more than \(Self.longestPicture) bytes")
-        case .ended(let status, let bytes):
+        case .ended(let status, var bytes):
+            let report = DecoderSandbox.Report(takenFrom: &bytes)
+            // Whatever it is, it was not made where it can break nothing.
+            if report == nil, bytes.starts(with: [0xFF, 0xD8, 0xFF]) {
+                throw .pictureFailed("the decoder says nothing of its sandbox")
+            }
             if status == 0, bytes.starts(with: [0xFF, 0xD8, 0xFF]) { return bytes }
             if let status, status & 0x7F != 0 { throw .pictureFailed("the decoder ended with signal \(status & 0x7F)") }
-            let sentence = String(decoding: bytes.prefix(300), as: UTF8.self)
-                .unicodeScalars.map { $0.value < 0x20 ? " " : Character($0) }
-            throw .pictureFailed(sentence.isEmpty ? "the decoder ended without a word" : String(sentence))
+            let sentence = bytes.printable
+            throw .pictureFailed(sentence.isEmpty ? "the decoder ended without a word" : sentence)
         }
     }
 
@@ -63,7 +69,7 @@ public struct PictureRequest: Sendable {
     private static let longest = 20 << 20
     private static let longestHead = 1024
     /// 4096x4096. What a picture says of its own size decides how much memory is taken for it.
-    private static let mostPixels = 1 << 24
+    static let mostPixels = 1 << 24
 
     private let unit: AccessUnit
     private let format: VideoFormat
@@ -97,6 +103,12 @@ public struct PictureRequest: Sendable {
             record: format.configurationRecord.count, unit: unit.data.count, widest: widest)
         let line = (try? JSONEncoder().encode(head)) ?? Data()
         return Array(line) + [0x0A] + format.configurationRecord + unit.data
+    }
+
+    /// Loads what `jpeg()` needs: for a process that cannot open anything later.
+    public static func prepare() throws(VideoCodecError) {
+        try Libav.load(WB_LIBRARY_AVCODEC)
+        try Libav.load(WB_LIBRARY_SWSCALE)
     }
 
     /// In this process.

@@ -49,7 +49,11 @@ struct DoctorCommand: AsyncParsableCommand {
         defer { units.close() }
         let surroundings = Surroundings(
             socketPath: output.client.socketPath, version: Version.current, isOffline: offline, units: units,
-            encoder: Self.encoder)
+            encoder: Self.encoder,
+            decoders: {
+                let offered = DecoderSandbox.offered
+                return (offered.description, offered.lack)
+            })
         let progress = ProgressLine()
         let count = chosen.count
         progress.update("0 of \(count) checks")

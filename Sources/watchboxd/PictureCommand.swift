@@ -2,34 +2,34 @@ import ArgumentParser
 import Glibc
 import VideoCodec
 
-/// Started by camera processes: a decoder that hangs or crashes does it here.
+/// Started by camera processes: a decoder that hangs, crashes or is taken over does it here, where it has nothing.
 struct PictureCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "picture", abstract: "Make a JPEG of the key frame on standard input.", shouldDisplay: false)
 
-    /// Bytes that are written to: enough for a JPEG of 3840x2160, less than the unit of a camera may have.
-    private static let mostMemory: rlim_t = 200 << 20
+    private static let longestRequest = 32 << 20
 
     func run() throws {
-        // A child whose parent is gone must not hang for ever in its place, and pictures come before snapshots.
-        alarm(15)
-        nice(10)
-        // In the same control group as the frame path: that must not pay for a picture that takes all memory.
-        var memory = rlimit(rlim_cur: Self.mostMemory, rlim_max: Self.mostMemory)
-        setrlimit(__rlimit_resource_t(RLIMIT_DATA.rawValue), &memory)
+        do {
+            try PictureRequest.prepare()
+            // Pictures of the list come after those of the stream.
+            let report = try DecoderSandbox.enter(DecoderSandbox.Limits(seconds: 15, niceness: 10))
+            Self.write(report.line)
+            Self.write(try PictureRequest(try Self.request()).jpeg())
+        } catch {
+            Self.write(Array("\(error)".utf8))
+            throw ExitCode(1)
+        }
+    }
+
+    private static func request() throws -> [UInt8] {
         var request: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         while true {
             let count = read(STDIN_FILENO, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
-            guard count > 0, request.count <= 32 << 20 else { break }
+            guard count > 0, request.count <= longestRequest else { return request }
             request += buffer.prefix(count)
-        }
-        do throws(VideoCodecError) {
-            Self.write(try PictureRequest(request).jpeg())
-        } catch {
-            Self.write(Array("\(error)".utf8))
-            throw ExitCode(1)
         }
     }
 

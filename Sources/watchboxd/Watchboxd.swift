@@ -10,7 +10,7 @@ struct Watchboxd: AsyncParsableCommand {
         subcommands: [
             ControlCommand.self, CameraCommand.self, HealthCommand.self, RelayCommand.self, KASCommand.self,
             HandOverCommand.self,
-            EncoderProbeCommand.self, PictureCommand.self,
+            EncoderProbeCommand.self, PictureCommand.self, DecodeCommand.self, SandboxCheckCommand.self,
         ])
 
     static func main() async {

@@ -67,6 +67,18 @@ struct MachineCheckTests {
         }
     }
 
+    @Test func `what holds decoders is told, and what is missing`() async throws {
+        let tree = try FixtureTree(healthyBoard)
+        var surroundings = tree.surroundings()
+        #expect(try await tree.finding("decoders", surroundings).state == .unknown)
+        surroundings.decoders = { ("landlock 7, system calls are filtered", nil) }
+        let well = try await tree.finding("decoders", surroundings)
+        #expect(well.state == .ok && well.evidence.contains("landlock 7"))
+        surroundings.decoders = { ("no landlock", "this kernel has no landlock") }
+        let lacking = try await tree.finding("decoders", surroundings)
+        #expect(lacking.state == .warn && lacking.next?.isEmpty == false)
+    }
+
     @Test func `a crash record of the kernel is told`() async throws {
         let tree = try FixtureTree(healthyBoard)
         try tree.write("sys/fs/pstore/dmesg-ramoops-0", "Oops")

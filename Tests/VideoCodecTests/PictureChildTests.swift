@@ -80,7 +80,8 @@ import Testing
     @Test(arguments: [
         ("cat >/dev/null; echo 'no picture in it'; exit 1", "no picture in it"),
         ("cat >/dev/null; kill -SEGV $$", "signal 11"), ("cat >/dev/null", "without a word"),
-        ("cat >/dev/null; head -c 9000000 /dev/zero", "more than"), ("exec sleep 600", "in time"),
+        ("cat >/dev/null; head -c 9000000 /dev/zero", "more than"),
+        (#"cat >/dev/null; printf '\377\330\377'"#, "nothing of its sandbox"), ("exec sleep 600", "in time"),
     ])
     func `a child that fails is told with its reason`(script: String, words: String) throws {
         let frame = try Self.keyFrame()
@@ -102,8 +103,43 @@ import Testing
         let size = PictureRequest(unit: large, format: frame.format).encoded().count
         // The first bytes of a JPEG, then how much was read.
         let child = PictureChild(
-            executable: "/bin/sh", arguments: ["-c", #"printf '\377\330\377'; wc -c"#], deadline: .seconds(60))
+            executable: "/bin/sh", arguments: ["-c", #"printf 'sandbox 7 1\n\377\330\377'; wc -c"#],
+            deadline: .seconds(60))
         let answer = try child.jpeg(of: large, format: frame.format)
         #expect(String(decoding: answer.dropFirst(3), as: UTF8.self).contains("\(size)"))
+    }
+
+    private static let program = PictureChild(
+        executable: DecoderSandboxTests.watchboxd, arguments: ["picture"], deadline: .seconds(60))
+
+    @Test func `the program itself makes a JPEG in its sandbox`() throws {
+        let frame = try Self.keyFrame()
+        #expect(try Self.program.jpeg(of: frame.unit, format: frame.format).starts(with: [0xFF, 0xD8, 0xFF]))
+        #expect(try Self.program.jpeg(of: frame.unit, format: frame.format, widest: 32).count < 5000)
+    }
+
+    /// Of 16 million pixels, and of a few more.
+    @Test(arguments: [(4096, true), (4112, false)])
+    func `the program itself decodes no more than 4096 x 4096`(width: Int, isTaken: Bool) throws {
+        var configuration = VideoEncoderConfiguration(
+            width: width, height: 4096, frameRate: 5, bitsPerSecond: 5_000_000)
+        configuration.preset = "ultrafast"
+        let encoder = try VideoEncoder(configuration)
+        var events = try encoder.encode(
+            try RawPicture(width: width, height: 4096, pixelFormat: .yuv420p), at: .zero)
+        events += try encoder.finish()
+        var format: VideoFormat?
+        var unit: AccessUnit?
+        for event in events {
+            if case .videoFormat(let found) = event { format = found }
+            if case .accessUnit(let found) = event, unit == nil { unit = found }
+        }
+        let found = try #require(unit)
+        let known = try #require(format)
+        if isTaken {
+            #expect(try Self.program.jpeg(of: found, format: known, widest: 320).starts(with: [0xFF, 0xD8, 0xFF]))
+        } else {
+            #expect(throws: VideoCodecError.self) { try Self.program.jpeg(of: found, format: known, widest: 320) }
+        }
     }
 }

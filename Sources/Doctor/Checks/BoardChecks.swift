@@ -7,6 +7,7 @@ extension DoctorCheck {
         DoctorCheck(reading: "clock", clock),
         DoctorCheck(reading: "ntp", timeServer),
         DoctorCheck("encoder", examine: encoder),
+        DoctorCheck("decoders", examine: decoders),
         DoctorCheck(reading: "watchdog", watchdog),
         DoctorCheck(reading: "boot", boot),
         DoctorCheck(reading: "memory", memory),
@@ -54,6 +55,14 @@ extension DoctorCheck {
                 )
             }
         } ?? .unknown("no thread can be made")
+    }
+
+    /// What holds the processes that decode what strangers' cameras send.
+    private static func decoders(_ knowledge: Knowledge) async -> Finding {
+        guard let decoders = knowledge.surroundings.decoders else { return .unknown("not looked at") }
+        let sandbox = decoders()
+        guard let lack = sandbox.lack else { return .ok(sandbox.evidence) }
+        return .warn(lack, next: "Use a kernel with CONFIG_SECURITY_LANDLOCK and CONFIG_SECCOMP_FILTER, as Debian's is")
     }
 
     private static func watchdog(_ surroundings: Surroundings) -> Finding {

@@ -1,0 +1,48 @@
+#ifndef WATCHBOX_CSANDBOX_H
+#define WATCHBOX_CSANDBOX_H
+
+// System calls that have no wrapper in every glibc, or are variadic: landlock, seccomp, sealed shared memory.
+
+#include <stddef.h>
+
+/// The version of landlock that this kernel has (1 and above), or a negative errno.
+int wb_landlock_version(void);
+
+/// Takes every right that landlock can take from the calling thread and what it starts: all files, and from the
+/// versions that know them TCP, abstract sockets and signals. For good.
+///
+/// Returns the version, or a negative errno; then nothing has changed.
+int wb_landlock_enter(void);
+
+/// Whether this kernel filters system calls at all: 1, or 0.
+int wb_seccomp_is_available(void);
+
+/// From now on all threads of this process may compute, use memory, wait, and read and write what is open; any other
+/// system call ends the process with SIGSYS. For good. PR_SET_NO_NEW_PRIVS has to be set before.
+///
+/// Returns 0 or a negative errno.
+int wb_seccomp_enter(void);
+
+/// What a process must be before it enters: it and its children gain nothing by exec, other processes of its user read
+/// nothing of its memory, and it ends with the thread that made it. Returns 0 or a negative errno.
+int wb_process_harden(void);
+
+/// Closes all descriptors from `first` on. Returns 0 or a negative errno.
+int wb_close_from(int first);
+
+/// Memory of `size` bytes without a name, whose size nobody can change any more; a descriptor of 10 or above that is
+/// closed on exec, or a negative errno.
+int wb_sealed_memory(size_t size);
+
+/// For the check of the sandbox alone: calls that it has to refuse. Each returns 0 when it was let through, or a negative
+/// errno.
+int wb_try_open(const char *path);
+int wb_try_socket(void);
+int wb_try_execve(const char *path);
+int wb_try_kill(void);
+int wb_try_ptrace(void);
+int wb_try_clone(void);
+int wb_try_executable_memory(void);
+int wb_try_shared_memory(void);
+
+#endif

@@ -1,0 +1,198 @@
+#define _GNU_SOURCE
+#include "sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+// ---- landlock (linux/landlock.h, written out: the headers of Debian 12 know its first versions alone) ---------------
+
+// One number on all architectures.
+#define LANDLOCK_CREATE_RULESET 444
+#define LANDLOCK_RESTRICT_SELF 446
+#define LANDLOCK_CREATE_RULESET_VERSION 1u
+
+struct landlock_attributes {
+    uint64_t handled_access_fs;
+    uint64_t handled_access_net;
+    uint64_t scoped;
+};
+
+int wb_landlock_version(void) {
+    long version = syscall(LANDLOCK_CREATE_RULESET, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+    return version >= 1 ? (int)version : version == 0 ? -ENOSYS : -errno;
+}
+
+int wb_landlock_enter(void) {
+    int version = wb_landlock_version();
+    if (version < 0) return version;
+    struct landlock_attributes attributes = {0};
+    // Rights 0 to 12 came with version 1, then refer, truncate and ioctl_dev.
+    int rights = version >= 5 ? 16 : version >= 3 ? 15 : version >= 2 ? 14 : 13;
+    attributes.handled_access_fs = (1ull << rights) - 1;
+    size_t size = offsetof(struct landlock_attributes, handled_access_net);
+    if (version >= 4) {
+        attributes.handled_access_net = 3; // bind and connect
+        size = offsetof(struct landlock_attributes, scoped);
+    }
+    if (version >= 6) {
+        attributes.scoped = 3; // abstract sockets and signals
+        size = sizeof attributes;
+    }
+    int ruleset = (int)syscall(LANDLOCK_CREATE_RULESET, &attributes, size, 0);
+    if (ruleset < 0) return -errno;
+    long result = syscall(LANDLOCK_RESTRICT_SELF, ruleset, 0);
+    int failure = errno;
+    close(ruleset);
+    return result == 0 ? version : -failure;
+}
+
+// ---- seccomp -------------------------------------------------------------------------------------------------------
+
+#if defined(__x86_64__)
+#define OWN_ARCHITECTURE AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define OWN_ARCHITECTURE AUDIT_ARCH_AARCH64
+#else
+#error "no list of system calls for this architecture"
+#endif
+
+// Older headers do not have them.
+#ifndef SECCOMP_RET_KILL_PROCESS
+#define SECCOMP_RET_KILL_PROCESS 0x80000000u
+#endif
+
+#define FIELD(name) (uint32_t)offsetof(struct seccomp_data, name)
+// The lower half of an argument: both architectures are little-endian, and what is looked at fits into 32 bits.
+#define ARGUMENT(index) (uint32_t)offsetof(struct seccomp_data, args[index])
+#define LOAD(offset) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offset)
+#define RETURN(value) BPF_STMT(BPF_RET | BPF_K, value)
+#define ALLOW(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##call, 0, 1), RETURN(SECCOMP_RET_ALLOW)
+
+static const struct sock_filter filter[] = {
+    LOAD(FIELD(arch)),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OWN_ARCHITECTURE, 1, 0),
+    RETURN(SECCOMP_RET_KILL_PROCESS),
+    // The calls of x32 have a bit of their own, and so a number that is none of these.
+    LOAD(FIELD(nr)),
+    ALLOW(read),
+    ALLOW(write),
+    ALLOW(futex),
+    ALLOW(brk),
+    ALLOW(munmap),
+    ALLOW(mremap),
+    ALLOW(madvise),
+    ALLOW(clock_gettime),
+    ALLOW(gettimeofday),
+    ALLOW(clock_nanosleep),
+    ALLOW(nanosleep),
+    ALLOW(sched_yield),
+    ALLOW(getrandom),
+    ALLOW(rt_sigreturn),
+    ALLOW(restart_syscall),
+    ALLOW(exit),
+    ALLOW(exit_group),
+    // Memory of its own alone, which counts against its limit, and none that can be executed.
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_mmap, 0, 6),
+    LOAD(ARGUMENT(2)),
+    BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 3, 0),
+    LOAD(ARGUMENT(3)),
+    BPF_STMT(BPF_ALU | BPF_AND | BPF_K, MAP_TYPE),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, MAP_PRIVATE, 5, 0),
+    RETURN(SECCOMP_RET_KILL_PROCESS),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_mprotect, 0, 2),
+    LOAD(ARGUMENT(2)),
+    BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 1),
+    RETURN(SECCOMP_RET_KILL_PROCESS),
+    RETURN(SECCOMP_RET_ALLOW),
+};
+
+int wb_seccomp_is_available(void) {
+    // 0: allowed to be used and not in use; 2: this process is filtered already; EINVAL: not in this kernel.
+    return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) >= 0;
+}
+
+int wb_seccomp_enter(void) {
+    struct sock_fprog program = {.len = sizeof filter / sizeof filter[0], .filter = (struct sock_filter *)filter};
+    long result = syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
+    if (result == 0) return 0;
+    // A thread that could not be filtered: not a reason to go on without.
+    return result > 0 ? -EBUSY : -errno;
+}
+
+// ---- processes and memory --------------------------------------------------------------------------------------------
+
+int wb_process_harden(void) {
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -errno;
+    if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return -errno;
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) return -errno;
+    return 0;
+}
+
+int wb_close_from(int first) {
+#ifdef __NR_close_range
+    if (syscall(__NR_close_range, (unsigned)first, ~0u, 0) == 0) return 0;
+#endif
+    long most = sysconf(_SC_OPEN_MAX);
+    if (most < 0 || most > 1 << 20) most = 1 << 20;
+    for (int descriptor = first; descriptor < most; descriptor++) close(descriptor);
+    return 0;
+}
+
+// MFD_NOEXEC_SEAL, which older headers do not have.
+#define NOT_EXECUTABLE 8u
+
+int wb_sealed_memory(size_t size) {
+    int memory = memfd_create("watchbox", MFD_CLOEXEC | MFD_ALLOW_SEALING | NOT_EXECUTABLE);
+    // Linux before 6.3 does not know it.
+    if (memory < 0 && errno == EINVAL) memory = memfd_create("watchbox", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (memory < 0) return -errno;
+    // Out of the way of the places that a child gets.
+    int descriptor = fcntl(memory, F_DUPFD_CLOEXEC, 10);
+    int failure = errno;
+    close(memory);
+    if (descriptor < 0) return -failure;
+    if (ftruncate(descriptor, (off_t)size) != 0
+        || fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+        failure = errno;
+        close(descriptor);
+        return -failure;
+    }
+    return descriptor;
+}
+
+// ---- what must be refused --------------------------------------------------------------------------------------------
+
+static int outcome(long result) { return result >= 0 ? 0 : -errno; }
+
+int wb_try_open(const char *path) { return outcome(open(path, O_RDONLY | O_CLOEXEC)); }
+int wb_try_socket(void) { return outcome(socket(AF_INET, SOCK_STREAM, 0)); }
+int wb_try_execve(const char *path) {
+    char *const words[] = {(char *)path, NULL};
+    return outcome(execve(path, words, words + 1));
+}
+int wb_try_kill(void) { return outcome(kill(getppid(), 0)); }
+int wb_try_ptrace(void) { return outcome(ptrace(PTRACE_SEIZE, getppid(), NULL, NULL)); }
+int wb_try_clone(void) {
+    pid_t child = fork();
+    if (child == 0) _exit(0);
+    return outcome(child);
+}
+
+static int try_map(int protection, int flags) {
+    void *memory = mmap(NULL, 4096, protection, flags | MAP_ANONYMOUS, -1, 0);
+    return outcome(memory == MAP_FAILED ? -1 : 0);
+}
+int wb_try_executable_memory(void) { return try_map(PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE); }
+int wb_try_shared_memory(void) { return try_map(PROT_READ | PROT_WRITE, MAP_SHARED); }

@@ -1,0 +1,143 @@
+internal import CSandbox
+internal import Glibc
+
+/// What a process that decodes a stranger's bytes gives up before it reads the first of them: files, network, other
+/// processes, credentials, memory without an end. What breaks into the decoder then holds the bytes that it was sent.
+///
+/// libav has to be loaded before: nothing can be opened afterwards. docs/design/0013 has the reasons.
+public enum DecoderSandbox {
+    /// What such a process may use.
+    public struct Limits: Equatable, Sendable {
+        /// Bytes that it can write to, shared memory that it was given not counted: enough for a JPEG of 3840x2160, less
+        /// than the unit of a camera may have, so that a picture that takes all memory does not end the frame path.
+        public var memory = 200 << 20
+        /// After which the kernel ends it; nil: its parent does.
+        public var seconds: UInt32?
+        /// Added to its priority.
+        public var niceness: Int32 = 0
+
+        public init(seconds: UInt32? = nil, niceness: Int32 = 0) {
+            self.seconds = seconds
+            self.niceness = niceness
+        }
+    }
+
+    /// A part of the sandbox. All are entered; the check of the sandbox tries each by itself.
+    public enum Layer: String, CaseIterable, Sendable {
+        case limits, landlock, seccomp
+    }
+
+    /// What this kernel gave.
+    public struct Report: Equatable, Sendable, CustomStringConvertible {
+        /// Version of landlock in force; nil: this kernel has none, or a service manager refused it.
+        public var landlock: Int?
+        /// System calls are filtered.
+        public var isFiltered: Bool
+
+        public init(landlock: Int?, isFiltered: Bool) {
+            self.landlock = landlock
+            self.isFiltered = isFiltered
+        }
+
+        /// What is missing, in a sentence; nil: nothing.
+        public var lack: String? {
+            switch (landlock, isFiltered) {
+            case (.some, true): nil
+            case (nil, true): "this kernel has no landlock: decoders are held by the filter of system calls alone"
+            case (.some, false): "this kernel filters no system calls: decoders are held by landlock alone"
+            case (nil, false): "this kernel has neither landlock nor a filter of system calls: decoders are not held"
+            }
+        }
+
+        /// "landlock 7, system calls are filtered".
+        public var description: String {
+            "\(landlock.map { "landlock \($0)" } ?? "no landlock"), system calls are \(isFiltered ? "" : "not ")filtered"
+        }
+
+        /// The line that a child sends before it reads anything: "sandbox 7 1".
+        public var line: [UInt8] { Array("sandbox \(landlock ?? 0) \(isFiltered ? 1 : 0)\n".utf8) }
+
+        /// Takes the line off `bytes`; nil when they do not begin with one.
+        public init?(takenFrom bytes: inout [UInt8]) {
+            guard let end = bytes.prefix(Self.longestLine).firstIndex(of: 0x0A) else { return nil }
+            let words = bytes[..<end].split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
+            guard words.count == 3, words[0] == "sandbox", let version = Int(words[1]), (0...999).contains(version),
+                let filtered = Int(words[2]), (0...1).contains(filtered)
+            else { return nil }
+            landlock = version > 0 ? version : nil
+            isFiltered = filtered == 1
+            bytes.removeFirst(end + 1)
+        }
+
+        static let longestLine = 32
+    }
+
+    /// The sandbox could not be entered, though this kernel has it: nothing may be decoded then.
+    public struct Failure: Error, CustomStringConvertible, Sendable {
+        public var call: String
+        public var number: Int32
+        public var description: String {
+            "the decoder's sandbox cannot be entered: \(call): \(String(cString: strerror(number)))"
+        }
+    }
+
+    /// What this kernel has, from outside: a service manager may allow less.
+    public static var offered: Report {
+        let version = wb_landlock_version()
+        return Report(landlock: version > 0 ? Int(version) : nil, isFiltered: wb_seccomp_is_available() == 1)
+    }
+
+    /// For good, for the whole process. Descriptors above standard error are closed, and standard error leads nowhere.
+    ///
+    /// - Parameter layers: all of them, but for the check of the sandbox.
+    /// - Throws: when a part that this kernel has does not take hold.
+    public static func enter(
+        _ limits: Limits, layers: Set<Layer> = Set(Layer.allCases)
+    ) throws(Failure) -> Report {
+        try check(wb_process_harden(), "prctl")
+        _ = wb_close_from(STDERR_FILENO + 1)
+        if case let nothing = open("/dev/null", O_WRONLY | O_CLOEXEC), nothing >= 0 {
+            dup2(nothing, STDERR_FILENO)
+            close(nothing)
+        }
+        // What the loader needed to know is known.
+        clearenv()
+        var report = Report(landlock: nil, isFiltered: false)
+        if layers.contains(.landlock) {
+            let version = wb_landlock_enter()
+            // EPERM: filtered away by a service manager of the unit; it is told like a kernel without.
+            if version < 0, ![-ENOSYS, -EOPNOTSUPP, -EPERM].contains(version) {
+                throw Failure(call: "landlock_restrict_self", number: -version)
+            }
+            report.landlock = version > 0 ? Int(version) : nil
+        }
+        // Landlock takes a descriptor while it is entered.
+        if layers.contains(.limits) { try bound(limits) }
+        if layers.contains(.seccomp), wb_seccomp_is_available() == 1 {
+            try check(wb_seccomp_enter(), "seccomp")
+            report.isFiltered = true
+        }
+        return report
+    }
+
+    private static func bound(_ limits: Limits) throws(Failure) {
+        if let seconds = limits.seconds { alarm(seconds) }
+        if limits.niceness > 0 { _ = nice(limits.niceness) }
+        try bound(RLIMIT_DATA, to: rlim_t(limits.memory), "RLIMIT_DATA")
+        try bound(RLIMIT_CORE, to: 0, "RLIMIT_CORE")
+        try bound(RLIMIT_FSIZE, to: 0, "RLIMIT_FSIZE")
+        try bound(RLIMIT_NOFILE, to: 0, "RLIMIT_NOFILE")
+    }
+
+    private static func bound(_ resource: __rlimit_resource, to value: rlim_t, _ name: String) throws(Failure) {
+        var limit = rlimit(rlim_cur: value, rlim_max: value)
+        guard setrlimit(__rlimit_resource_t(resource.rawValue), &limit) == 0 else {
+            throw Failure(call: "setrlimit \(name)", number: errno)
+        }
+    }
+
+    private static func check(_ result: Int32, _ call: String) throws(Failure) {
+        guard result < 0 else { return }
+        throw Failure(call: call, number: -result)
+    }
+}

@@ -1,0 +1,100 @@
+internal import CAVCodec
+internal import Glibc
+
+/// A decoding child's own side: libav is loaded, the sandbox is entered, and only then the first byte is read. It answers
+/// one request after the other until its parent is gone.
+public enum DecoderService {
+    /// Descriptor of the memory for pictures.
+    private static let memoryPlace: Int32 = 3
+
+    /// - Throws: a sentence that was told to the parent.
+    public static func run(_ role: DecoderRole) throws {
+        do {
+            switch role {
+            case .pictures(let memory): try decodePictures(memory)
+            case .sound(let coding): try decodeSound(coding)
+            }
+        } catch {
+            send(Array("\(error)".utf8.prefix(300)))
+            throw error
+        }
+    }
+
+    private static func decodePictures(_ count: Int) throws {
+        guard (PictureRoom.Layout.jpegBytes...1 << 30).contains(count), let room = Mapping(memoryPlace, count: count)
+        else { throw VideoCodecError.pictureFailed("no memory for pictures") }
+        let filling = try PictureFilling()
+        try enter()
+        serve { (request) throws(VideoCodecError) in
+            guard let words = DecoderMessage.words(request, count: 5) else {
+                throw .pictureFailed("the request is not as expected")
+            }
+            let layout = try PictureRoom.Layout(width: Int(words[3]), height: Int(words[4]))
+            guard words[1] < PictureRoom.Layout.places, Int(words[2]) <= PictureRoom.Layout.jpegBytes,
+                layout.total <= room.bytes.count
+            else { throw .pictureFailed("the request is not as expected") }
+            let place = UnsafeMutableRawBufferPointer(rebasing: room.bytes[layout.range(ofPlace: Int(words[1]))])
+            let target = try PictureRoom.picture(in: place, layout) {}
+            let jpeg = UnsafeRawBufferPointer(rebasing: room.bytes[0..<Int(words[2])])
+            try filling.fill(target, from: jpeg)
+            return []
+        }
+    }
+
+    private static func decodeSound(_ coding: SoundCoding) throws {
+        let codec = try SoundCodec(coding)
+        try enter()
+        serve { (request) throws(VideoCodecError) in try codec.decode(request.dropFirst(4)) }
+    }
+
+    private static func enter() throws {
+        let report = try DecoderSandbox.enter(DecoderSandbox.Limits())
+        send(report.line)
+    }
+
+    /// - Parameter answer: gets a request, and gives what follows sequence number and status.
+    private static func serve(_ answer: (ArraySlice<UInt8>) throws(VideoCodecError) -> [UInt8]) {
+        var buffer = [UInt8](repeating: 0, count: SoundDecoder.longestPacket + 64)
+        while true {
+            let count = read(STDIN_FILENO, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 4, let sequence = DecoderMessage.words(buffer[0..<count], count: 1)?.first else { return }
+            do throws(VideoCodecError) {
+                send(DecoderMessage.encode([sequence, 0], try answer(buffer[0..<count])[...]))
+            } catch {
+                send(DecoderMessage.encode([sequence, 1], Array("\(error)".utf8.prefix(200))[...]))
+            }
+        }
+    }
+
+    private static func send(_ message: [UInt8]) {
+        var count = write(STDOUT_FILENO, message, message.count)
+        while count < 0, errno == EINTR { count = write(STDOUT_FILENO, message, message.count) }
+    }
+}
+
+/// Decodes JPEG pictures into what encoders take: YUV 4:2:0, television's range, BT.601.
+final class PictureFilling {
+    private let decoder = JPEGDecoder()
+    private let scaler: PictureScaler
+
+    init() throws(VideoCodecError) {
+        try decoder.prepare()
+        scaler = try PictureScaler(method: .fast)
+    }
+
+    func fill(_ target: borrowing RawPicture, from jpeg: UnsafeRawBufferPointer) throws(VideoCodecError) {
+        let picture = try decoder.decode(jpeg)
+        let hasMatrix = !picture.pixelFormat.isRGB && picture.pixelFormat != .gray8
+        let isSame =
+            picture.width == target.width && picture.height == target.height && picture.isFullRange
+            && FullRangeConversion.target(of: picture.pixelFormat) == target.pixelFormat
+        // Every JPEG with colours has this matrix (JFIF).
+        if hasMatrix { picture.matrix = .bt601 }
+        if isSame {
+            try FullRangeConversion.convert(picture, into: target)
+        } else {
+            try scaler.scale(picture, into: target)
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import ArgumentParser
+import Glibc
+import VideoCodec
+
+/// Started by camera processes, and lives as long as they want pictures or sound of it.
+struct DecodeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "decode", abstract: "Decode what a camera sent, in a sandbox.", shouldDisplay: false)
+
+    @Option(help: "Bytes of the memory at descriptor 3.") var pictures: Int?
+    @Option(help: "FFmpeg's name and rate.") var sound: String?
+
+    func run() throws {
+        if let pictures {
+            try DecoderService.run(.pictures(memory: pictures))
+        } else if let coding = sound.flatMap(SoundCoding.init(rawValue:)) {
+            try DecoderService.run(.sound(coding))
+        } else {
+            throw ValidationError("Nothing to decode.")
+        }
+    }
+}
+
+/// Enters the sandbox of a decoder and tries to get out of it. Run by tests, one attempt in each process.
+struct SandboxCheckCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sandbox-check", abstract: "Try to get out of the sandbox of decoders.", shouldDisplay: false)
+
+    @Option(name: .customLong("try"), help: "What to try.") var attempt: String
+    @Option(help: "The part of the sandbox that has to refuse it; all without.") var layer: [String] = []
+    @Option(help: "After which it is ended.") var seconds: UInt32 = 15
+
+    func run() throws {
+        guard let attempt = SandboxAttempt(rawValue: attempt) else { throw ValidationError("No such attempt.") }
+        let layers = layer.compactMap(DecoderSandbox.Layer.init(rawValue:))
+        guard layers.count == layer.count else { throw ValidationError("No such layer.") }
+        let report = try DecoderSandbox.enter(
+            DecoderSandbox.Limits(seconds: seconds, niceness: 10),
+            layers: layers.isEmpty ? Set(DecoderSandbox.Layer.allCases) : Set(layers))
+        write(report.line)
+        write(Array((attempt.run().map { "refused \($0)\n" } ?? "done\n").utf8))
+    }
+
+    private func write(_ bytes: [UInt8]) {
+        _ = bytes.withUnsafeBytes { Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+    }
+}
