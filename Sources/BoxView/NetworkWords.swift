@@ -48,6 +48,8 @@ enum NetworkWords {
         case "aac": "AAC"
         case "pcmu": "G.711 µ-law"
         case "pcma": "G.711 A-law"
+        case "opus": "Opus"
+        case "g726": "G.726"
         default: name
         }
     }

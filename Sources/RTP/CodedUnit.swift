@@ -7,7 +7,7 @@ public struct CodedUnit: Equatable, Sendable {
     /// When its last packet came: CLOCK_MONOTONIC, nanoseconds.
     public var arrival: UInt64
     /// H.264 and H.265: NAL units behind 4-byte lengths, as in `Media.AccessUnit`, without delimiters, parameter sets
-    /// and filler. AAC: one raw frame. G.711: the bytes. JPEG: a whole file.
+    /// and filler. AAC: one raw frame. G.711, G.726, Opus: the bytes. JPEG: a whole file.
     public var data: [UInt8]
     /// A decoder can begin here. True of everything but pictures of H.264 and H.265.
     public var isKeyFrame: Bool

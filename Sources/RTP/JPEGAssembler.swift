@@ -11,7 +11,7 @@ struct JPEGAssembler: Sendable {
         /// 0: 4:2:2, 1: 4:2:0.
         var sampling: UInt8
         var quality: UInt8
-        /// In blocks of eight.
+        /// In blocks of eight; 0: more than 255 of them.
         var width: UInt8
         var height: UInt8
         /// MCUs; 0 when there are no restart markers.
@@ -36,13 +36,19 @@ struct JPEGAssembler: Sendable {
     private var known: [UInt8: Quantization] = [:]
 
     private(set) var damaged: UInt64 = 0
+    /// By the session description.
+    private let dimensions: PictureDimensions?
+
+    init(dimensions: PictureDimensions? = nil) {
+        self.dimensions = dimensions
+    }
 
     mutating func received(_ packet: RTPPacket, at now: UInt64, into output: inout [CodedUnit]) {
         if isOpen, packet.timestamp != timestamp { finish(into: &output) }
         isOpen = true
         timestamp = packet.timestamp
         arrival = now
-        if !isDamaged, !take(packet.payload) { isDamaged = true }
+        if !isDamaged, !take(packet) { isDamaged = true }
         if packet.isMarked { finish(into: &output) }
     }
 
@@ -70,12 +76,20 @@ struct JPEGAssembler: Sendable {
     }
 
     /// False when the picture is damaged by this packet.
-    private mutating func take(_ payload: ArraySlice<UInt8>) -> Bool {
-        var rest = payload
+    private mutating func take(_ packet: RTPPacket) -> Bool {
+        var rest = packet.payload
         guard let header = Self.header(&rest), header.offset == scanSize else { return false }
         if header.offset == 0 {
             guard let tables = quantization(header.quality, &rest) else { return false }
-            appendHeaders(header, tables)
+            var size = PictureDimensions(width: Int(header.width) * 8, height: Int(header.height) * 8)
+            if header.width == 0 || header.height == 0 {
+                // 2040 pixels are the most that the RFC's header can say.
+                guard let found = JPEGHeaderExtension.dimensions(packet) ?? dimensions,
+                    (1...0xFFFF).contains(found.width), (1...0xFFFF).contains(found.height)
+                else { return false }
+                size = found
+            }
+            appendHeaders(header, size, tables)
         }
         guard rest.count <= Self.byteLimit - file.count else { return false }
         file.append(contentsOf: rest)
@@ -91,7 +105,7 @@ struct JPEGAssembler: Sendable {
         var header = Header(
             offset: Int(rest.bigEndian32(at: start) & 0xFF_FFFF), sampling: type & 0x3F, quality: rest[start + 5],
             width: rest[start + 6], height: rest[start + 7])
-        guard type < 128, header.sampling <= 1, header.width > 0, header.height > 0 else { return nil }
+        guard type < 128, header.sampling <= 1 else { return nil }
         rest = rest.dropFirst(8)
         if type >= 64 {
             guard rest.count >= 4 else { return nil }
@@ -137,7 +151,9 @@ struct JPEGAssembler: Sendable {
         return tables
     }
 
-    private mutating func appendHeaders(_ header: Header, _ quantization: Quantization) {
+    private mutating func appendHeaders(
+        _ header: Header, _ size: PictureDimensions, _ quantization: Quantization
+    ) {
         file.removeAll(keepingCapacity: true)
         file += [0xFF, 0xD8, 0xFF, 0xE0, 0, 16]
         file += Array("JFIF".utf8)
@@ -147,8 +163,8 @@ struct JPEGAssembler: Sendable {
             file += table.values
         }
         file += [0xFF, 0xC0, 0, 17, 8]
-        file.appendUInt16(UInt16(header.height) * 8)
-        file.appendUInt16(UInt16(header.width) * 8)
+        file.appendUInt16(UInt16(size.height))
+        file.appendUInt16(UInt16(size.width))
         file += [3, 1, header.sampling == 0 ? 0x21 : 0x22, 0, 2, 0x11, 1, 3, 0x11, 1]
         for table in JPEGTables.huffman {
             file += [0xFF, 0xC4]
@@ -162,5 +178,37 @@ struct JPEGAssembler: Sendable {
             file.appendUInt16(header.restartInterval)
         }
         file += [0xFF, 0xDA, 0, 12, 3, 1, 0, 2, 0x11, 3, 0x11, 0, 63, 0]
+    }
+}
+
+/// The size that a camera tells in the header extension of a picture's first packet: segments of a JPEG's header, the frame
+/// header (SOF) among them.
+enum JPEGHeaderExtension {
+    /// Of the packet that begins a picture (ONVIF); those of the others have 0xFFFF.
+    private static let profile: UInt16 = 0xFFD8
+
+    /// Nil where there is no such extension, or no whole frame header in it.
+    static func dimensions(_ packet: RTPPacket) -> PictureDimensions? {
+        guard packet.extensionProfile == profile else { return nil }
+        var rest = packet.headerExtension
+        while rest.count >= 4 {
+            let start = rest.startIndex
+            guard rest[start] == 0xFF else { return nil }
+            let marker = rest[start + 1]
+            // What fills the extension up to whole words.
+            if marker == 0xFF {
+                rest = rest.dropFirst()
+                continue
+            }
+            let length = Int(rest.bigEndian16(at: start + 2))
+            guard length >= 2, length + 2 <= rest.count else { return nil }
+            if marker == 0xC0 || marker == 0xC1 {
+                guard length >= 8 else { return nil }
+                return PictureDimensions(
+                    width: Int(rest.bigEndian16(at: start + 7)), height: Int(rest.bigEndian16(at: start + 5)))
+            }
+            rest = rest.dropFirst(length + 2)
+        }
+        return nil
     }
 }

@@ -18,6 +18,19 @@ public enum PayloadFormat: Equatable, Sendable {
     case pcmu
     /// G.711 A-law (RFC 3551 §4.5.14).
     case pcma
-    /// RFC 2435.
+    /// A packet is what a decoder takes at a time: Opus (RFC 7587), G.726 (RFC 3551 §4.5.4).
+    case packets
+    /// RFC 2435, with ONVIF's header extension for large pictures (ONVIF Streaming Specification, 5.1.4.1.3).
     case jpeg
+}
+
+/// A picture's size in pixels.
+public struct PictureDimensions: Equatable, Sendable {
+    public var width: Int
+    public var height: Int
+
+    public init(width: Int, height: Int) {
+        self.width = width
+        self.height = height
+    }
 }

@@ -1,6 +1,6 @@
 internal import Wire
 
-/// One data packet of RTP (RFC 3550 §5.1), without contributing sources, header extension and padding.
+/// One data packet of RTP (RFC 3550 §5.1), without contributing sources and padding.
 public struct RTPPacket: Equatable, Sendable {
     /// 0…127; what it means says the session description.
     public var payloadType: UInt8
@@ -13,6 +13,9 @@ public struct RTPPacket: Equatable, Sendable {
     public var source: UInt32
     /// Not copied: a part of the bytes that were parsed.
     public var payload: ArraySlice<UInt8>
+    /// The header extension (§5.3.1) without its first four bytes, and the profile that those name. Not copied either.
+    public var headerExtension: ArraySlice<UInt8> = []
+    public var extensionProfile: UInt16 = 0
 
     public init(
         payloadType: UInt8, isMarked: Bool, sequence: UInt16, timestamp: UInt32, source: UInt32,
@@ -35,11 +38,13 @@ public struct RTPPacket: Equatable, Sendable {
         let flags = bytes[start]
         guard flags >> 6 == 2 else { throw .unsupportedVersion(flags >> 6) }
         var begin = start + headerSize + 4 * Int(flags & 0x0F)
+        var extensionBegin: Int?
         if flags & 0x10 != 0 {
             guard bytes.endIndex - begin >= 4 else {
                 throw .wire(
                     .truncated(offset: begin - start, needed: 4, available: max(0, bytes.endIndex - begin)))
             }
+            extensionBegin = begin + 4
             begin += 4 + 4 * Int(bytes.bigEndian16(at: begin + 2))
         }
         guard begin <= bytes.endIndex else {
@@ -54,10 +59,15 @@ public struct RTPPacket: Equatable, Sendable {
             end -= padding
         }
         let second = bytes[start + 1]
-        return RTPPacket(
+        var packet = RTPPacket(
             payloadType: second & 0x7F, isMarked: second & 0x80 != 0, sequence: bytes.bigEndian16(at: start + 2),
             timestamp: bytes.bigEndian32(at: start + 4), source: bytes.bigEndian32(at: start + 8),
             payload: bytes[begin..<end])
+        if let extensionBegin {
+            packet.headerExtension = bytes[extensionBegin..<begin]
+            packet.extensionProfile = bytes.bigEndian16(at: extensionBegin - 4)
+        }
+        return packet
     }
 
     private static let headerSize = 12

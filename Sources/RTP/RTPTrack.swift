@@ -21,6 +21,8 @@ public struct RTPTrack: Sendable {
         public var ownSource: UInt32
         /// CNAME of our reports: random, at most 255 bytes; says nothing of the box.
         public var name: String
+        /// Of JPEG, by the session description (`a=x-dimensions`): of pictures whose packets do not say their size.
+        public var dimensions: PictureDimensions?
 
         public init(
             format: PayloadFormat, payloadType: UInt8, clockRate: Int, source: UInt32? = nil,
@@ -63,7 +65,7 @@ public struct RTPTrack: Sendable {
         reception = Reception(clockRate: configuration.clockRate)
         pictures = PictureAssembler(codec: .h264, parameterSets: [])
         frames = AACFrames(configuration: [], sizeLength: 0, indexLength: 0, indexDeltaLength: 0, clockRate: 1)
-        files = JPEGAssembler()
+        files = JPEGAssembler(dimensions: configuration.dimensions)
         switch configuration.format {
         case .h264(let sets):
             kind = .pictures
@@ -76,7 +78,7 @@ public struct RTPTrack: Sendable {
             frames = AACFrames(
                 configuration: audio, sizeLength: sizeLength, indexLength: indexLength,
                 indexDeltaLength: indexDeltaLength, clockRate: configuration.clockRate)
-        case .pcmu, .pcma: kind = .samples
+        case .pcmu, .pcma, .packets: kind = .samples
         case .jpeg: kind = .files
         }
     }

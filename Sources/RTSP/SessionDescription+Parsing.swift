@@ -105,6 +105,7 @@ private struct MediaDraft {
     private var control: String?
     private var direction: SessionDescription.Direction?
     private var frameRate: Double?
+    private var dimensions: SessionDescription.Media.Dimensions?
     private var bandwidth: Int?
 
     /// `video 0 RTP/AVP 96 97`; the port may have a count behind a slash.
@@ -141,6 +142,11 @@ private struct MediaDraft {
         switch name {
         case "control": control = control ?? value
         case "rtpmap": addMapping(value)
+        case "x-dimensions":
+            let sides = value.split(separator: ",").compactMap { CameraText.number($0, as: Int.self) }
+            if sides.count == 2, sides.allSatisfy({ (1...0xFFFF).contains($0) }) {
+                dimensions = .init(width: sides[0], height: sides[1])
+            }
         case "framerate", "x-framerate":
             if let rate = Double(value), rate.isFinite, rate > 0, rate <= 1000 { frameRate = rate }
         default: direction = SessionDescription.Direction(attribute: name) ?? direction
@@ -189,15 +195,18 @@ private struct MediaDraft {
                 clockRate: mapping?.clockRate ?? fixed?.1 ?? (kind == "video" ? 90_000 : 8000),
                 channels: mapping?.channels ?? fixed?.2 ?? 1, parameters: parameters[type] ?? strays[type] ?? [:])
         }
-        return SessionDescription.Media(
+        var media = SessionDescription.Media(
             kind: kind, port: port, protocolName: protocolName, formats: formats, control: control,
             direction: direction ?? sessionDirection, hasOwnDirection: direction != nil,
             connection: connection ?? session, frameRate: frameRate, bandwidth: bandwidth)
+        media.dimensions = dimensions
+        return media
     }
 
     /// RFC 3551 tables 4 and 5, the ones that cameras were seen to use.
     private static let staticFormats: [UInt8: (String, Int, Int)] = [
-        0: ("PCMU", 8000, 1), 3: ("GSM", 8000, 1), 4: ("G723", 8000, 1), 5: ("DVI4", 8000, 1), 8: ("PCMA", 8000, 1),
+        0: ("PCMU", 8000, 1), 2: ("G726-32", 8000, 1), 3: ("GSM", 8000, 1), 4: ("G723", 8000, 1), 5: ("DVI4", 8000, 1),
+        8: ("PCMA", 8000, 1),
         9: ("G722", 8000, 1), 10: ("L16", 44_100, 2), 11: ("L16", 44_100, 1), 14: ("MPA", 90_000, 1),
         18: ("G729", 8000, 1), 26: ("JPEG", 90_000, 1), 31: ("H261", 90_000, 1), 32: ("MPV", 90_000, 1),
         33: ("MP2T", 90_000, 1), 34: ("H263", 90_000, 1),

@@ -48,6 +48,13 @@ public struct SessionDescription: Equatable, Sendable {
         public var frameRate: Double?
         /// Bits per second.
         public var bandwidth: Int?
+        /// Width and height of JPEG pictures in pixels (`a=x-dimensions`), 1…65535; nil: not told.
+        public var dimensions: Dimensions?
+
+        public struct Dimensions: Equatable, Sendable {
+            public var width: Int
+            public var height: Int
+        }
 
         public init(
             kind: String, port: UInt16 = 0, protocolName: String = "RTP/AVP", formats: [Format],

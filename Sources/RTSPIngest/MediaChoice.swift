@@ -2,12 +2,13 @@ internal import FoundationEssentials
 internal import Media
 internal import RTP
 internal import RTSP
+internal import VideoCodec
 
 /// One medium that is taken of what a camera offers.
 struct MediaChoice: Equatable, Sendable {
     enum Kind: String, Sendable {
         case h264, hevc, mjpeg
-        case aac, pcmu, pcma
+        case aac, pcmu, pcma, opus, g726
 
         var isVideo: Bool { self == .h264 || self == .hevc || self == .mjpeg }
     }
@@ -22,6 +23,12 @@ struct MediaChoice: Equatable, Sendable {
     var frameRate: Double?
     /// Of AAC.
     var audioFormat: AudioFormat?
+    /// Of JPEG, as promised.
+    var dimensions: PictureDimensions?
+    /// Of G.711.
+    var channels = 1
+    /// Of Opus and G.726.
+    var coding: SoundCoding?
 }
 
 /// What is taken of a camera's offer: its first video that can be published, and with it its first sound.
@@ -51,10 +58,10 @@ struct MediaSelection: Equatable, Sendable {
             case "audio" where audio && sound == nil:
                 sound = media.formats.lazy.compactMap { Self.sound($0, index) }.first
                 if sound == nil {
-                    let names = media.formats.map { $0.encoding.isEmpty ? "type \($0.payloadType)" : $0.encoding }
+                    let names = media.formats.map(Self.name)
                     soundReason =
                         "the camera's sound is \(names.joined(separator: ", ")), which is not taken. "
-                        + "Choose AAC or G.711 in the camera's own settings"
+                        + "Choose AAC, G.711 or Opus in the camera's own settings"
                 }
             default: break
             }
@@ -100,7 +107,8 @@ struct MediaSelection: Equatable, Sendable {
         }
         return MediaChoice(
             index: index, kind: kind, format: payload, payloadType: format.payloadType, clockRate: format.clockRate,
-            frameRate: media.frameRate)
+            frameRate: media.frameRate,
+            dimensions: media.dimensions.map { PictureDimensions(width: $0.width, height: $0.height) })
     }
 
     private static func sound(_ format: SessionDescription.Format, _ index: Int) -> MediaChoice? {
@@ -112,15 +120,39 @@ struct MediaSelection: Equatable, Sendable {
             choice.kind = .aac
             choice.format = found.payload
             choice.audioFormat = found.format
-        case ("PCMU", _), ("", 0):
-            guard format.clockRate == 8000, format.channels == 1 else { return nil }
-        case ("PCMA", _), ("", 8):
-            guard format.clockRate == 8000, format.channels == 1 else { return nil }
-            choice.kind = .pcma
-            choice.format = .pcma
+        case ("PCMU", _), ("", 0), ("PCMA", _), ("", 8):
+            // Beside the telephone's 8000, cameras have 16 000 and more, and two channels.
+            guard SoundTranscoder.inputRates.contains(format.clockRate), (1...2).contains(format.channels) else {
+                return nil
+            }
+            choice.channels = format.channels
+            if format.encoding == "PCMA" || format.payloadType == 8 && format.encoding.isEmpty {
+                choice.kind = .pcma
+                choice.format = .pcma
+            }
+        case ("OPUS", _):
+            // RFC 7587 §4.1: whatever was coded.
+            guard format.clockRate == SoundCoding.opus.sampleRate else { return nil }
+            choice.kind = .opus
+            choice.format = .packets
+            choice.coding = .opus
+        case (let name, _) where name.hasPrefix("G726") || name.hasPrefix("AAL2-G726"):
+            guard let coding = SoundCoding(rawValue: name.lowercased()), format.channels == 1,
+                format.clockRate == coding.sampleRate
+            else { return nil }
+            choice.kind = .g726
+            choice.format = .packets
+            choice.coding = coding
         default: return nil
         }
         return choice
+    }
+
+    /// For a person: with rate and channels where they are not the usual ones.
+    private static func name(_ format: SessionDescription.Format) -> String {
+        let name = format.encoding.isEmpty ? "type \(format.payloadType)" : format.encoding
+        guard format.clockRate != 8000 || format.channels != 1 else { return name }
+        return "\(name) (\(format.clockRate) Hz, \(format.channels) channel\(format.channels == 1 ? "" : "s"))"
     }
 
     /// RFC 3640 §4.1. A camera that leaves out `config` or the lengths has AAC-LC in the usual form.

@@ -26,10 +26,11 @@ struct MediaTrack {
     ) {
         self.choice = choice
         self.datagrams = datagrams
-        rtp = RTPTrack(
-            RTPTrack.Configuration(
-                format: choice.format, payloadType: choice.payloadType, clockRate: choice.clockRate, source: source,
-                reorders: datagrams != nil, ownSource: .random(in: 1 ... .max), name: name))
+        var configuration = RTPTrack.Configuration(
+            format: choice.format, payloadType: choice.payloadType, clockRate: choice.clockRate, source: source,
+            reorders: datagrams != nil, ownSource: .random(in: 1 ... .max), name: name)
+        configuration.dimensions = choice.dimensions
+        rtp = RTPTrack(configuration)
         clock = StreamClock(clockRate: choice.clockRate, policy: timestamps)
         nextReport = now &+ StreamPull.reportInterval
     }

@@ -6,10 +6,13 @@ internal import ONVIF
 internal import ONVIFClient
 internal import RTSP
 internal import Synchronization
+public import VideoCodec
 
-/// A camera on the network. Its coded pictures go on untouched; only JPEG and G.711 are coded anew.
+/// A camera on the network. Its coded pictures go on untouched; only JPEG, G.711, G.726 and Opus are coded anew, and of these
+/// all but G.711, which is a table, are decoded in a child without files, network and secrets (`DecoderProgram`).
 ///
-/// One thread does it all, from the socket to the access unit. A camera that is away, or refuses, is waited for: it never
+/// One thread does it all, from the socket to the access unit; what is decoded in a child is encoded on another, so that
+/// reception never waits for it. A camera that is away, or refuses, is waited for: it never
 /// ends the source. Instants of capture are those at which a picture's last packet arrived: when the camera took it, only
 /// the camera knows, by a clock that may be wrong.
 public final class NetworkSource: NetworkSourceControl {
@@ -18,14 +21,18 @@ public final class NetworkSource: NetworkSourceControl {
     private let durationLimit: Double?
     private let logger: Logger
     private let state: SharedState
+    private let program: DecoderProgram
 
     /// - Parameters:
     ///   - network: valid, see `CameraConfiguration.validate()`. Its password file is read at each attempt.
     ///   - camera: its ID, for messages.
     ///   - durationLimit: ends after this many seconds of the stream's time; nil: goes on until stopped.
+    ///   - program: what decodes; this program itself, but for tests.
     public init(
-        _ network: CameraConfiguration.Network, camera: String, durationLimit: Double? = nil, logger: Logger
+        _ network: CameraConfiguration.Network, camera: String, durationLimit: Double? = nil,
+        program: DecoderProgram = DecoderProgram(), logger: Logger
     ) {
+        self.program = program
         self.network = network
         self.camera = camera
         self.durationLimit = durationLimit
@@ -61,7 +68,8 @@ public final class NetworkSource: NetworkSourceControl {
         let run: PullRun
         do throws(PullFault) {
             run = try PullRun(
-                network, camera: camera, durationLimit: durationLimit, state: state, logger: logger, deliver: deliver)
+                network, camera: camera, durationLimit: durationLimit, state: state, program: program, logger: logger,
+                deliver: deliver)
         } catch {
             throw MediaSourceError(what: "\(camera) cannot be pulled", why: error.what, next: error.next)
         }

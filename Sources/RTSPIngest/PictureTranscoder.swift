@@ -1,82 +1,126 @@
 internal import CameraModel
+internal import Logging
 internal import Media
+internal import Synchronization
 internal import VideoCodec
 
-/// A camera's JPEG pictures made into H.264, in software. Used by one thread.
-final class PictureTranscoder {
-    private(set) var transcoding: CameraConfiguration.Network.Transcoding
-    private let decoder = JPEGDecoder()
-    private var encoder: VideoEncoder?
-    private var preparation: PicturePreparation?
-    private var before: MediaTime?
-    /// Pictures that could not be read.
-    private(set) var damaged: UInt64 = 0
-
-    static let encoders = ["libx264", "libopenh264"]
-    private static let rates = 1.0...60.0
-
-    init(_ transcoding: CameraConfiguration.Network.Transcoding) {
-        self.transcoding = transcoding
+/// A camera's JPEG pictures made into H.264 on a thread of their own: decoded in a child that has nothing to lose, encoded in
+/// software. Who hands them in never waits; the newest one wins. To be stopped, or its thread goes on.
+final class PictureTranscoder: Sendable {
+    /// What there is to tell.
+    struct Shown: Equatable, Sendable {
+        /// FFmpeg's name; nil before the first picture.
+        var encoder: String?
+        var reason: String?
+        /// What could not be held, and whether decoders fell over.
+        var limit: String?
+        /// Pictures per second that are held.
+        var rate: Double?
+        /// Could not be read, or ended their decoder.
+        var damaged: UInt64 = 0
+        /// Left out because this machine does not hold the camera's rate.
+        var thinned: UInt64 = 0
+        var superseded: UInt64 = 0
+        /// From the last packet to the delivery.
+        var latency: UInt64?
+        /// Why there can be no more pictures: no encoder works.
+        var failure: String?
     }
 
-    /// FFmpeg's name; nil before the first picture.
-    var name: String? { encoder?.choice.encoder }
-    var reason: String? { encoder.map { "the camera sends JPEG pictures; \($0.choice.reason)" } }
-
-    func requestKeyFrame() { encoder?.requestKeyFrame() }
-
-    func use(_ transcoding: CameraConfiguration.Network.Transcoding) throws(VideoCodecError) {
-        self.transcoding = transcoding
-        guard let encoder else { return }
-        var configuration = encoder.configuration
-        configuration.bitsPerSecond = transcoding.bitrate
-        configuration.keyFrameInterval = transcoding.gopSeconds
-        try encoder.reconfigure(configuration)
+    private struct State {
+        var queue = PictureQueue()
+        var wishes: PictureCoding.Wishes
+        var shown = Shown()
+        var isRunning = false
+        var isStopped = false
     }
 
-    /// - Parameter rate: pictures per second as the camera promised; without, the distance of the first two counts.
-    /// - Throws: when there is no encoder, or it fails; a picture that cannot be read is counted and left out.
-    func process(
-        _ jpeg: [UInt8], at time: MediaTime, rate: Double?, captureInstant: UInt64
-    ) throws(VideoCodecError) -> [MediaEvent] {
-        let gap = before.map { Double((time - $0).nanoseconds) / 1e9 }
-        before = time
-        guard let rate = rate ?? gap.map({ $0 > 0 ? 1 / $0 : Self.rates.upperBound }) else { return [] }
-        let prepared: RawPicture
-        do throws(VideoCodecError) {
-            let picture = try jpeg.span.bytes.withUnsafeBytes { (bytes) throws(VideoCodecError) in
-                try decoder.decode(bytes)
-            }
-            // Chroma has half the size.
-            let width = max(picture.width & ~1, 16)
-            let height = max(picture.height & ~1, 16)
-            if encoder == nil || encoder?.configuration.width != width || encoder?.configuration.height != height {
-                try open(width, height, rate: min(max(rate.rounded(), Self.rates.lowerBound), Self.rates.upperBound))
-            }
-            guard let preparation else { return [] }
-            prepared = try preparation.prepare(picture, wallClock: Monotonic.wall)
-        } catch {
-            if case .malformedPicture = error {
-                damaged += 1
-                return []
-            }
-            throw error
+    private let state: Mutex<State>
+    private let wakeup = Wakeup()
+    private let program: DecoderProgram
+    private let logger: Logger
+    private let deliver: @Sendable (MediaEvent) -> Void
+    /// `Shown.failure` was set.
+    private let failed: @Sendable () -> Void
+
+    init(
+        _ transcoding: CameraConfiguration.Network.Transcoding, program: DecoderProgram, logger: Logger,
+        failed: @escaping @Sendable () -> Void = {}, deliver: @escaping @Sendable (MediaEvent) -> Void
+    ) {
+        self.failed = failed
+        state = Mutex(State(wishes: PictureCoding.Wishes(transcoding: transcoding)))
+        self.program = program
+        self.logger = logger
+        self.deliver = deliver
+    }
+
+    var shown: Shown {
+        state.withLock { state in
+            var shown = state.shown
+            shown.superseded = state.queue.superseded
+            return shown
         }
-        guard let encoder else { return [] }
-        return try encoder.encode(prepared, at: time, captureInstant: captureInstant)
     }
 
-    private func open(_ width: Int, _ height: Int, rate: Double) throws(VideoCodecError) {
-        var configuration = VideoEncoderConfiguration(
-            width: width, height: height, frameRate: rate, bitsPerSecond: transcoding.bitrate)
-        configuration.keyFrameInterval = transcoding.gopSeconds
-        configuration.encoders = Self.encoders
-        configuration.threads = 1
-        encoder = nil
-        let encoder = try VideoEncoder(configuration)
-        preparation = try PicturePreparation(
-            PicturePreparation.Configuration(
-                width: width, height: height, pixelFormats: encoder.acceptedPixelFormats))
-        self.encoder = encoder
+    /// See `Shown.failure`.
+    var hasFailed: Bool { state.withLock { $0.shown.failure != nil } }
+
+    func requestKeyFrame() {
+        state.withLock { $0.wishes.isKeyFrameWanted = true }
+    }
+
+    /// From the next picture on.
+    func use(_ transcoding: CameraConfiguration.Network.Transcoding) {
+        state.withLock { $0.wishes.transcoding = transcoding }
+    }
+
+    /// Takes one picture; returns at once.
+    ///
+    /// - Parameter rate: pictures per second as the camera promised; without, the distance of the first two counts.
+    func add(_ jpeg: [UInt8], at time: MediaTime, rate: Double?, arrival: UInt64) {
+        let isFirst = state.withLock { state in
+            guard !state.isStopped else { return false }
+            state.queue.add(jpeg, at: time, rate: rate, arrival: arrival)
+            defer { state.isRunning = true }
+            return !state.isRunning
+        }
+        if isFirst, !CodingThread.start({ self.run() }) {
+            state.withLock { $0.shown.failure = "no thread can be made for it" }
+        }
+        wakeup.signal()
+    }
+
+    /// The thread's; it holds this until `stop`.
+    private func run() {
+        let coding = PictureCoding(program, logger: logger, isStopped: { self.wakeup.isStopped }, deliver: deliver)
+        while !wakeup.isStopped {
+            let (picture, wishes) = state.withLock { state in
+                let picture = state.queue.take()
+                defer { if picture != nil { state.wishes.isKeyFrameWanted = false } }
+                return (picture, state.wishes)
+            }
+            guard let picture else {
+                wakeup.wait(Self.longestWait)
+                continue
+            }
+            do throws(VideoCodecError) {
+                try coding.process(picture, wishes)
+            } catch {
+                coding.shown.failure = "\(error)"
+            }
+            let shown = coding.shown
+            state.withLock { $0.shown = shown }
+            if shown.failure != nil {
+                failed()
+                return
+            }
+        }
+    }
+
+    private static let longestWait: UInt64 = 1_000_000_000
+
+    func stop() {
+        state.withLock { $0.isStopped = true }
+        wakeup.stop()
     }
 }

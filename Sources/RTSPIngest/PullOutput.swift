@@ -12,13 +12,15 @@ final class PullOutput {
     private let durationLimit: Double?
     private let state: SharedState
     private let logger: Logger
-    private let deliver: @Sendable (MediaEvent) -> Void
+    private let delivery: Delivery
+    private let program: DecoderProgram
 
     private var timeline = MediaTimeline()
-    private var format: VideoFormat?
-    private var audioFormat: AudioFormat?
-    private var pictures: PictureTranscoder
+    private let pictures: PictureTranscoder
     private var sound: SoundTranscoder?
+    /// What `sound` was made for.
+    private var soundChoice: MediaChoice?
+    private var childSound: ChildSound?
     private var soundReason: String?
     private var transcoding: CameraConfiguration.Network.Transcoding
 
@@ -35,23 +37,42 @@ final class PullOutput {
     private var firstKeyFrame: Double?
     private var playToKeyFrame: Double?
 
-    private(set) var isOver = false
-    /// Why there can be no more pictures: no encoder works.
-    private(set) var failure: MediaSourceError?
+    private var isLimitReached = false
 
     init(
         transcoding: CameraConfiguration.Network.Transcoding, durationLimit: Double?, state: SharedState,
-        logger: Logger, deliver: @escaping @Sendable (MediaEvent) -> Void
+        program: DecoderProgram, logger: Logger, deliver: @escaping @Sendable (MediaEvent) -> Void
     ) {
         self.transcoding = transcoding
         self.durationLimit = durationLimit
         self.state = state
         self.logger = logger
-        self.deliver = deliver
-        pictures = PictureTranscoder(transcoding)
+        self.program = program
+        let delivery = Delivery(deliver)
+        self.delivery = delivery
+        pictures = PictureTranscoder(transcoding, program: program, logger: logger, failed: { state.wakeup.signal() }) {
+            delivery.deliver($0)
+        }
     }
 
-    var damaged: UInt64 { pictures.damaged }
+    var damaged: UInt64 { pictures.shown.damaged }
+    /// Enough has come, or no more can come.
+    var isOver: Bool { isLimitReached || pictures.hasFailed }
+
+    /// Why there can be no more pictures: no encoder works.
+    var failure: MediaSourceError? {
+        guard let reason = pictures.shown.failure else { return nil }
+        return MediaSourceError(
+            what: "the camera's JPEG pictures cannot be made into H.264", why: reason,
+            next: "Choose H.264 or H.265 in the camera's own settings; Debian's libavcodec has libx264 for JPEG")
+    }
+
+    /// Nothing is delivered any more.
+    func end() {
+        delivery.end()
+        pictures.stop()
+        childSound?.stop()
+    }
 
     // MARK: - An attempt's begin
 
@@ -79,17 +100,13 @@ final class PullOutput {
         }
         guard wanted != transcoding else { return }
         transcoding = wanted
-        do throws(VideoCodecError) {
-            try pictures.use(wanted)
-        } catch {
-            logger.warning("the encoder cannot be changed so: \(error)")
-        }
+        pictures.use(wanted)
     }
 
     // MARK: - Units
 
     func took(_ choice: MediaChoice, _ unit: MediaTrack.Unit, at now: UInt64) {
-        guard !isOver, failure == nil else { return }
+        guard !isOver else { return }
         if choice.kind.isVideo {
             picture(choice, unit, at: now)
         } else {
@@ -102,7 +119,7 @@ final class PullOutput {
         let times = timeline.video(
             presentation: unit.placement.presentationTime, decode: unit.placement.decodeTime)
         if let durationLimit, Double(times.presentation.nanoseconds) / 1e9 >= durationLimit {
-            isOver = true
+            isLimitReached = true
             return
         }
         codec = choice.kind
@@ -115,92 +132,80 @@ final class PullOutput {
             playToKeyFrame = playBegan.map { Double(now &- $0) / 1e6 }
         }
         if choice.kind == .mjpeg {
-            transcode(coded.data, choice, times, arrival: coded.arrival)
-        } else {
-            if var found = coded.format {
-                found.frameRate = found.frameRate ?? choice.frameRate
-                change(to: found)
-            }
-            guard let format else { return }
-            deliver(
-                .accessUnit(
-                    AccessUnit(
-                        track: .video(format.codec), isKeyFrame: coded.isKeyFrame,
-                        presentationTime: times.presentation, decodeTime: times.decode, data: coded.data,
-                        captureInstant: coded.arrival)))
+            pictures.add(coded.data, at: times.presentation, rate: choice.frameRate, arrival: coded.arrival)
+            return
         }
+        if var found = coded.format {
+            found.frameRate = found.frameRate ?? choice.frameRate
+            delivery.deliver(.videoFormat(found))
+        }
+        guard let format = delivery.video else { return }
+        delivery.deliver(
+            .accessUnit(
+                AccessUnit(
+                    track: .video(format.codec), isKeyFrame: coded.isKeyFrame,
+                    presentationTime: times.presentation, decodeTime: times.decode, data: coded.data,
+                    captureInstant: coded.arrival)))
         let done = Monotonic.now
         latency = done > coded.arrival ? done - coded.arrival : 0
     }
 
-    private func change(to found: VideoFormat) {
-        guard found != format else { return }
-        format = found
-        deliver(.videoFormat(found))
-    }
-
-    private func transcode(
-        _ jpeg: [UInt8], _ choice: MediaChoice, _ times: MediaTimeline.Times, arrival: UInt64
-    ) {
-        do throws(VideoCodecError) {
-            let events = try pictures.process(
-                jpeg, at: times.presentation, rate: choice.frameRate, captureInstant: arrival)
-            for event in events {
-                if case .videoFormat(let found) = event { change(to: found) } else { deliver(event) }
-            }
-        } catch {
-            state.change { statistics, _ in statistics.code = .noEncoder }
-            failure = MediaSourceError(
-                what: "the camera's JPEG pictures cannot be made into H.264", why: "\(error)",
-                next: "Choose H.264 or H.265 in the camera's own settings; Debian's libavcodec has libx264 for JPEG")
-        }
-    }
-
     private func heard(_ choice: MediaChoice, _ unit: MediaTrack.Unit, at now: UInt64) {
         // Before the first picture there is nothing to hear.
-        guard hasKeyFrame || format != nil, let time = timeline.audio(unit.placement.presentationTime) else { return }
+        guard hasKeyFrame || delivery.video != nil, let time = timeline.audio(unit.placement.presentationTime) else {
+            return
+        }
         let coded = unit.coded
         switch choice.kind {
         case .aac:
             guard let format = choice.audioFormat else { return }
-            change(to: format)
-            deliver(
+            delivery.deliver(.audioFormat(format))
+            delivery.deliver(
                 .accessUnit(
                     AccessUnit(
                         track: .audio(.aac), isKeyFrame: true, presentationTime: time, decodeTime: time,
                         data: coded.data, captureInstant: coded.arrival)))
         case .pcmu, .pcma:
             do throws(VideoCodecError) {
-                let coder = try transcoder()
+                let coder = try transcoder(choice)
                 let units = try coder.encode(
                     coded.data, isALaw: choice.kind == .pcma, at: time, captureInstant: coded.arrival)
-                if !units.isEmpty { change(to: coder.format) }
-                for unit in units { deliver(.accessUnit(unit)) }
+                if !units.isEmpty { delivery.deliver(.audioFormat(coder.format)) }
+                for unit in units { delivery.deliver(.accessUnit(unit)) }
             } catch {
                 if soundReason == nil { logger.warning("the camera's sound cannot be made into AAC: \(error)") }
                 soundReason = "it cannot be made into AAC: \(error)"
             }
+        case .opus, .g726:
+            guard let coding = choice.coding else { return }
+            child(for: coding).add(coded.data, at: time, arrival: coded.arrival)
         case .h264, .hevc, .mjpeg: break
         }
     }
 
-    private func transcoder() throws(VideoCodecError) -> SoundTranscoder {
-        if let sound { return sound }
-        let made = try SoundTranscoder()
+    private func transcoder(_ choice: MediaChoice) throws(VideoCodecError) -> SoundTranscoder {
+        if let sound, soundChoice == choice { return sound }
+        let made = try SoundTranscoder(inputRate: choice.clockRate, channels: choice.channels)
         sound = made
+        soundChoice = choice
         return made
     }
 
-    private func change(to found: AudioFormat) {
-        guard found != audioFormat else { return }
-        audioFormat = found
-        deliver(.audioFormat(found))
+    private func child(for coding: SoundCoding) -> ChildSound {
+        if let childSound, childSound.coding == coding { return childSound }
+        childSound?.stop()
+        let made = ChildSound(coding, program: program, logger: logger) { [delivery] in delivery.deliver($0) }
+        childSound = made
+        return made
     }
 
     // MARK: - Statistics
 
     func publish() {
         let rate = rate.picturesPerSecond
+        let format = delivery.video
+        let shown = pictures.shown
+        let noSound = soundReason ?? (selection?.sound?.coding == nil ? nil : childSound?.reason)
         state.change { statistics, network in
             statistics.captured = captured
             statistics.device = network.address
@@ -218,12 +223,18 @@ final class PullOutput {
             network.videoCodec = codec.rawValue
             network.audioCodec = selection?.sound?.kind.rawValue
             statistics.pixelFormat = codec.rawValue.uppercased()
-            statistics.sound = soundReason == nil ? selection?.sound?.kind.rawValue : nil
-            statistics.soundReason = soundReason
+            statistics.sound = noSound == nil ? selection?.sound?.kind.rawValue : nil
+            statistics.soundReason = noSound
             if codec == .mjpeg {
-                statistics.encoder = pictures.name
-                statistics.encoderReason = pictures.reason
+                statistics.encoder = shown.encoder
+                statistics.encoderReason = shown.reason
                 statistics.isHardwareEncoder = false
+                if let limit = shown.limit { statistics.limit = limit }
+                statistics.superseded = shown.superseded
+                statistics.thinned = shown.thinned
+                statistics.latencyNanoseconds = shown.latency
+                if let held = shown.rate, let rate = statistics.rate { statistics.rate = min(held, rate) }
+                if shown.failure != nil { statistics.code = .noEncoder }
             } else {
                 statistics.encoder = "passthrough"
                 statistics.encoderReason =

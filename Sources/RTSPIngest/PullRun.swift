@@ -46,7 +46,7 @@ final class PullRun {
 
     init(
         _ network: CameraConfiguration.Network, camera: String, durationLimit: Double?, state: SharedState,
-        logger: Logger, deliver: @escaping @Sendable (MediaEvent) -> Void
+        program: DecoderProgram, logger: Logger, deliver: @escaping @Sendable (MediaEvent) -> Void
     ) throws(PullFault) {
         self.network = network
         self.camera = camera
@@ -61,8 +61,8 @@ final class PullRun {
         case .multicast: transport = .multicast
         }
         output = PullOutput(
-            transcoding: network.transcoding, durationLimit: durationLimit, state: state, logger: logger,
-            deliver: deliver)
+            transcoding: network.transcoding, durationLimit: durationLimit, state: state, program: program,
+            logger: logger, deliver: deliver)
         if case .device(let host, let port, let path) = url {
             finder = CameraFinder(network, host: host, port: port, path: path, state: state, logger: logger) {
                 [unowned self] in self.progressed()
@@ -78,6 +78,7 @@ final class PullRun {
     }
 
     func run() throws(MediaSourceError) {
+        defer { output.end() }
         while !state.wakeup.isStopped, !output.isOver {
             nudge()
             let action = supervision.next(at: Monotonic.now)

@@ -1,56 +1,81 @@
 internal import Media
 internal import VideoCodec
 
-/// G.711 of a camera made into AAC: decoded, doubled to 16 000 samples a second, and kept on the camera's time by one
-/// sample more or less in a packet, which nobody hears.
+/// Samples of a camera made into AAC: those of 8000 a second doubled, others at their own rate; and kept on the camera's time
+/// by one more or less in a packet, which nobody hears.
 final class SoundTranscoder {
-    static let inputRate = 8_000
-    static let outputRate = 16_000
-    private static let bitsPerSecond = 32_000
     /// Nanoseconds that the sound may be away from its place before a sample is put in or left out.
     private static let tolerance: Int64 = 5_000_000
     /// From here on single samples do not suffice: the camera delivers another number of them than it announces.
     private static let stretching: Int64 = 20_000_000
     /// From here on it is a hole, or sound that came twice.
     private static let jump: Int64 = 100_000_000
-    /// Longer runs of samples are no packet of a camera: two seconds.
-    private static let mostSamples = 16_000
+    /// Of a packet; longer ones are no camera's.
+    private static let mostSeconds = 2
 
+    private let inputRate: Int
+    private let channels: Int
+    private let outputRate: Int
     private let encoder: AudioEncoder
-    private var doubler = RateDoubler()
+    /// Of each channel; empty: the rate stays.
+    private var doublers: [RateDoubler]
     /// Where the next sample stands.
     private var position: MediaTime?
 
-    init() throws(VideoCodecError) {
-        var configuration = AudioEncoderConfiguration(channels: 1, bitsPerSecond: Self.bitsPerSecond)
-        configuration.sampleRate = Self.outputRate
+    /// Samples a second that are taken.
+    static let inputRates: Set<Int> = [8_000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000]
+
+    /// - Parameter inputRate: one of `inputRates`.
+    /// - Parameter channels: 1 or 2.
+    init(inputRate: Int = 8_000, channels: Int = 1) throws(VideoCodecError) {
+        self.inputRate = inputRate
+        self.channels = channels
+        // AAC of 8000 samples a second is known to fewer players.
+        let isDoubled = inputRate == 8_000
+        outputRate = isDoubled ? 2 * inputRate : inputRate
+        doublers = isDoubled ? [RateDoubler](repeating: RateDoubler(), count: channels) : []
+        var configuration = AudioEncoderConfiguration(
+            channels: channels, bitsPerSecond: (outputRate > 24_000 ? 64_000 : 32_000) * channels)
+        configuration.sampleRate = outputRate
         encoder = try AudioEncoder(configuration)
     }
 
     var format: AudioFormat { encoder.format }
 
+    /// G.711: a byte is a sample.
+    ///
     /// - Parameter time: of the first sample.
     func encode(
         _ bytes: [UInt8], isALaw: Bool, at time: MediaTime, captureInstant: UInt64
     ) throws(VideoCodecError) -> [AccessUnit] {
-        guard !bytes.isEmpty, bytes.count <= Self.mostSamples else { return [] }
+        guard bytes.count <= Self.mostSeconds * inputRate * channels else { return [] }
+        let table = isALaw ? G711.aLaw : G711.muLaw
+        return try encode(bytes.map { table[Int($0)] }, at: time, captureInstant: captureInstant)
+    }
+
+    /// - Parameter samples: −1…1, the channels of one instant side by side; half an instant at the end is left out.
+    /// - Parameter time: of the first sample.
+    func encode(
+        _ samples: [Float], at time: MediaTime, captureInstant: UInt64
+    ) throws(VideoCodecError) -> [AccessUnit] {
+        let whole = samples.count / channels * channels
+        guard whole > 0, whole <= Self.mostSeconds * inputRate * channels else { return [] }
         var begin = position ?? time
         let error = (time - begin).nanoseconds
         if error <= -Self.jump { return [] }
         if error >= Self.jump {
             begin = time
-            doubler = RateDoubler()
+            for channel in doublers.indices { doublers[channel] = RateDoubler() }
         }
-        let table = isALaw ? G711.aLaw : G711.muLaw
-        var samples = doubler.doubled(bytes.map { table[Int($0)] })
+        var samples = doubled(Array(samples.prefix(whole)))
         if error.magnitude < Self.jump.magnitude, error.magnitude > Self.stretching.magnitude {
-            samples = Self.stretched(samples, error: error)
-        } else if error > Self.tolerance, error < Self.jump, let last = samples.last {
-            samples.append(last)
+            samples = stretched(samples, error: error)
+        } else if error > Self.tolerance, error < Self.jump {
+            samples += samples.suffix(channels)
         } else if error < -Self.tolerance {
-            samples.removeLast()
+            samples.removeLast(channels)
         }
-        position = begin + MediaTime(ticks: Int64(samples.count), timescale: Int64(Self.outputRate))
+        position = begin + MediaTime(ticks: Int64(samples.count / channels), timescale: Int64(outputRate))
         // The encoder puts silence in front of the first sample: what would come before the stream's begin is left out.
         return try encoder.encode(samples, at: begin, captureInstant: captureInstant).filter {
             $0.decodeTime >= .zero
@@ -58,17 +83,39 @@ final class SoundTranscoder {
     }
 
     /// More samples of the same sound, or fewer: half of what is more than `stretching` is taken out.
-    private static func stretched(_ samples: [Float], error: Int64) -> [Float] {
-        let excess = error - error.signum() * stretching
+    private func stretched(_ samples: [Float], error: Int64) -> [Float] {
+        let frames = samples.count / channels
+        guard frames > 0 else { return samples }
+        let excess = error - error.signum() * Self.stretching
         let change = Int(excess / 2) * outputRate / 1_000_000_000 + Int(error.signum())
-        let count = max(samples.count / 2, min(samples.count * 2, samples.count + change))
-        let step = Double(samples.count - 1) / Double(max(1, count - 1))
-        return (0..<count).map { index in
+        let count = max(max(1, frames / 2), min(frames * 2, frames + change))
+        let step = Double(frames - 1) / Double(max(1, count - 1))
+        var result: [Float] = []
+        result.reserveCapacity(count * channels)
+        for index in 0..<count {
             let place = Double(index) * step
-            let before = min(samples.count - 1, Int(place))
-            let after = min(samples.count - 1, before + 1)
-            return samples[before] + (samples[after] - samples[before]) * Float(place - Double(before))
+            let before = min(frames - 1, Int(place))
+            let after = min(frames - 1, before + 1)
+            let part = Float(place - Double(before))
+            for channel in 0..<channels {
+                let first = samples[before * channels + channel]
+                result.append(first + (samples[after * channels + channel] - first) * part)
+            }
         }
+        return result
+    }
+
+    private func doubled(_ samples: [Float]) -> [Float] {
+        if doublers.isEmpty { return samples }
+        if channels == 1 { return doublers[0].doubled(samples) }
+        var result = [Float](repeating: 0, count: samples.count * 2)
+        for channel in doublers.indices {
+            let own = stride(from: channel, to: samples.count, by: channels).map { samples[$0] }
+            for (index, sample) in doublers[channel].doubled(own).enumerated() {
+                result[index * channels + channel] = sample
+            }
+        }
+        return result
     }
 }
 

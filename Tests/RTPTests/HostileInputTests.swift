@@ -16,7 +16,7 @@ struct HostileInputTests {
                 }
                 #expect(rest.isEmpty && !unit.data.isEmpty)
             case .jpeg: #expect(unit.data.starts(with: [0xFF, 0xD8]) && unit.data.suffix(2) == [0xFF, 0xD9])
-            case .aac, .pcmu, .pcma: #expect(!unit.data.isEmpty)
+            case .aac, .pcmu, .pcma, .packets: #expect(!unit.data.isEmpty)
             }
         }
     }

@@ -38,6 +38,67 @@ struct JPEGTests {
         #expect(file.suffix(5) == [1, 2, 3, 0xFF, 0xD9])
     }
 
+    /// ONVIF Streaming Specification, 5.1.4.1.3: the frame header in an extension of the first packet.
+    private func large(_ words: [UInt8], profile: UInt16 = 0xFFD8) -> [UInt8] {
+        let padded = words + [UInt8](repeating: 0xFF, count: (4 - words.count % 4) % 4)
+        return [UInt8(profile >> 8), UInt8(profile & 255), 0, UInt8(padded.count / 4)] + padded
+    }
+
+    private func packet(_ sender: inout Sender, extension words: [UInt8], _ payload: [UInt8]) -> [UInt8] {
+        var bytes = Array(sender.packet(payload, marker: true))
+        bytes[0] |= 0x10
+        bytes.insert(contentsOf: words, at: 12)
+        return bytes
+    }
+
+    private static let frameHeader: [UInt8] = [
+        0xFF, 0xC0, 0, 17, 8, 0x07, 0x98, 0x0A, 0x20, 3, 1, 0x22, 0, 2, 0x11, 1, 3, 0x11, 1,
+    ]
+
+    @Test func `a picture above 2040 pixels has the size of its extension, or of the description`() throws {
+        let size: [UInt8] = [8, 0x07, 0x98, 0x0A, 0x20, 3, 1, 0x22, 0, 2, 0x11, 1, 3, 0x11, 1]
+        let payload = header(width: 0, height: 0) + [1, 2, 3]
+        for words in [Self.frameHeader, [0xFF, 0xDD, 0, 4, 0, 7] + Self.frameHeader] {
+            var sender = Sender(payloadType: 26)
+            var track = track()
+            let units = track.received(packet(&sender, extension: large(words), payload)[...], at: 0)
+            #expect(segment(0xC0, of: try #require(units.first?.data)) == [size])
+        }
+        var sender = Sender(payloadType: 26)
+        var configuration = RTPTrack.Configuration(
+            format: .jpeg, payloadType: 26, clockRate: 90000, ownSource: 1, name: "x")
+        configuration.dimensions = PictureDimensions(width: 0x0A20, height: 0x0798)
+        var described = RTPTrack(configuration)
+        let units = described.received(sender.packet(payload, marker: true))
+        #expect(segment(0xC0, of: try #require(units.first?.data)) == [size])
+        // What the packets say themselves counts.
+        let small = described.received(sender.packet(header() + [1], marker: true))
+        #expect(segment(0xC0, of: try #require(small.first?.data)).first?.prefix(5) == [8, 0, 24, 0, 32])
+    }
+
+    @Test func `an extension without a whole frame header gives no picture and no trap`() {
+        let payload = header(width: 0, height: 0) + [1, 2, 3]
+        // Two bytes less, and what fills the extension up to whole words stands for them.
+        for count in 0..<Self.frameHeader.count - 2 {
+            var sender = Sender(payloadType: 26)
+            var track = track()
+            let cut = large(Array(Self.frameHeader.prefix(count)))
+            #expect(track.received(packet(&sender, extension: cut, payload)[...], at: 0).isEmpty, "\(count)")
+        }
+        for words: [UInt8] in [
+            [], [0xFF, 0xC0, 0, 1], [0xFF, 0xC0, 0xFF, 0xFF, 1, 2, 3, 4], [0, 0, 0, 0], [0xFF, 0xC0, 0, 4, 8, 1, 1, 1],
+            [0xFF, 0xC0, 0, 8, 8, 0, 0, 0, 0, 3],
+        ] {
+            var sender = Sender(payloadType: 26)
+            var track = track()
+            #expect(track.received(packet(&sender, extension: large(words), payload)[...], at: 0).isEmpty, "\(words)")
+        }
+        var sender = Sender(payloadType: 26)
+        var track = track()
+        let other = large(Self.frameHeader, profile: 0xABAC)
+        #expect(track.received(packet(&sender, extension: other, payload)[...], at: 0).isEmpty)
+    }
+
     @Test(arguments: [(1, 255, 255), (25, 32, 34), (50, 16, 17), (75, 8, 9), (99, 1, 1)] as [(UInt8, UInt8, UInt8)])
     func `quality scales the tables of annex K`(quality: UInt8, luminance: UInt8, chrominance: UInt8) throws {
         var sender = Sender(payloadType: 26)

@@ -10,11 +10,12 @@ struct RTPPacketTests {
 
     @Test func `all parts of the header are read`() throws {
         let packet = try RTPPacket.parse(full[...])
-        #expect(
-            packet
-                == RTPPacket(
-                    payloadType: 96, isMarked: true, sequence: 0xFFFE, timestamp: 0x0001_0203, source: 0x0A0B_0C0D,
-                    payload: [0xAA, 0xBB, 0xCC]))
+        var expected = RTPPacket(
+            payloadType: 96, isMarked: true, sequence: 0xFFFE, timestamp: 0x0001_0203, source: 0x0A0B_0C0D,
+            payload: [0xAA, 0xBB, 0xCC])
+        expected.extensionProfile = 0xBEDE
+        expected.headerExtension = [0x00, 0x11, 0x22, 0x33, 0x44].dropFirst()
+        #expect(packet == expected)
     }
 
     @Test func `a slice from the middle is read alike`() throws {

@@ -1,5 +1,7 @@
+import RTP
 import RTSP
 import Testing
+import VideoCodec
 
 @testable import RTSPIngest
 
@@ -30,6 +32,45 @@ struct MediaSelectionTests {
         #expect(found.sound == nil)
         #expect(found.soundReason?.contains(word) == true)
         #expect(try selection(Self.video + lines, audio: false).soundReason == nil)
+    }
+
+    @Test(arguments: [
+        ("PCMA/16000", MediaChoice.Kind.pcma, 16_000, 1), ("PCMU/8000/2", .pcmu, 8_000, 2),
+        ("PCMU/48000/2", .pcmu, 48_000, 2), ("PCMA/11025", .pcma, 11_025, 1), ("opus/48000/2", .opus, 48_000, 1),
+        ("OPUS/48000", .opus, 48_000, 1), ("G726-16/8000", .g726, 8_000, 1), ("G726-40/8000", .g726, 8_000, 1),
+        ("AAL2-G726-24/8000/1", .g726, 8_000, 1),
+    ])
+    func `sound of other rates and codings is taken`(
+        mapping: String, kind: MediaChoice.Kind, rate: Int, channels: Int
+    ) throws {
+        let found = try #require(
+            try selection(Self.video + ["m=audio 0 RTP/AVP 97", "a=rtpmap:97 \(mapping)"]).sound)
+        #expect(found.kind == kind)
+        #expect(found.clockRate == rate)
+        #expect(found.channels == channels)
+        let name = String(mapping.prefix { $0 != "/" }).lowercased()
+        #expect(found.coding?.rawValue == (kind == .pcma || kind == .pcmu ? nil : name))
+    }
+
+    @Test(arguments: [
+        ("PCMA/7350", "PCMA (7350 Hz"), ("PCMU/8000/6", "6 channels"), ("opus/16000/2", "OPUS (16000 Hz"),
+        ("G726-48/8000", "G726-48"), ("G726-32/16000", "G726-32 (16000 Hz"), ("G726/8000", "G726"),
+        ("AAL2-G726-32/8000/2", "2 channels"),
+    ])
+    func `sound of a rate or kind that is not taken says so`(mapping: String, words: String) throws {
+        let found = try selection(Self.video + ["m=audio 0 RTP/AVP 97", "a=rtpmap:97 \(mapping)"])
+        #expect(found.sound == nil)
+        #expect(found.soundReason?.contains(words) == true, "\(found.soundReason ?? "-")")
+    }
+
+    @Test func `type 2 is G726 at 32 kbit, and JPEG may be wider than its packets say`() throws {
+        #expect(try selection(Self.video + ["m=audio 0 RTP/AVP 2"]).sound?.coding == .g726r32)
+        let wide = ["v=0", "m=video 0 RTP/AVP 26", "a=x-dimensions:2592,1944"]
+        #expect(try selection(wide).video?.dimensions == PictureDimensions(width: 2592, height: 1944))
+        for junk in ["", "2592", "0,1", "1,2,3", "a,b", "65536,1", "99999999999999999999,1", "-1,5"] {
+            let found = try selection(["v=0", "m=video 0 RTP/AVP 26", "a=x-dimensions:\(junk)"]).video
+            #expect(found != nil && found?.dimensions == nil, "\(junk)")
+        }
     }
 
     @Test func `no sound, and sound beside a back channel, need no reason`() throws {

@@ -188,6 +188,23 @@ struct NetworkSourceTests {
         #expect(capture.sound == "pcmu")
     }
 
+    @Test(arguments: [("pcma16", "pcma", 16_000, 1), ("pcmu2", "pcmu", 16_000, 2)])
+    func `G711 of other rates and in stereo becomes AAC`(
+        audio: String, codec: String, rate: Int, channels: Int
+    ) async throws {
+        let camera = try await TestCamera.quirky()
+        defer { camera.end() }
+        let running = RunningSource(try .test(camera.url("audio=\(audio)"), in: directory))
+        let seen = try await running.wait("sound") { $0.sounds.count >= 32 && $0.keyFrames >= 2 }
+        #expect(seen.isOrderly)
+        #expect(seen.audioFormats.first?.sampleRate == rate)
+        #expect(seen.audioFormats.first?.channels == channels)
+        let end = try await running.stop()
+        #expect(end.stepsBack == 0)
+        #expect(running.source.capture.network?.audioCodec == codec)
+        #expect(running.source.capture.soundReason == nil)
+    }
+
     @Test func `sound that is not taken is named and holds nothing up`() async throws {
         let camera = try await TestCamera.quirky()
         defer { camera.end() }

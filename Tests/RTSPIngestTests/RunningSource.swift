@@ -2,7 +2,9 @@ import CameraModel
 import Foundation
 import Logging
 import Media
+import TestSupport
 import Testing
+import VideoCodec
 
 @testable import RTSPIngest
 
@@ -37,10 +39,13 @@ final class RunningSource: Sendable {
     let seen = Watched(Seen())
     let log = Watched<[String]>([])
 
-    init(_ network: CameraConfiguration.Network, durationLimit: Double? = nil) {
+    init(
+        _ network: CameraConfiguration.Network, durationLimit: Double? = nil,
+        program: DecoderProgram = DecoderProgram(executable: BuiltProgram.path("watchboxd"), deadline: .seconds(30))
+    ) {
         passwordFile = network.passwordFile
         source = NetworkSource(
-            network, camera: "porch", durationLimit: durationLimit,
+            network, camera: "porch", durationLimit: durationLimit, program: program,
             logger: Logger(label: "test") { [log] _ in Listening(log: log) })
         let thread = Thread { [source, seen] in
             var end = Result<Void, MediaSourceError>.success(())

@@ -105,6 +105,30 @@ import Testing
         #expect(!times.contains { $0 > 1100 && $0 < 4800 })
     }
 
+    @Test(arguments: [(8_000, 2, 16_000), (16_000, 1, 16_000), (11_025, 1, 11_025), (48_000, 2, 48_000)])
+    func `other rates and two channels become AAC of theirs`(rate: Int, channels: Int, output: Int) throws {
+        let coder = try SoundTranscoder(inputRate: rate, channels: channels)
+        #expect(coder.format.sampleRate == output)
+        #expect(coder.format.channels == channels)
+        var units: [AccessUnit] = []
+        for index in 0..<100 {
+            units += try coder.encode(
+                packet(rate / 50 * channels), isALaw: true, at: MediaTime(milliseconds: Int64(index) * 20),
+                captureInstant: 1)
+        }
+        // Two seconds of it, less what the encoder holds.
+        let frames = 2.0 * Double(output) / 1024
+        #expect(Double(units.count) > frames - 5 && Double(units.count) < frames + 2, "\(units.count)")
+        for (earlier, later) in zip(units, units.dropFirst()) { #expect(later.decodeTime > earlier.decodeTime) }
+    }
+
+    @Test func `half an instant is left out`() throws {
+        let coder = try SoundTranscoder(inputRate: 8_000, channels: 2)
+        for count in [1, 3, 321] {
+            _ = try coder.encode(packet(count), isALaw: false, at: .zero, captureInstant: 1)
+        }
+    }
+
     @Test func `packets of any length do not trap`() throws {
         let coder = try SoundTranscoder()
         for count in [0, 1, 2, 3, 7, 160, 16_000, 16_001, 70_000] {

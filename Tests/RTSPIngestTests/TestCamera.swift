@@ -25,6 +25,16 @@ final class TestCamera: @unchecked Sendable {
         return run(python, ["-c", program]) == 0
     }()
 
+    static let hasGStreamerLibav =
+        hasGStreamer
+        && run(
+            python,
+            [
+                "-c",
+                "import gi, sys; gi.require_version('Gst', '1.0'); from gi.repository import Gst; Gst.init(None); "
+                    + "sys.exit(Gst.ElementFactory.find('avenc_g726') is None)",
+            ]) == 0
+
     /// What cameras send, made once; nil without ffmpeg.
     static let media: TemporaryDirectory? = {
         let directory = TemporaryDirectory()

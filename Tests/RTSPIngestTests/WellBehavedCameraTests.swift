@@ -95,6 +95,31 @@ struct WellBehavedCameraTests {
         _ = try await running.stop()
     }
 
+    @Test func `a JPEG picture wider than its packets can say is taken`() async throws {
+        let camera = try await TestCamera.wellBehaved()
+        defer { camera.end() }
+        let running = RunningSource(try .test(camera.url(path: "/mjpeg-wide"), in: directory))
+        try await running.wait("a picture") { $0.keyFrames >= 1 }
+        let capture = try await running.waitForStatistics("its size") { $0.width != nil }
+        // Scaled where this machine does not hold it.
+        #expect(capture.width == 2560 || capture.limit?.contains("2560x1440") == true)
+        _ = try await running.stop()
+    }
+
+    @Test(.enabled(if: TestCamera.hasGStreamerLibav, "no gstreamer1.0-libav"), arguments: ["/opus", "/g726"])
+    func `sound that libavcodec decodes becomes AAC`(path: String) async throws {
+        let camera = try await TestCamera.wellBehaved()
+        defer { camera.end() }
+        let running = RunningSource(try .test(camera.url(path: path), in: directory))
+        let seen = try await running.wait("pictures and sound") { $0.keyFrames >= 2 && $0.sounds.count >= 20 }
+        #expect(seen.isOrderly)
+        #expect(seen.audioFormats.first?.sampleRate == (path == "/opus" ? 48_000 : 16_000))
+        #expect(seen.audioFormats.first?.channels == (path == "/opus" ? 2 : 1))
+        let end = try await running.stop()
+        #expect(end.stepsBack == 0)
+        #expect(running.source.capture.network?.audioCodec == String(path.dropFirst()))
+    }
+
     @Test(arguments: [
         "s3cret", "p@:/#%?& w\"x", "pass:with:colons", "back\\slash", "ünïcödé-密码", "percent%41and+plus",
         "'; DROP TABLE",

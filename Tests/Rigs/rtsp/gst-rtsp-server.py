@@ -5,7 +5,8 @@
 
     /h264   H.264 and AAC, nothing encoded                  /h264v  H.264 only
     /h265   H.265 only                                      /g711   H.264 and an A-law tone (/g711u: mu-law)
-    /mjpeg  MJPEG 640x360, 10 pictures a second, live
+    /mjpeg  MJPEG 640x360, 10 pictures a second, live       /mjpeg-wide  2560x1440, 2 a second
+    /opus   H.264 and Opus in stereo                        /g726   H.264 and G.726 (gstreamer1.0-libav)
 
 Port 0 (the default) takes any free one. --auth demands Digest (MD5, no qop). --multicast adds 239.5.5.5
 and the following, TTL 1. Each client gets a pipeline of its own, from the first frame of the file;
@@ -73,6 +74,11 @@ add("/g711", f"( {source} {video} {tone} ! alawenc ! rtppcmapay name=pay1 pt=8 )
 add("/g711u", f"( {source} {video} {tone} ! mulawenc ! rtppcmupay name=pay1 pt=0 )")
 h265 = "d.video_0 ! queue ! h265parse ! rtph265pay name=pay0 pt=98 config-interval=-1"
 add("/h265", f'( filesrc location="{arguments.h265}" ! qtdemux name=d {h265} )')
+stereo = "audiotestsrc is-live=true ! audio/x-raw,rate=48000,channels=2 ! opusenc"
+add("/opus", f"( {source} {video} {stereo} ! rtpopuspay name=pay1 pt=97 )")
+add("/g726", f"( {source} {video} {tone} ! avenc_g726 bitrate=32000 ! rtpg726pay name=pay1 pt=97 )")
+wide = "videotestsrc is-live=true ! video/x-raw,format=I420,width=2560,height=1440,framerate=2/1"
+add("/mjpeg-wide", f"( {wide} ! jpegenc ! rtpjpegpay name=pay0 pt=26 )")
 pattern = "videotestsrc is-live=true ! video/x-raw,format=I420,width=640,height=360,framerate=10/1"
 add("/mjpeg", f"( {pattern} ! jpegenc ! rtpjpegpay name=pay0 pt=26 )")
 

@@ -24,7 +24,8 @@ Needs Python's standard library only. Quirks are chosen per connection by the qu
   slow=MS          every response is late by MS           silent=1       PLAY is never answered
   early=1          RTP before the answer to PLAY          old=1          packets of an earlier session come first
   unknown=1        packets on a channel nobody set up     wronglength=1  bytes that are no frame between frames
-  audio=pcmu|g722|silent|refused   a second track         videoless=1    PLAY is fine, but only sound comes
+  audio=pcmu|pcma16|pcmu2|g722|silent|refused   a second track (pcma16: 16 kHz; pcmu2: stereo)
+                                                          videoless=1    PLAY is fine, but only sound comes
   vfreeze=S        video stops at S s, sound goes on      mpeg4=1        offers a codec that nobody takes
   nosprop=1        no parameter sets in the SDP           noinband=1     parameter sets in the SDP only
   nomarker=1       no RTP marker bit                      rollover=1     time stamp and sequence wrap within 3 s
@@ -64,6 +65,8 @@ import time
 import urllib.parse
 
 REALM = "IP Camera(QK1)"
+# Payload type, mapping, samples per second, channels.
+SOUNDS = {"pcmu": (0, "", 8000, 1), "pcma16": (97, "PCMA/16000", 16000, 1), "pcmu2": (97, "PCMU/8000/2", 8000, 2)}
 STAYING = {"auth", "h265", "fps", "audio", "timeout", "times", "nonce", "pace"}
 
 
@@ -244,16 +247,18 @@ class Camera:
                 track.send(header + struct.pack("!HH", 16, len(frame) << 3) + frame)
                 state["blocks"] += 1
             return
-        if track is None or self.quirk("audio") != "pcmu":
+        if track is None or self.quirk("audio") not in SOUNDS:
             return
+        number, _, rate, channels = SOUNDS[self.quirk("audio")]
+        count = rate // 50
         while state["blocks"] * 0.02 <= elapsed * self.number("arate", 1):
             block = state["blocks"]
-            payload = bytes((0x80 if (block * 160 + i) // 10 % 2 else 0x00) for i in range(160))
-            header = struct.pack("!BBHII", 0x80, 0, block & 0xFFFF, (block * 160) & 0xFFFFFFFF, track.ssrc)
+            payload = bytes((0x80 if (block * count + i // channels) // 10 % 2 else 0x00) for i in range(count * channels))
+            header = struct.pack("!BBHII", 0x80, number, block & 0xFFFF, (block * count) & 0xFFFFFFFF, track.ssrc)
             track.send(header + payload)
             if block % 50 == 0 and not self.quirk("nosr"):
                 step = self.number("srstep") if elapsed >= 2 else 0
-                track.report((block * 160) & 0xFFFFFFFF, time.time() + 2208988800 + self.number("ntp") + step)
+                track.report((block * count) & 0xFFFFFFFF, time.time() + 2208988800 + self.number("ntp") + step)
             state["blocks"] += 1
 
     def finish(self):
@@ -401,6 +406,9 @@ class Camera:
                 sprop = ';sprop-parameter-sets=%s","%s' % tuple(coded)
             lines += ["a=rtpmap:96 H264/90000" + blanks, "a=fmtp:96 packetization-mode=1" + sprop]
         lines += ["a=control:track1"]
+        if self.quirk("audio") in ("pcma16", "pcmu2"):
+            number, mapping, _, _ = SOUNDS[self.quirk("audio")]
+            lines += [f"m=audio 0 RTP/AVP {number}", f"a=rtpmap:{number} {mapping}", "a=control:track2"]
         if self.quirk("audio") in ("pcmu", "silent", "refused"):
             lines += ["m=audio 0 RTP/AVP 0", "a=rtpmap:0 PCMU/8000", "a=control:track2"]
         if self.quirk("audio") == "aac":

@@ -1,0 +1,117 @@
+internal import Logging
+internal import Media
+internal import Synchronization
+internal import VideoCodec
+
+/// Opus and G.726 of a camera made into AAC on a thread of their own: decoded in a child that has nothing to lose, encoded
+/// here. Who hands packets in never waits. To be stopped, or its thread goes on.
+final class ChildSound: Sendable {
+    private struct Packet {
+        var bytes: [UInt8]
+        var time: MediaTime
+        var arrival: UInt64
+    }
+
+    private struct State {
+        var waiting: [Packet] = []
+        var isRunning = false
+        var reason: String?
+    }
+
+    /// Of 20 ms each, usually: a second. More wait only where no decoder works.
+    private static let mostWaiting = 50
+    private static let longestWait: UInt64 = 1_000_000_000
+
+    let coding: SoundCoding
+    private let state = Mutex(State())
+    private let wakeup = Wakeup()
+    private let program: DecoderProgram
+    private let logger: Logger
+    private let deliver: @Sendable (MediaEvent) -> Void
+
+    init(
+        _ coding: SoundCoding, program: DecoderProgram, logger: Logger,
+        deliver: @escaping @Sendable (MediaEvent) -> Void
+    ) {
+        self.coding = coding
+        self.program = program
+        self.logger = logger
+        self.deliver = deliver
+    }
+
+    /// Why there is none; nil: there is.
+    var reason: String? { state.withLock { $0.reason } }
+
+    /// Takes one packet; returns at once.
+    ///
+    /// - Parameter time: of its first sample.
+    func add(_ bytes: [UInt8], at time: MediaTime, arrival: UInt64) {
+        guard !wakeup.isStopped else { return }
+        let isFirst = state.withLock { state in
+            if state.waiting.count >= Self.mostWaiting { state.waiting.removeFirst() }
+            state.waiting.append(Packet(bytes: bytes, time: time, arrival: arrival))
+            defer { state.isRunning = true }
+            return !state.isRunning
+        }
+        if isFirst, !CodingThread.start({ self.run() }) {
+            state.withLock { $0.reason = "no thread can be made for it" }
+        }
+        wakeup.signal()
+    }
+
+    func stop() { wakeup.stop() }
+
+    /// The thread's.
+    private func run() {
+        var decoder: SoundDecoder?
+        var transcoder: SoundTranscoder?
+        var supervision = DecoderSupervision()
+        while !wakeup.isStopped {
+            let packets = state.withLock { state in
+                defer { state.waiting = [] }
+                return state.waiting
+            }
+            if packets.isEmpty {
+                wakeup.wait(Self.longestWait)
+                continue
+            }
+            for packet in packets where !wakeup.isStopped {
+                guard decoder != nil || supervision.mayStart(at: Monotonic.now) else { continue }
+                do throws(DecoderFault) {
+                    if decoder == nil {
+                        decoder = try SoundDecoder(coding, program: program) { self.wakeup.isStopped }
+                        supervision.started(at: Monotonic.now)
+                    }
+                    guard let decoder else { continue }
+                    try encode(try decoder.decode(packet.bytes), packet, &transcoder)
+                    state.withLock { $0.reason = nil }
+                } catch .lost(let reason) {
+                    decoder = nil
+                    guard !wakeup.isStopped else { return }
+                    supervision.ended(reason, at: Monotonic.now)
+                    logger.warning(
+                        "a packet of the camera's sound was lost with its decoder, which is started anew: \(reason)")
+                    state.withLock { $0.reason = supervision.words }
+                } catch {
+                    // A packet that cannot be read is a hole in what is heard.
+                }
+            }
+        }
+    }
+
+    private func encode(
+        _ samples: [Float], _ packet: Packet, _ transcoder: inout SoundTranscoder?
+    ) throws(DecoderFault) {
+        do throws(VideoCodecError) {
+            if transcoder == nil {
+                transcoder = try SoundTranscoder(inputRate: coding.sampleRate, channels: coding.channels)
+            }
+            guard let transcoder else { return }
+            let units = try transcoder.encode(samples, at: packet.time, captureInstant: packet.arrival)
+            if !units.isEmpty { deliver(.audioFormat(transcoder.format)) }
+            for unit in units { deliver(.accessUnit(unit)) }
+        } catch {
+            throw .damaged("\(error)")
+        }
+    }
+}

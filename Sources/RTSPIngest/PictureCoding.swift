@@ -1,0 +1,178 @@
+internal import CameraModel
+internal import Logging
+internal import Media
+internal import RTP
+internal import VideoCodec
+
+/// What a `PictureTranscoder` does with one picture after the other. Used by its thread.
+final class PictureCoding {
+    /// What other threads want.
+    struct Wishes: Equatable, Sendable {
+        var transcoding: CameraConfiguration.Network.Transcoding
+        var isKeyFrameWanted = false
+    }
+
+    var shown = PictureTranscoder.Shown()
+
+    /// What is done for pictures of one size.
+    private struct Plan {
+        var source: PictureDimensions
+        var encoder: EncoderPlan
+        /// Nanoseconds between two pictures that are encoded; nil: all are.
+        var interval: UInt64?
+    }
+
+    private let program: DecoderProgram
+    private let logger: Logger
+    private let isStopped: () -> Bool
+    private let deliver: (MediaEvent) -> Void
+
+    private var plan: Plan?
+    private var encoder: VideoEncoder?
+    private var decoder: PictureDecoder?
+    private var supervision = DecoderSupervision()
+    private var memory = EncoderMemory(bootID: EncoderMemory.currentBootID)
+    private var transcoding: CameraConfiguration.Network.Transcoding?
+    private var due: UInt64 = 0
+    private var hasToldLack = false
+
+    static let encoders = ["libx264", "libopenh264"]
+
+    init(
+        _ program: DecoderProgram, logger: Logger, isStopped: @escaping () -> Bool,
+        deliver: @escaping (MediaEvent) -> Void
+    ) {
+        self.program = program
+        self.logger = logger
+        self.isStopped = isStopped
+        self.deliver = deliver
+    }
+
+    /// - Throws: when there is no encoder, or it fails; a picture that cannot be read is counted and left out.
+    func process(_ picture: PictureQueue.Picture, _ wishes: Wishes) throws(VideoCodecError) {
+        defer { tell() }
+        guard let size = Self.size(picture.jpeg) else {
+            shown.damaged &+= 1
+            return
+        }
+        let plan = try planned(size, rate: picture.rate, wishes.transcoding)
+        try apply(wishes)
+        guard isDue(picture, plan) else { return }
+        // While none may be started, a camera's pictures are lost; it is asked for nothing, they come by themselves.
+        guard let decoder = opened(plan) else {
+            shown.damaged &+= 1
+            return
+        }
+        let decoded: RawPicture
+        do throws(DecoderFault) {
+            decoded = try decoder.decode(picture.jpeg)
+        } catch {
+            shown.damaged &+= 1
+            if case .lost(let reason) = error { lost(reason) }
+            return
+        }
+        guard let encoder else { return }
+        for event in try encoder.encode(decoded, at: picture.time, captureInstant: picture.arrival) { deliver(event) }
+        let done = Monotonic.now
+        shown.latency = done > picture.arrival ? done - picture.arrival : 0
+    }
+
+    private static func size(_ jpeg: [UInt8]) -> PictureDimensions? {
+        try? jpeg.span.bytes.withUnsafeBytes { (bytes) throws(VideoCodecError) in
+            let header = try JPEGHeader(bytes)
+            return PictureDimensions(width: header.width, height: header.height)
+        }
+    }
+
+    // MARK: - Encoder
+
+    private func planned(
+        _ source: PictureDimensions, rate: Double, _ transcoding: CameraConfiguration.Network.Transcoding
+    ) throws(VideoCodecError) -> Plan {
+        if let plan, plan.source == source { return plan }
+        // Chroma has half the size.
+        let request = EncoderRequest(
+            encoders: Self.encoders, width: max(source.width & ~1, 16), height: max(source.height & ~1, 16), rate: rate,
+            bitsPerSecond: transcoding.bitrate)
+        let chosen = try EncoderSelector.select(
+            request, hardwareNodes: [], now: EncoderMemory.now, memory: &memory,
+            probe: { name, _, _, _ in EncoderProbeResult(encoder: name, works: false, reason: "no hardware here") },
+            measure: { trial throws(VideoCodecError) in try trial.run() })
+        encoder = nil
+        decoder = nil
+        encoder = try VideoEncoder(
+            chosen.configuration(
+                bitsPerSecond: transcoding.bitrate, keyFrameInterval: transcoding.gopSeconds))
+        self.transcoding = transcoding
+        let made = Plan(
+            source: source, encoder: chosen, interval: chosen.rate < rate ? UInt64(1e9 / max(chosen.rate, 0.1)) : nil)
+        plan = made
+        due = 0
+        return made
+    }
+
+    private func apply(_ wishes: Wishes) throws(VideoCodecError) {
+        guard let encoder else { return }
+        if wishes.isKeyFrameWanted { encoder.requestKeyFrame() }
+        guard wishes.transcoding != transcoding else { return }
+        transcoding = wishes.transcoding
+        var configuration = encoder.configuration
+        configuration.bitsPerSecond = wishes.transcoding.bitrate
+        configuration.keyFrameInterval = wishes.transcoding.gopSeconds
+        do throws(VideoCodecError) {
+            try encoder.reconfigure(configuration)
+        } catch {
+            logger.warning("the encoder cannot be changed so: \(error)")
+        }
+    }
+
+    /// Where this machine does not hold the camera's rate, pictures are left out evenly before they are decoded.
+    private func isDue(_ picture: PictureQueue.Picture, _ plan: Plan) -> Bool {
+        guard let interval = plan.interval else { return true }
+        let instant = UInt64(max(0, picture.time.nanoseconds))
+        // Cameras are unpunctual: one that is nearly due is the one.
+        guard instant &+ interval / 4 >= due else {
+            shown.thinned &+= 1
+            return false
+        }
+        due = instant > due &+ interval ? instant &+ interval : due &+ interval
+        return true
+    }
+
+    // MARK: - Decoder
+
+    private func opened(_ plan: Plan) -> PictureDecoder? {
+        if let decoder { return decoder }
+        let now = Monotonic.now
+        guard supervision.mayStart(at: now) else { return nil }
+        do throws(DecoderFault) {
+            let decoder = try PictureDecoder(
+                program, width: plan.encoder.width, height: plan.encoder.height, isStopped: isStopped)
+            supervision.started(at: Monotonic.now)
+            if let lack = decoder.report.lack, !hasToldLack {
+                hasToldLack = true
+                logger.warning("\(lack)")
+            }
+            self.decoder = decoder
+            return decoder
+        } catch {
+            lost("\(error)")
+            return nil
+        }
+    }
+
+    private func lost(_ reason: String) {
+        decoder = nil
+        guard !isStopped() else { return }
+        supervision.ended(reason, at: Monotonic.now)
+        logger.warning("a picture of the camera was lost with its decoder, which is started anew: \(reason)")
+    }
+
+    private func tell() {
+        shown.encoder = encoder?.choice.encoder
+        shown.reason = plan.map { "the camera sends JPEG pictures; \($0.encoder.reason)" }
+        shown.rate = plan?.encoder.rate
+        let parts = [plan?.encoder.limit, supervision.words].compactMap { $0 }
+        shown.limit = parts.isEmpty ? nil : parts.joined(separator: "; ")
+    }
+}
