@@ -3,7 +3,13 @@ internal import Synchronization
 
 /// Hands on what two threads make, one event at a time: formats when they change, and nothing after the end.
 final class Delivery: Sendable {
+    /// Whose video it is.
+    enum Maker {
+        case camera, encoder
+    }
+
     private struct State {
+        var maker: Maker?
         var video: VideoFormat?
         var audio: AudioFormat?
         var isOver = false
@@ -18,9 +24,15 @@ final class Delivery: Sendable {
 
     var video: VideoFormat? { state.withLock { $0.video } }
 
-    func deliver(_ event: MediaEvent) {
+    /// What another one still makes of earlier pictures is not handed on any more: a camera may change its coding.
+    func takeVideo(of maker: Maker) {
+        state.withLock { $0.maker = maker }
+    }
+
+    /// - Parameter maker: nil for sound.
+    func deliver(_ event: MediaEvent, of maker: Maker? = nil) {
         state.withLock { state in
-            guard !state.isOver else { return }
+            guard !state.isOver, maker == nil || maker == state.maker else { return }
             switch event {
             case .videoFormat(let format):
                 guard format != state.video else { return }

@@ -51,7 +51,7 @@ final class PullOutput {
         let delivery = Delivery(deliver)
         self.delivery = delivery
         pictures = PictureTranscoder(transcoding, program: program, logger: logger, failed: { state.wakeup.signal() }) {
-            delivery.deliver($0)
+            delivery.deliver($0, of: .encoder)
         }
     }
 
@@ -131,13 +131,14 @@ final class PullOutput {
             firstKeyFrame = Double(now &- connectBegan) / 1e6
             playToKeyFrame = playBegan.map { Double(now &- $0) / 1e6 }
         }
+        delivery.takeVideo(of: choice.kind == .mjpeg ? .encoder : .camera)
         if choice.kind == .mjpeg {
             pictures.add(coded.data, at: times.presentation, rate: choice.frameRate, arrival: coded.arrival)
             return
         }
         if var found = coded.format {
             found.frameRate = found.frameRate ?? choice.frameRate
-            delivery.deliver(.videoFormat(found))
+            delivery.deliver(.videoFormat(found), of: .camera)
         }
         guard let format = delivery.video else { return }
         delivery.deliver(
@@ -145,7 +146,7 @@ final class PullOutput {
                 AccessUnit(
                     track: .video(format.codec), isKeyFrame: coded.isKeyFrame,
                     presentationTime: times.presentation, decodeTime: times.decode, data: coded.data,
-                    captureInstant: coded.arrival)))
+                    captureInstant: coded.arrival)), of: .camera)
         let done = Monotonic.now
         latency = done > coded.arrival ? done - coded.arrival : 0
     }

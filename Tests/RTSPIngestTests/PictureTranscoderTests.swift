@@ -202,6 +202,34 @@ struct PictureTranscoderTests {
     }
 }
 
+struct DeliveryTests {
+    @Test func `formats go on when they change, and an encoder's last pictures do not when the camera codes itself`() {
+        let events = Watched<[MediaEvent]>([])
+        let delivery = Delivery { event in events.change { $0.append(event) } }
+        func format(_ width: Int) -> MediaEvent {
+            .videoFormat(
+                VideoFormat(codec: .h264, width: width, height: 48, frameRate: nil, configurationRecord: [1]))
+        }
+        let sound = MediaEvent.audioFormat(
+            AudioFormat(codec: .aac, sampleRate: 8000, channels: 1, audioSpecificConfig: []))
+        delivery.deliver(format(64), of: .encoder)
+        #expect(events.value.isEmpty)
+        delivery.takeVideo(of: .encoder)
+        delivery.deliver(format(64), of: .encoder)
+        delivery.deliver(format(64), of: .encoder)
+        delivery.deliver(sound)
+        delivery.takeVideo(of: .camera)
+        delivery.deliver(format(32), of: .encoder)
+        delivery.deliver(format(16), of: .camera)
+        delivery.deliver(sound)
+        #expect(events.value == [format(64), sound, format(16)])
+        #expect(delivery.video?.width == 16)
+        delivery.end()
+        delivery.deliver(format(8), of: .camera)
+        #expect(events.value.count == 3)
+    }
+}
+
 struct ChildSoundTests {
     @Test func `packets that nobody decodes do not pile up, and the reason is told`() async throws {
         let program = DecoderProgram(
