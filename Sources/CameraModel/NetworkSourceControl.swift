@@ -15,9 +15,11 @@ public protocol NetworkSourceControl: LiveSource {
     /// Changes an encoder inside the camera; its stream may break off for a moment.
     func configure(_ encoder: CameraEncoder.Change) async throws(CodedError)
 
-    /// The camera, or who claims to be it, announced itself at this address: the next attempt comes at once, and there when
-    /// that device proves to be this camera.
+    /// A device that may be the camera is at this address. While the camera is away it is followed there if a certificate's
+    /// key that was known before proves it; else the move is told (`NetworkStatistics.moves`), and that device gets nothing.
     ///
-    /// - Parameter url: of its ONVIF device service, as announced.
-    func announced(address: String, url: String?)
+    /// - Parameters:
+    ///   - url: of its ONVIF device service, as announced.
+    ///   - evidence: what it has in common with the camera.
+    func announced(address: String, url: String?, evidence: NetworkStatistics.Move.Evidence)
 }

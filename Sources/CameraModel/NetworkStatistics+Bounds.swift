@@ -33,6 +33,12 @@ extension NetworkStatistics {
         result.clockAheadMilliseconds = clockAheadMilliseconds.flatMap(BoundedText.finite)
         result.jitterMilliseconds = jitterMilliseconds.flatMap(BoundedText.finite)
         result.nextAttemptSeconds = nextAttemptSeconds.flatMap(BoundedText.finite)
+        result.moves = moves.map { moves in
+            Array(
+                moves.filter {
+                    BoundedText.whole($0.address, 64) != nil && BoundedText.whole($0.source, Self.longestURL) != nil
+                }.prefix(Self.mostMoves))
+        }
         result.device = device?.bounded(keeping: profile)
         result.events = events.suffix(Self.mostEvents).map(\.bounded)
         return result

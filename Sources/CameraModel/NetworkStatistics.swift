@@ -161,6 +161,8 @@ public struct NetworkStatistics: Codable, Equatable, Sendable {
     public var jitterMilliseconds: Double?
     /// Seconds until the next attempt, when it was last asked; nil while there is none to wait for.
     public var nextAttemptSeconds: Double?
+    /// Where it seems to have moved, for a person to accept; nil or empty while nothing says so. At most 4.
+    public var moves: [Move]?
     public var device: Device?
     /// The newest 32.
     public var events: [Event] = []

@@ -39,12 +39,13 @@ extension CameraUnitService {
             },
             APIRoute(
                 .post, "/api/v1/announced",
-                "A device with this camera's name announced itself; it has to prove that it is this camera.",
+                "A device that may be this camera is at an address; it has to prove that it is, or a person decides.",
                 request: "AnnouncedRequest"
             ) { request in
                 let announcement = try request.decode(AnnouncedRequest.self)
                 try Self.check(announcement)
-                try self.network().announced(announcement.address, announcement.url)
+                try self.network().announced(
+                    announcement.address, announcement.url, announcement.evidence ?? .endpoint)
                 return .noContent
             },
         ]

@@ -8,8 +8,9 @@ public struct NetworkCamera: Sendable {
     public var presets: @Sendable () async throws(CodedError) -> [PTZPreset]
     public var encoders: @Sendable () async throws(CodedError) -> [CameraEncoder]
     public var configure: @Sendable (CameraEncoder.Change) async throws(CodedError) -> Void
-    /// Address and device service, as announced.
-    public var announced: @Sendable (_ address: String, _ url: String?) -> Void
+    /// See `NetworkSourceControl.announced`.
+    public var announced:
+        @Sendable (_ address: String, _ url: String?, _ evidence: NetworkStatistics.Move.Evidence) -> Void
 
     public init(
         test: @escaping @Sendable () async -> StreamTestReport,
@@ -17,7 +18,8 @@ public struct NetworkCamera: Sendable {
         presets: @escaping @Sendable () async throws(CodedError) -> [PTZPreset],
         encoders: @escaping @Sendable () async throws(CodedError) -> [CameraEncoder],
         configure: @escaping @Sendable (CameraEncoder.Change) async throws(CodedError) -> Void,
-        announced: @escaping @Sendable (_ address: String, _ url: String?) -> Void
+        announced:
+            @escaping @Sendable (_ address: String, _ url: String?, _ evidence: NetworkStatistics.Move.Evidence) -> Void
     ) {
         self.test = test
         self.move = move
@@ -34,6 +36,6 @@ public struct NetworkCamera: Sendable {
             presets: { () async throws(CodedError) in try await control.presets() },
             encoders: { () async throws(CodedError) in try await control.encoders() },
             configure: { (change) async throws(CodedError) in try await control.configure(change) },
-            announced: { control.announced(address: $0, url: $1) })
+            announced: { control.announced(address: $0, url: $1, evidence: $2) })
     }
 }

@@ -20,8 +20,6 @@ struct TransmissionMoment {
     var date: String?
     /// Where it sent us, if it did.
     var redirect: String?
-    /// Of WWW-Authenticate.
-    var challenges: [String] = []
 
     mutating func begin() {
         nanoseconds = BoxClock.nanoseconds
@@ -39,26 +37,18 @@ extension ONVIFDevice {
     var user: DeviceUser? { access.user.map { DeviceUser(name: $0, password: access.password ?? "") } }
 
     func transmit(
-        _ request: ONVIFRequest, to url: String, _ attempt: LoginDialogue.Attempt, as user: DeviceUser? = nil,
-        timeout: Duration
+        _ request: ONVIFRequest, to url: String, _ attempt: LoginDialogue.Attempt, timeout: Duration
     ) async throws(ONVIFError) -> DeviceAnswer {
         var moment = TransmissionMoment()
-        return try await transmit(request, to: url, attempt, as: user, timeout: timeout, at: &moment)
+        return try await transmit(request, to: url, attempt, timeout: timeout, at: &moment)
     }
 
     /// One request and its answer.
     func transmit(
-        _ request: ONVIFRequest, to url: String, _ attempt: LoginDialogue.Attempt, as user: DeviceUser? = nil,
-        timeout: Duration, at moment: inout TransmissionMoment
+        _ request: ONVIFRequest, to url: String, _ attempt: LoginDialogue.Attempt, timeout: Duration,
+        at moment: inout TransmissionMoment
     ) async throws(ONVIFError) -> DeviceAnswer {
-        let message = try message(request, to: url, attempt, user ?? self.user, timeout)
-        return try await transmit(message, of: request, at: &moment)
-    }
-
-    /// One message, which belongs to this request.
-    func transmit(
-        _ message: HTTPRequest, of request: ONVIFRequest, at moment: inout TransmissionMoment
-    ) async throws(ONVIFError) -> DeviceAnswer {
+        let message = try message(request, to: url, attempt, timeout)
         // A pull waits for something to happen, and nobody shall wait for that: it stands beside the two.
         let isCounted = request.operation != "PullMessages"
         if isCounted {
@@ -77,7 +67,6 @@ extension ONVIFDevice {
         }
         moment.date = response.header("Date")
         moment.redirect = (300..<400).contains(response.status) ? response.header("Location") : nil
-        moment.challenges = response.headers.filter { $0.name.lowercased() == "www-authenticate" }.map(\.value)
         try learn(from: response, isEncrypted: Self.isEncrypted(message.url))
         return try Self.read(
             response, host: host, operation: request.operation, takesBasic: access.allowsPlainPassword)
@@ -86,10 +75,9 @@ extension ONVIFDevice {
     private static func isEncrypted(_ url: String) -> Bool { DeviceURL(url)?.scheme == "https" }
 
     func message(
-        _ request: ONVIFRequest, to url: String, _ attempt: LoginDialogue.Attempt, _ user: DeviceUser?,
-        _ timeout: Duration
+        _ request: ONVIFRequest, to url: String, _ attempt: LoginDialogue.Attempt, _ timeout: Duration
     ) throws(ONVIFError) -> HTTPRequest {
-        let trust = state.withLock { $0.trust }
+        let (user, trust) = (user, state.withLock { $0.trust })
         if case .pinned = trust, !Self.isEncrypted(url) {
             throw .certificate(host: host, reason: "a pin is known, and this address has no TLS")
         }
@@ -184,7 +172,9 @@ extension ONVIFDevice {
             if case .unavailable(let reason) = error { throw .unavailable(reason: reason) }
             switch response.status {
             case 401, 403: return .loginRefused(offersDigest: offersDigest)
-            case 200..<300: throw .malformed(operation: operation, reason: "\(error)")
+            // A camera's broken message is not a web page, of which the ONVIF service may be at another port.
+            case 200..<300 where isMeantAsSOAP(response.body):
+                throw .malformed(operation: operation, reason: "\(error)")
             // Some have no words for what they do not know.
             case let status where [400, 500, 501].contains(status) && response.body.isEmpty:
                 let kind: ONVIFFault.Kind = response.status == 501 ? .actionNotSupported : .other
@@ -203,6 +193,12 @@ extension ONVIFDevice {
             guard ![401, 403].contains(response.status) else { return .loginRefused(offersDigest: offersDigest) }
             throw .notONVIF(host: host, reason: reason)
         }
+    }
+
+    /// Whether a body that is no XML was to be an envelope: its first element says so.
+    private static func isMeantAsSOAP(_ body: [UInt8]) -> Bool {
+        let head = String(decoding: body.prefix(1024), as: UTF8.self)
+        return head.contains("<Envelope") || head.contains(":Envelope")
     }
 
     /// Whether a challenge of this scheme begins anywhere in the header: several may share one.

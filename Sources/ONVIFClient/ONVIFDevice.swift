@@ -54,17 +54,6 @@ public final class ONVIFDevice: Sendable {
         return (isPinned ? [443, 2020, 8000, 8899, 8080] : [80, 443, 2020, 8000, 8899, 8080]).map { url($0) }
     }
 
-    /// How the same device is let in the next time, by another object: at the address with the scheme that was found, with
-    /// the pin that was learned, and with the clock that it accepts.
-    public var learntAccess: Access {
-        let learnt = learnt
-        var access = access
-        access.url = learnt.url
-        access.clock = learnt.clock ?? learnt.nextClock ?? access.clock
-        if let pin = learnt.pin { access.trust = .pinned(pin) }
-        return access
-    }
-
     public var learnt: Learnt {
         state.withLock { state in
             var learnt = Learnt()

@@ -33,9 +33,9 @@ enum AnnouncedAddress {
 }
 
 /// Addresses that were announced, and where the camera was not: not asked again before a pause is over, which doubles from
-/// ten minutes to a day. By address, since a port or a path is made up in no time; and since addresses can be made up as
-/// well, only so many are asked within an hour in all: each proof shows a device a few logins, and gives one that guesses a
-/// small chance. No input or output.
+/// ten minutes to a day, and from a minute where nobody answered, as of a camera that still starts. By address, since a port
+/// or a path is made up in no time; and since addresses can be made up as well, only so many are asked within an hour in
+/// all: nobody makes this box knock at others' doors. No input or output.
 struct RefusedAddresses: Equatable, Sendable {
     private struct Refusal: Equatable, Sendable {
         var address: String
@@ -50,6 +50,7 @@ struct RefusedAddresses: Equatable, Sendable {
     static let most = 64
     static let mostPerHour = 8
     static let firstPause: UInt64 = 600_000_000_000
+    static let silentPause: UInt64 = 60_000_000_000
     static let longestPause: UInt64 = 86_400_000_000_000
     private static let hour: UInt64 = 3_600_000_000_000
 
@@ -60,7 +61,8 @@ struct RefusedAddresses: Equatable, Sendable {
         return refusals.first { $0.address == key }.map { now >= $0.until } ?? true
     }
 
-    mutating func refused(_ address: String, at now: UInt64) {
+    /// - Parameter isSilent: nobody answered there.
+    mutating func refused(_ address: String, at now: UInt64, isSilent: Bool = false) {
         let key = address.lowercased()
         newest.append(now)
         if newest.count > Self.mostPerHour { newest.removeFirst() }
@@ -74,7 +76,8 @@ struct RefusedAddresses: Equatable, Sendable {
         {
             refusals.remove(at: soonest)
         }
-        refusals.append(Refusal(address: key, until: now &+ Self.firstPause, pause: Self.firstPause))
+        let pause = isSilent ? Self.silentPause : Self.firstPause
+        refusals.append(Refusal(address: key, until: now &+ pause, pause: pause))
     }
 
     /// It is the camera after all.

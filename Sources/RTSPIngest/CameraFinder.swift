@@ -6,13 +6,14 @@ internal import ONVIF
 internal import ONVIFClient
 internal import Synchronization
 
-/// Finds an ONVIF camera's stream: asks the device where it is known to be, and where it was announced to be once it is
-/// not there any more and who announced it has proved to be it. Used by the source's thread.
+/// Finds an ONVIF camera's stream: asks the device where it is known to be, and, once it is not there any more, where a
+/// device shows the key of the certificate that is known. Used by the source's thread.
 ///
 /// Certificates: the pin of the settings is a person's word, and counts for the ONVIF service as for the stream. Without it
 /// the memory holds a pin for each of the two, because they may show different certificates: each is trusted as it was seen
-/// first. Who knows a pin does not go back: an address without TLS that was announced or is remembered is not used then,
-/// and no stream without TLS in place of an encrypted one. The address of the settings is used without TLS as long as the
+/// first. Who knows a pin does not go back: another address without TLS is not used then, and no stream without TLS in place
+/// of an encrypted one. Another host than that of the settings is asked with a pin alone, and its stream is pulled when
+/// that has a known key too, or when the camera itself says, under its key, that the stream is at that address. The address of the settings is used without TLS as long as the
 /// service never showed a certificate: a pin may be that of the stream alone.
 final class CameraFinder {
     struct Stream: Equatable, Sendable {
@@ -32,8 +33,7 @@ final class CameraFinder {
     private var description: DeviceDescription?
     /// The stream's address is to be asked for before the next attempt.
     private var isStale = true
-    /// Announced, and not the camera: not asked again and again.
-    private var refused = RefusedAddresses()
+    private(set) var moves: CameraMoves
     /// Of the certificate that the ONVIF service showed last, also when nothing else could be asked of it.
     private(set) var shownPin: String?
     /// Where the newest answer came from.
@@ -53,6 +53,7 @@ final class CameraFinder {
         self.state = state
         self.logger = logger
         self.progressed = progressed
+        moves = CameraMoves(network, state: state)
     }
 
     /// The address of the stream may not be right any more.
@@ -77,9 +78,11 @@ final class CameraFinder {
             }
         }
         let fault = last ?? PullFault(.cameraUnreachable, "the camera has no address", mayHaveMoved: true)
-        if let moved = try moved(password: password, memory: &memory) { return moved }
+        if let moved = try follow(password: password, memory: &memory) { return moved }
         // A camera whose ONVIF is away may well send its stream; another camera would send its own.
-        guard fault.code != .identityNotProven, let remembered = memory.streams[profileKey] else { throw fault }
+        guard fault.code != .identityNotProven, let remembered = memory.streams[profileKey],
+            isRemembered(remembered, memory)
+        else { throw fault }
         return Stream(url: try permitted(remembered, memory), profile: nil)
     }
 
@@ -109,9 +112,20 @@ final class CameraFinder {
         return scheme.hasPrefix("https://") || scheme.hasPrefix("rtsps://")
     }
 
-    /// Whether a service that was announced or is remembered may be used: where a pin is known, with TLS only.
+    /// Whether a service that is remembered may be used: at another host than that of the settings with a pin only, and
+    /// where a pin is known with TLS only.
     private func isProtected(_ url: String, _ memory: CameraMemory) -> Bool {
-        Self.isEncrypted(url) || (memory.servicePin == nil && (network.pin == nil || configured.contains(url)))
+        let isAtHost = Self.host(of: url) == host
+        if Self.isEncrypted(url) { return isAtHost || moves.key(memory) != nil }
+        return isAtHost && memory.servicePin == nil && (network.pin == nil || configured.contains(url))
+    }
+
+    /// Whether the stream is where the settings say, or where the camera proved to be.
+    private func isRemembered(_ stream: String, _ memory: CameraMemory) -> Bool {
+        let place = Self.host(of: stream)
+        if place == host { return true }
+        guard let service = memory.serviceURL, Self.host(of: service) == place else { return false }
+        return isProtected(service, memory)
     }
 
     /// A stream whose certificate is known does not go on without TLS because somebody says so.
@@ -126,24 +140,22 @@ final class CameraFinder {
             ending: .person)
     }
 
-    /// - Parameter proof: what was learned of a device while it proved to be the camera: the one that is asked is held to
-    ///   it. Nil: it is asked where the settings or the memory say.
-    func access(
-        _ url: String, password: String?, memory: CameraMemory, proof: ONVIFDevice.Learnt? = nil
-    ) -> ONVIFDevice.Access {
-        let pin = network.pin ?? memory.servicePin ?? proof?.pin
+    func access(_ url: String, password: String?, memory: CameraMemory) -> ONVIFDevice.Access {
+        let pin = network.pin ?? memory.servicePin
         return ONVIFDevice.Access(
             url: url, user: network.user, password: password,
-            // Readable only for the device that the settings name, not for one that announced itself.
-            allowsPlainPassword: network.allowsBasic && proof == nil && configured.contains(url),
+            // Readable only for the device that the settings name.
+            allowsPlainPassword: network.allowsBasic && configured.contains(url),
             trust: pin.map { .pinned($0) } ?? .firstUse,
-            clock: proof?.clock ?? proof?.nextClock ?? memory.clock.flatMap { ClockCandidate(rawValue: $0) })
+            clock: memory.clock.flatMap { ClockCandidate(rawValue: $0) })
     }
 
     private func ask(
-        _ service: String, password: String?, memory: inout CameraMemory, proof: ONVIFDevice.Learnt? = nil
+        _ service: String, password: String?, memory: inout CameraMemory
     ) throws(PullFault) -> Stream {
-        let camera = CameraDevice(access(service, password: password, memory: memory, proof: proof), logger: logger)
+        // At another host than that of the settings, its key is all that speaks for it.
+        let hasMoved = Self.host(of: service) != host
+        let camera = CameraDevice(access(service, password: password, memory: memory), logger: logger)
         let result = awaited { await Self.describe(camera.device) }
         let learnt = camera.device.learnt
         shownPin = learnt.pin
@@ -159,9 +171,10 @@ final class CameraFinder {
             memory.clock = learnt.nextClock?.rawValue ?? memory.clock
             throw PullFault(error)
         }
-        if proof == nil { try check(found.device.identity) } else { try check(found.device.identity, proven: memory) }
+        try check(found.device.identity, hasMoved ? identity(memory) : identity)
         let profile = try CameraDevice.profile(network.profile, of: found.device.profiles)
         let url = try permitted(profile.url ?? "", memory)
+        if hasMoved, network.user != nil, !isProven(url, found, memory) { throw Self.elsewhere }
         memory.serviceURL = learnt.url.isEmpty ? service : learnt.url
         memory.clock = learnt.clock?.rawValue ?? memory.clock
         memory.scheme = learnt.scheme?.rawValue ?? memory.scheme
@@ -188,6 +201,14 @@ final class CameraFinder {
         return Stream(url: url, profile: profile.token)
     }
 
+    /// Whether the login of a stream at another address goes to the camera: by the stream's own key, or because the camera
+    /// said under its service's key that its stream is there. Who only passes the service's TLS on has neither.
+    private func isProven(_ stream: String, _ found: DeviceDescription, _ memory: CameraMemory) -> Bool {
+        if Self.isEncrypted(stream), network.pin ?? memory.pin != nil { return true }
+        let shown = DeviceURL.shown(stream)
+        return !found.repairedAddresses.contains { $0.used == shown }
+    }
+
     private func awaited<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) -> Value? {
         progressed()
         var told = Monotonic.now
@@ -210,19 +231,8 @@ final class CameraFinder {
     }
 
     /// Another camera at the address of this one does not go out under its name.
-    private func check(_ found: DeviceIdentity) throws(PullFault) {
-        guard let known = identity, known.matches(found) == false else { return }
-        throw Self.other
-    }
-
-    /// Who proved to be the camera has to be the one that describes itself, too: by what the proof went by.
-    private func check(_ found: DeviceIdentity, proven memory: CameraMemory) throws(PullFault) {
-        guard let known = identity(memory) else { return }
-        let pairs = [(known.serial, found.serial), (known.endpoint, found.endpoint), (known.mac, found.mac)]
-        for case (let mine?, let theirs?) in pairs {
-            guard mine == theirs else { throw Self.other }
-            return
-        }
+    private func check(_ found: DeviceIdentity, _ known: DeviceIdentity?) throws(PullFault) {
+        guard let known, known.matches(found) == false else { return }
         throw Self.other
     }
 
@@ -232,6 +242,12 @@ final class CameraFinder {
             next:
                 "If you exchanged or reset it, accept the device: watchboxctl camera edit ID --accept-device; else look "
                 + "for who answers there",
+            mayHaveMoved: true)
+    }
+
+    private static var elsewhere: PullFault {
+        PullFault(
+            .identityNotProven, "the camera is at another address, and does not say itself that its stream is there",
             mayHaveMoved: true)
     }
 
@@ -249,64 +265,45 @@ final class CameraFinder {
         return remembered.isEmpty ? nil : remembered
     }
 
-    /// Asks who announced itself as this camera at another address to prove it.
-    private func moved(password: String?, memory: inout CameraMemory) throws(PullFault) -> Stream? {
-        let announcement = state.wishes.withLock { wishes in
-            defer { wishes.announcement = nil }
-            return wishes.announcement
-        }
-        guard let announcement, let identity = identity(memory) else { return nil }
-        let trust = access("", password: nil, memory: memory).trust
-        let offered =
-            announcement.url.map { [$0] }
-            ?? ONVIFDevice.urls(host: announcement.address, port: port, trust: trust)
-        let known = [host] + [memory.address, memory.serviceURL.flatMap { Self.host(of: $0) }].compactMap { $0 }
-        var failed: [String] = []
-        for url in offered.prefix(6) {
-            guard let there = Self.host(of: url), AnnouncedAddress.mayBeAsked(there, known: known),
-                isProtected(url, memory), refused.permits(there, at: Monotonic.now)
-            else {
-                logger.debug("an announcement of this camera at \(DeviceURL.shown(url)) is not looked at")
-                continue
+    /// Goes where a device shows the key that is known. Nothing but a TLS handshake is made with any other.
+    private func follow(password: String?, memory: inout CameraMemory) throws(PullFault) -> Stream? {
+        guard let key = moves.key(memory) else { return nil }
+        let asked = services(memory)
+        for announced in moves.candidates(memory, at: Monotonic.now) {
+            let there = announced.address
+            var isSilent = true
+            var urls = ONVIFDevice.urls(host: there, port: port, trust: .pinned(key))
+            if let told = announced.url, Self.isEncrypted(told), Self.host(of: told) == there {
+                urls.insert(told, at: 0)
             }
-            var access = access(url, password: password, memory: memory)
-            access.allowsPlainPassword = false
-            let claimed = ONVIFDevice(access, logger: logger)
-            switch awaited({ await claimed.prove(identity) }) {
-            case .proven:
-                refused.proven(there)
-                logger.notice("the camera is at another address now: \(there)")
-                let learnt = claimed.learnt
-                return try ask(
-                    learnt.url.isEmpty ? url : learnt.url, password: password, memory: &memory, proof: learnt)
-            case .notProven(let reason):
-                refused.refused(there, at: Monotonic.now)
-                logger.warning(
-                    "a device at \(there) claims to be this camera and does not prove it: \(reason)",
-                    metadata: ["code": "\(ErrorCode.identityNotProven)"])
-            case .failed(let error):
-                logger.info("\(there), announced as this camera: \(error)")
-                failed.append(there)
-            case nil:
-                // It was stopped, or answers so slowly that it is as good as none.
-                failed.append(there)
-                Self.note(failed, in: &refused)
-                return nil
+            for url in urls.prefix(6) where !asked.contains(url) && !state.wakeup.isStopped {
+                do throws(PullFault) {
+                    let stream = try ask(url, password: password, memory: &memory)
+                    moves.refused.proven(there)
+                    logger.notice("the camera is at another address now, and shows its key there: \(there)")
+                    return stream
+                } catch {
+                    // Beyond its key, what it says is the camera's word.
+                    guard error.ending == .broken || error.code == .certificateChanged else { throw error }
+                    if error == Self.elsewhere {
+                        isSilent = false
+                        moves.propose(announced, memory)
+                    } else if error.code == .certificateChanged || error.code == .identityNotProven {
+                        isSilent = false
+                        logger.warning(
+                            "a device at \(there) claims to be this camera and does not prove it: \(error.what)",
+                            metadata: ["code": "\(ErrorCode.identityNotProven)"])
+                    } else {
+                        logger.debug("\(DeviceURL.shown(url)), where the camera may be: \(error.what)")
+                        continue
+                    }
+                    break
+                }
             }
+            // Of one address, several ports were tried: it counts once.
+            moves.refused.refused(there, at: Monotonic.now, isSilent: isSilent)
         }
-        // Only now: of one address, several ports are tried.
-        Self.note(failed, in: &refused)
         return nil
-    }
-
-    private static func note(_ failed: [String], in refused: inout RefusedAddresses) {
-        let now = Monotonic.now
-        for address in Set(failed) where refused.permits(address, at: now) { refused.refused(address, at: now) }
-    }
-
-    /// The stream is asked for where the settings say.
-    var isAtConfiguredAddress: Bool {
-        state.device.withLock { $0 }.map { configured.contains($0.serviceURL) } ?? true
     }
 
     /// Without brackets; nil for what is no URL.

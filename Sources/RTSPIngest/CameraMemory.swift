@@ -18,8 +18,10 @@ struct CameraMemory: Codable, Equatable, Sendable {
     var clock: String?
     /// How it was logged in last, as ONVIFClient names it.
     var scheme: String?
-    /// Of the ONVIF device service, where the camera proved to be itself; nil: as configured.
+    /// Of the ONVIF device service: as configured, or where the camera proved to be itself by its certificate's key.
     var serviceURL: String?
+    /// Of the stream of an `rtsps://` camera that moved and proved to be itself by its certificate's key.
+    var movedURL: String?
     /// IP address where it was reached last.
     var address: String?
     /// URL of the stream by profile (its token).
@@ -94,9 +96,10 @@ struct CameraMemory: Codable, Equatable, Sendable {
     }
 
     private var isPlausible: Bool {
-        let texts = [settings, pin, servicePin, clock, scheme, serviceURL, address, serial, mac, endpoint].compactMap {
-            $0
-        }
+        let texts = [settings, pin, servicePin, clock, scheme, serviceURL, movedURL, address, serial, mac, endpoint]
+            .compactMap {
+                $0
+            }
         return streams.count <= Self.mostStreams
             && (texts + streams.keys + streams.values).allSatisfy { text in
                 text.utf8.count <= Self.longestText && text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }

@@ -101,11 +101,13 @@ public final class NetworkSource: NetworkSourceControl {
         }
     }
 
-    public func announced(address: String, url: String?) {
-        // Both come from the network.
+    public func announced(address: String, url: String?, evidence: NetworkStatistics.Move.Evidence) {
+        // Address and URL come from the network.
         guard address.utf8.count <= 64, (url ?? "").utf8.count <= CameraURL.longest else { return }
+        let now = Monotonic.now
         state.wishes.withLock { wishes in
-            wishes.announcement = .init(address: address, url: url)
+            wishes.announced.heard(
+                .init(address: address, url: url, evidence: evidence), at: address.lowercased(), now: now)
             wishes.announcements &+= 1
         }
         state.wakeup.signal()

@@ -17,6 +17,8 @@ final class PullRun {
     private let logger: Logger
     private let url: CameraURL
     private var finder: CameraFinder?
+    /// Of a camera without ONVIF; a finder has its own.
+    private var moves: CameraMoves
     private let output: PullOutput
 
     private var supervision = PullSupervision()
@@ -55,6 +57,7 @@ final class PullRun {
         url = try CameraURL(network.url)
         memory = CameraMemory.load(network.memoryFile, url: network.url)
         stored = memory
+        moves = CameraMoves(network, state: state)
         switch network.transport {
         case .tcp: transport = .tcp
         case .udp: transport = .udp
@@ -101,14 +104,15 @@ final class PullRun {
     /// Whether somebody wants the next attempt now.
     private func nudge() {
         let now = Monotonic.now
-        let (announcement, count) = state.wishes.withLock { ($0.announcement, $0.announcements) }
-        if let announcement, count != announcements {
+        let count = state.wishes.withLock { $0.announcements }
+        if count != announcements {
             // Each one shortens one wait.
             announcements = count
-            // An address in the settings is a person's: it stays.
-            let known = state.statistics.withLock { $0.network?.address }
-            if finder != nil || announcement.address == known, supervision.nudged(by: .announcement, at: now) {
+            if supervision.nudged(by: .announcement, at: now) {
                 finder?.mistrust()
+            } else if let told {
+                // What is not tried for a while is told at once.
+                tell(told)
             }
         }
         if case .refused = supervision.state, now >= passwordLookedAt &+ Self.passwordInterval {
@@ -128,7 +132,39 @@ final class PullRun {
         }
         passwordLookedAt = Monotonic.now
         password = try network.passwordFile.map { (path) throws(PullFault) in try CameraPassword.read(path) }
-        var place = try target()
+        do throws(PullFault) {
+            try pull(from: try target())
+        } catch {
+            guard error.mayHaveMoved, case .stream(let text) = url, let configured = try? RTSPURL(text) else {
+                throw error
+            }
+            try follow(configured, error)
+        }
+    }
+
+    /// Goes where the camera shows the key that is known: of its stream, where nothing else is known of it.
+    private func follow(_ configured: RTSPURL, _ fault: PullFault) throws(PullFault) {
+        for place in moves.streams(configured, memory, at: Monotonic.now) where !state.wakeup.isStopped {
+            do throws(PullFault) {
+                try pull(from: place)
+                return
+            } catch {
+                let isSilent = error.code != .certificateChanged
+                moves.refused.refused(place.host, at: Monotonic.now, isSilent: isSilent)
+                guard memory.movedURL != "\(place)" else { throw error }
+                guard !isSilent else { continue }
+                logger.warning(
+                    "a device at \(place.host) claims to be this camera and does not prove it: \(error.what)",
+                    metadata: ["code": "\(ErrorCode.identityNotProven)"])
+            }
+        }
+        // Where it was found once, it may not be for ever.
+        guard memory.movedURL != nil else { throw fault }
+        try pull(from: configured)
+    }
+
+    private func pull(from place: RTSPURL) throws(PullFault) {
+        var place = place
         var followsRedirect = true
         // One redirect and one change of transport, in whatever order.
         while true {
@@ -160,7 +196,7 @@ final class PullRun {
     private func target() throws(PullFault) -> RTSPURL {
         var text: String
         switch url {
-        case .stream(let stream): text = stream
+        case .stream(let stream): text = moves.key(memory) == nil ? stream : memory.movedURL ?? stream
         case .device:
             guard let found = try finder?.stream(password: password, memory: &memory) else {
                 throw PullFault(.noSuchStream, "the camera tells no address of its stream", mayHaveMoved: true)
@@ -194,7 +230,7 @@ final class PullRun {
         options.transport = transport
         options.timestamps = StreamClock.Policy(network.timestamps)
         options.audio = network.audio
-        options.allowsBasic = network.allowsBasic && finder?.isAtConfiguredAddress != false
+        options.allowsBasic = network.allowsBasic && moves.isConfigured(url.host)
         options.pin = network.pin ?? memory.pin
         options.followsRedirect = followsRedirect
         options.keepsAliveWithOptions = keepsAliveWithOptions
@@ -230,6 +266,12 @@ final class PullRun {
         case .connected(let address, let pin):
             progressed()
             memory.address = address
+            if case .stream(let text) = url, let host = pull?.options.url.host, let configured = try? RTSPURL(text) {
+                // With another host, its key was checked before anything was said.
+                let isThere = host == configured.host
+                memory.movedURL = isThere ? nil : "\(configured.with(host: host, port: configured.port))"
+                if !isThere { logger.notice("the camera is at another address, and shows its key there: \(host)") }
+            }
             let port = pull.map { Int($0.options.url.port) }
             state.change { _, network in
                 network.address = address
@@ -297,6 +339,7 @@ final class PullRun {
         supervision.pictureArrived(at: now)
         guard before != .live || isLongGroupTold else { return }
         isLongGroupTold = false
+        state.forgetMoves()
         // What brought pictures is worth being kept over a power cut.
         remember()
         if transport != .tcp { hasTransportWorked = true }
@@ -330,6 +373,15 @@ final class PullRun {
             statistics.waits(because: fault, camera: camera)
             if wasLive { statistics.interruptions &+= 1 }
         }
+        tell(fault)
+    }
+
+    /// Why there are no pictures, and before it where the camera seems to be: a long sentence is cut at its end.
+    private func tell(_ fault: PullFault) {
+        (finder?.moves ?? moves).propose(memory)
+        let move = NetworkStatistics.Move.sentence(state.proposedMoves(), camera: camera)
+        let reason = [move, fault.sentence(for: camera)].compactMap { $0 }.joined(separator: ". ")
+        state.change { statistics, _ in statistics.reason = reason }
     }
 
     // MARK: - ONVIF while it runs

@@ -6,10 +6,12 @@ final class SharedState: Sendable {
     struct Announcement: Equatable, Sendable {
         var address: String
         var url: String?
+        var evidence = NetworkStatistics.Move.Evidence.endpoint
     }
 
     struct Wishes: Sendable {
-        var announcement: Announcement?
+        /// Devices that may be the camera; an address that changes without a restart is announced before the pictures stop.
+        var announced = RecentPlaces<Announcement>(lifetime: 600_000_000_000)
         /// How many there were.
         var announcements: UInt64 = 0
         var transcoding: CameraConfiguration.Network.Transcoding
@@ -21,6 +23,8 @@ final class SharedState: Sendable {
     let wishes: Mutex<Wishes>
     /// Of an ONVIF camera, once it is known where it is.
     let device: Mutex<CameraDevice?>
+    /// Moves that nobody has accepted. Control looks for the camera every quarter of an hour, and finds again what is true.
+    private let moves = Mutex(RecentPlaces<NetworkStatistics.Move>(lifetime: 2_400_000_000_000))
 
     init(_ network: CameraConfiguration.Network) {
         var statistics = CaptureStatistics(path: network.url)
@@ -37,6 +41,35 @@ final class SharedState: Sendable {
         let url = shown.network?.url
         shown.network?.url = CameraDevice.shown(url)
         return shown.boundedForNetwork
+    }
+
+    // MARK: - Moves
+
+    /// What was announced within the last minutes.
+    var announced: [Announcement] {
+        let now = Monotonic.now
+        return wishes.withLock { $0.announced.values(at: now) }
+    }
+
+    func propose(_ move: NetworkStatistics.Move) {
+        let now = Monotonic.now
+        moves.withLock { $0.heard(move, at: move.address, now: now) }
+    }
+
+    /// What a person may accept now, the likeliest first; also for the status.
+    func proposedMoves() -> [NetworkStatistics.Move] {
+        let now = Monotonic.now
+        let all = moves.withLock { $0.values(at: now) }
+        let current = NetworkStatistics.Move.Evidence.allCases.flatMap { kind in all.filter { $0.evidence == kind } }
+        change { _, network in network.moves = current.isEmpty ? nil : current }
+        return current
+    }
+
+    /// The camera is there: whoever else claims to be it is not.
+    func forgetMoves() {
+        wishes.withLock { $0.announced.removeAll() }
+        moves.withLock { $0.removeAll() }
+        change { _, network in network.moves = nil }
     }
 
     func change(_ body: (inout CaptureStatistics, inout NetworkStatistics) -> Void) {

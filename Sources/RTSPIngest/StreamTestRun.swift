@@ -89,7 +89,9 @@ final class StreamTestRun: Sendable {
             report: StreamTestReport(url: subject.network.url), began: now, deadline: now &+ nanoseconds)
         do throws(PullFault) {
             switch try CameraURL(subject.network.url) {
-            case .stream(let text): try pull(try Self.url(text), &log)
+            case .stream(let text):
+                let moved = CameraMoves(subject.network, state: state).key(memory) == nil ? nil : memory.movedURL
+                try pull(try Self.url(moved ?? text), &log)
             case .device(let host, let port, let path):
                 let text = try ask(host: host, port: port, path: path, &log)
                 try pull(try Self.url(text), &log)
@@ -142,7 +144,7 @@ final class StreamTestRun: Sendable {
         var network = subject.network
         network.memoryFile = nil
         let finder = CameraFinder(network, host: host, port: port, path: path, state: state, logger: logger)
-        var memory = subject.memory ?? CameraMemory(url: network.url)
+        var memory = self.memory
         let found: CameraFinder.Stream
         do throws(PullFault) {
             found = try finder.stream(password: subject.password, memory: &memory)
@@ -178,6 +180,9 @@ final class StreamTestRun: Sendable {
         tell(log)
         return found.url
     }
+
+    /// What is known of the camera already.
+    private var memory: CameraMemory { subject.memory ?? CameraMemory(url: subject.network.url) }
 
     private static func words(_ scheme: LoginScheme?) -> String {
         switch scheme {
@@ -221,7 +226,9 @@ final class StreamTestRun: Sendable {
         // As the stream does it.
         if url.isSecure { options.transport = .tcp }
         options.audio = subject.network.audio
-        options.allowsBasic = subject.network.allowsBasic
+        // As the pull itself: readable only for where the settings say that it is.
+        options.allowsBasic =
+            subject.network.allowsBasic && CameraMoves(subject.network, state: state).isConfigured(url.host)
         options.pin = pin
         options.followsRedirect = followsRedirect
         var steps = log

@@ -42,7 +42,7 @@ struct NetworkRouteTests {
             configure: { (change: CameraEncoder.Change) async throws(CodedError) in
                 calls.add("\(change.token) \(change.gop ?? 0)")
                 throw CodedError(.cameraRefuses, "the camera refuses this", next: "Use less")
-            }, announced: { calls.add("\($0) \($1 ?? "-")") })
+            }, announced: { calls.add("\($0) \($1 ?? "-") \($2)") })
     }
 
     private func unit(_ network: NetworkCamera?) -> CameraUnitService {
@@ -86,13 +86,13 @@ struct NetworkRouteTests {
         #expect(encoders?.encoders.map(\.token) == ["e"])
         let refused = await answer(unit, .patch, "/api/v1/encoders", #"{"token":"e","gop":25}"#)
         #expect(problem(refused)?.code == .cameraRefuses)
-        let body = #"{"address":"192.0.2.9","url":"http://192.0.2.9/onvif/device_service"}"#
+        let body = #"{"address":"192.0.2.9","url":"http://192.0.2.9/onvif/device_service","evidence":"mac"}"#
         #expect(await answer(unit, .post, "/api/v1/announced", body).status == 204)
         #expect(await answer(unit, .post, "/api/v1/announced", #"{"address":"fe80::1%eth0"}"#).status == 204)
         #expect(
             calls.all == [
-                "test", "goTo(preset: \"Door\")", "e 25", "192.0.2.9 http://192.0.2.9/onvif/device_service",
-                "fe80::1%eth0 -",
+                "test", "goTo(preset: \"Door\")", "e 25", "192.0.2.9 http://192.0.2.9/onvif/device_service mac",
+                "fe80::1%eth0 - endpoint",
             ])
     }
 

@@ -134,6 +134,16 @@ struct DescriptionTests {
         #expect(ONVIFDevice.urls(host: "cam.lan", port: 443) == ["https://cam.lan/onvif/device_service"])
     }
 
+    @Test func `a web page that answers everything is no camera`() async throws {
+        let page = try await SimulatedCamera(["--page"], program: "web-server.py")
+        defer { page.stop() }
+        let error = await #expect(throws: ONVIFError.self) { try await page.device().describe() }
+        guard case .notONVIF? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
     @Test func `every error says what happened and what to do next`() {
         let errors: [ONVIFError] = [
             .unreachable(host: "h", reason: "r"), .timedOut(host: "h", operation: "o"),

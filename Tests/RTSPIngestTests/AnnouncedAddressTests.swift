@@ -43,6 +43,17 @@ import Testing
         #expect(refused.permits("fe80::1", at: now))
     }
 
+    @Test func `where nobody answered is asked again after a minute, as a camera that starts takes it`() {
+        var refused = RefusedAddresses()
+        let minute: UInt64 = 60_000_000_000
+        refused.refused("10.0.0.1", at: 0, isSilent: true)
+        #expect(!refused.permits("10.0.0.1", at: minute - 1))
+        #expect(refused.permits("10.0.0.1", at: minute))
+        refused.refused("10.0.0.1", at: minute, isSilent: true)
+        #expect(!refused.permits("10.0.0.1", at: 3 * minute - 1))
+        #expect(refused.permits("10.0.0.1", at: 3 * minute))
+    }
+
     @Test func `however many are refused, a bounded number is remembered, the longest ones first`() {
         var refused = RefusedAddresses()
         for _ in 0..<5 { refused.refused("192.168.0.1", at: 0) }

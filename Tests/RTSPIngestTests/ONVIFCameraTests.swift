@@ -146,44 +146,6 @@ struct ONVIFCameraTests {
         _ = try await second.stop()
     }
 
-    @Test func `a camera that moves and proves itself is found, and a forger is not`() async throws {
-        let stream = try await TestCamera.quirky()
-        let port = stream.port
-        let first = try await TestCamera.device(rtsp: stream.url("a=1"))
-        let forger = try await TestCamera.device(
-            rtsp: stream.url("forged=1"), ["--forger", "--bind", "127.0.0.2"])
-        let network = try network(first)
-        let running = RunningSource(network)
-        try await running.wait("pictures") { $0.keyFrames >= 1 }
-        first.end()
-        stream.end()
-        try await running.waitForStatistics("the end") { $0.interruptions == 1 }
-        running.source.announced(
-            address: "127.0.0.2", url: "http://127.0.0.2:\(forger.port)/onvif/device_service")
-        try await forger.lines.wait("the forger to be asked") { lines in
-            lines.contains { $0.contains("GetDeviceInformation") }
-        }
-        let again = try await TestCamera.quirky(["--port", "\(port)"])
-        // At the old address its stream is there again, under the address that is remembered.
-        let pictures = running.seen.value.keyFrames
-        try await running.wait("pictures from the old address") { $0.keyFrames > pictures }
-        #expect(running.source.capture.network?.url?.contains("forged") == false)
-        #expect(CameraMemory.load(network.memoryFile, url: network.url).serviceURL == first.serviceURL)
-        again.end()
-        forger.end()
-        try await running.waitForStatistics("the second end") { $0.interruptions == 2 }
-        let moved = try await TestCamera.quirky()
-        defer { moved.end() }
-        let device = try await TestCamera.device(rtsp: moved.url("moved=1"))
-        defer { device.end() }
-        running.source.announced(address: "127.0.0.1", url: device.serviceURL)
-        try await running.waitForStatistics("the new address") {
-            $0.network?.url?.contains("moved") == true && $0.state == .streaming
-        }
-        #expect(CameraMemory.load(network.memoryFile, url: network.url).serviceURL == device.serviceURL)
-        _ = try await running.stop()
-    }
-
     @Test func `what only ONVIF knows is refused by the address of a stream`() async throws {
         let source = NetworkSource(
             .init(url: "rtsp://192.0.2.1/"), camera: "porch",

@@ -249,14 +249,18 @@ public struct CameraEncoderListDocument: Codable, Equatable, Sendable {
     }
 }
 
-/// What control tells a camera's process: a device that says it is this camera announced itself.
+/// What control tells a camera's process: a device that may be this camera is at another address.
 public struct AnnouncedRequest: Codable, Equatable, Sendable {
+    /// IP address.
     public var address: String
     /// Of its ONVIF device service.
     public var url: String?
+    /// What it has in common with the camera; `endpoint` without it.
+    public var evidence: NetworkStatistics.Move.Evidence?
 
-    public init(address: String, url: String? = nil) {
+    public init(address: String, url: String? = nil, evidence: NetworkStatistics.Move.Evidence? = nil) {
         self.address = address
         self.url = url
+        self.evidence = evidence
     }
 }

@@ -5,7 +5,7 @@ a WS-Discovery target.
     onvif-camera.py [--bind 127.0.0.1] [--port 0] [--rtsp rtsp://127.0.0.1:8554/h264] [options]
 
 Prints "READY <port> <endpoint reference>", then a JSON line for each request: operation, path, whether it was let in and
-why, and what a command asked for. SIGTERM ends it (after a Bye, with --discovery). Debian packages: python3.
+why, how many wrong logins there were so far ("wrong"), and what a command asked for. SIGTERM ends it (after a Bye, with --discovery). Debian packages: python3.
 
 who may ask
   --auth wsse|digest|digest-sha256|both|text|basic|none   WS-UsernameToken, HTTP Digest (MD5, SHA-256), both of them
@@ -14,7 +14,7 @@ who may ask
   --fault-status 401    HTTP status of an authentication fault (400, 403, 500 are in use too)
   --soap11              faults as SOAP 1.1          --bare-401   no SOAP fault with it, only the status
   --only-zulu           refuses a Created that does not end with Z and whole seconds
-  --forger              lets in whoever shows any login      --forger-refuses N,N,…   but not the N-th login
+  --forger              takes every login, and says what it was given ("given")
   --open-information    GetDeviceInformation for everybody
   --viewer              this user may look, and not move or configure (ter:OperationProhibited)
   --tls CERT KEY        https
@@ -31,6 +31,7 @@ its clock
 its addresses
   --xaddr-host H        services, streams and subscriptions name the host H
 its services
+  --no-endpoint         GetEndpointReference is not implemented, as in most cameras
   --no-media2  --empty-media2  --no-ptz  --no-events  --no-services (GetCapabilities only)  --no-snapshot
   --hevc                the main stream is H.265: Media2 says so, Media1 tells no encoder for it
   --profiles 2          --serial SN1   --mac 02:00:5e:00:53:01   --endpoint urn:uuid:…
@@ -47,6 +48,7 @@ events
 the wire
   --chunked  --bom  --slow MS  --kapow N (closes the connection on each N-th request)
   --discovery IFADDR    answers Probes on that interface (IPv4 address, or IPv6%interface), says Hello and Bye
+  --no-hello            but no Hello
 """
 
 import argparse
@@ -77,7 +79,6 @@ parser.add_argument("--auth", default="wsse", choices=["wsse", "digest", "digest
 parser.add_argument("--user", default="admin")
 parser.add_argument("--password", default="s3cret")
 parser.add_argument("--qop", default="auth", choices=["auth", "none", "first"])
-parser.add_argument("--forger-refuses", default="")
 parser.add_argument("--fault-status", type=int, default=401)
 parser.add_argument("--tls", nargs=2, metavar=("CERT", "KEY"))
 parser.add_argument("--tz", default="UTC0")
@@ -94,7 +95,7 @@ for name in ("refuse-stops", "refuse-pull", "long-key", "forget", "pull-closes",
 parser.add_argument("--lifetime", type=float, default=60)
 parser.add_argument("--event-after", type=float, default=0.2)
 for name in (
-    "lose-moves soap11 bare-401 only-zulu forger open-information viewer no-date no-clock clock-needs-auth no-media2 empty-media2 "
+    "lose-moves soap11 bare-401 only-zulu forger no-hello open-information viewer no-date no-clock clock-needs-auth no-endpoint no-media2 empty-media2 "
     "no-ptz no-events no-services no-snapshot hevc latin1 escaped no-renew absolute-only echo chunked bom"
 ).split():
     parser.add_argument("--" + name, action="store_true")
@@ -481,18 +482,12 @@ def events(name, body, header, path):
 # Who asks
 
 
-def forged(has_qop=True):
-    number = State.count("forged")
-    refuses = str(number) in args.forger_refuses.split(",")
-    return not refuses, "forged" if has_qop else "forged, no qop"
-
-
 def username_token(message):
     user, password, nonce, created = (field(message, x) for x in ("Username", "Password", "Nonce", "Created"))
     if not user:
         return False, "no token"
     if args.forger:
-        return forged()
+        return True, "forged"
     if user != args.user:
         return False, "user"
     with State.lock:
@@ -520,7 +515,7 @@ def http_digest(header, method):
     if not header.startswith("Digest"):
         return False, "no http digest"
     if args.forger:
-        return forged("qop=" in header)
+        return True, "forged"
     values = {k: v.strip('"') for k, v in re.findall(r'(\w+)=("[^"]*"|[^,\s]+)', header)}
     sha256 = args.auth == "digest-sha256"
     if sha256 and values.get("algorithm") != "SHA-256":
@@ -618,6 +613,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if ok and why != "open" and args.set_clock and State.count("logins") == 3:
             State.later = args.set_clock
         line = dict(op=name, path=self.path, ok=ok, why=why, to=field(header, "To"))
+        shown = self.headers.get("Authorization") or field(header, "Password")
+        if shown and args.forger:
+            line["given"] = shown
+        if shown and not ok:
+            line["wrong"] = State.count("wrong logins")
         if not ok:
             say(**line)
             challenge = f'Digest realm="onvif", nonce="{random.getrandbits(96):x}"'
@@ -671,7 +671,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return services(), "tds", {}
         if name == "GetNetworkInterfaces":
             return network(), "tds", {}
-        if name == "GetEndpointReference":
+        if name == "GetEndpointReference" and not args.no_endpoint:
             return tags("tds", GUID=ENDPOINT), "tds", {}
         if name == "GetProfiles":
             return profiles(media2), media, {}
@@ -810,7 +810,8 @@ PORT = server.server_port
 ENDPOINT = args.endpoint or "urn:uuid:" + str(uuid.uuid5(uuid.NAMESPACE_DNS, f"{args.bind}:{PORT}"))
 if args.discovery:
     wsd, group = discovery_socket(args.discovery)
-    wsd.sendto(discovery_message("Hello", tags("d", Hello=target())), group)
+    if not args.no_hello:
+        wsd.sendto(discovery_message("Hello", tags("d", Hello=target())), group)
     threading.Thread(target=answer_probes, args=(wsd,), daemon=True).start()
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A misbehaving RTSP camera for tests: H.264 or H.265 from Annex B files, loopback only.
 
-    quirk-camera.py [--port N] [--user NAME] [--password TEXT] [--tls CERT KEY] [--aac FILE] [--until-eof]
+    quirk-camera.py [--bind 127.0.0.1] [--port N] [--user NAME] [--password TEXT] [--tls CERT KEY] [--aac FILE] [--until-eof]
                     H264 [H265] [SECOND-H264]
 
 Port 0 (the default) takes any free one. Prints "READY PORT", then one line of JSON for every connection that ended:
@@ -463,7 +463,7 @@ class Camera:
             track.peer, track.control = (host, int(ports.group(1))), (host, int(ports.group(2)))
             track.socket, track.control_socket = (socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2))
             for end in (track.socket, track.control_socket):
-                end.bind(("127.0.0.1", 0))
+                end.bind((arguments.bind, 0))
             threading.Thread(target=self.count_reports, args=(track,), daemon=True).start()
             server = f"{track.socket.getsockname()[1]}-{track.control_socket.getsockname()[1]}"
             line = f"Transport: RTP/AVP;unicast;client_port={ports.group(1)}-{ports.group(2)};server_port={server}"
@@ -591,6 +591,7 @@ class Camera:
 
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("--bind", default="127.0.0.1")
 parser.add_argument("--port", type=int, default=0)
 parser.add_argument("--user", default="admin")
 parser.add_argument("--password", default="s3cret")
@@ -676,7 +677,7 @@ if arguments.until_eof:
 if arguments.tls:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*arguments.tls)
-listener = socket.create_server(("127.0.0.1", arguments.port), backlog=64)
+listener = socket.create_server((arguments.bind, arguments.port), backlog=64)
 print("READY", listener.getsockname()[1], flush=True)
 while True:
     threading.Thread(target=accepted, args=(listener.accept()[0],), daemon=True).start()

@@ -1,0 +1,48 @@
+extension NetworkStatistics {
+    /// Where a device is that may be this camera. Nothing of it is proven: everybody on the camera's network can claim it.
+    public struct Move: Codable, Equatable, Sendable {
+        /// What is the same, the surest first.
+        public enum Evidence: String, Codable, Sendable, CaseIterable {
+            /// WS-Discovery's endpoint reference.
+            case endpoint
+            case serial
+            case mac
+
+            /// `the same serial number`
+            public var words: String {
+                switch self {
+                case .endpoint: "the same endpoint reference"
+                case .serial: "the same serial number"
+                case .mac: "the same MAC address"
+                }
+            }
+        }
+
+        /// IP address, without brackets.
+        public var address: String
+        /// What the camera's source is once somebody accepts the move.
+        public var source: String
+        public var evidence: Evidence
+
+        public init(address: String, source: String, evidence: Evidence) {
+            self.address = address
+            self.source = source
+            self.evidence = evidence
+        }
+
+        /// For a person, without a full stop: where the camera seems to be, and how to accept just that.
+        ///
+        /// - Parameter camera: its ID.
+        public static func sentence(_ moves: [Move], camera: String) -> String? {
+            guard let first = moves.first else { return nil }
+            let places = moves.map { "\($0.address) (\($0.evidence.words))" }.joined(separator: " or ")
+            let which = moves.count == 1 ? "If so" : "If you know where"
+            return
+                "\(camera) seems to have moved to \(places). \(which): watchboxctl camera edit \(camera) --accept-move "
+                + (moves.count == 1 ? first.address : "ADDRESS")
+        }
+    }
+
+    /// Of one camera at a time.
+    public static let mostMoves = 4
+}

@@ -1,0 +1,82 @@
+internal import CameraModel
+internal import ONVIF
+internal import RTSP
+
+/// What becomes of devices at other addresses that may be the camera: a move to follow, where a certificate's key that was
+/// known before proves it, or else one to propose to a person. Used by the source's thread.
+struct CameraMoves {
+    private let network: CameraConfiguration.Network
+    private let state: SharedState
+    /// Announced, and not the camera: not asked again and again.
+    var refused = RefusedAddresses()
+
+    init(_ network: CameraConfiguration.Network, state: SharedState) {
+        self.network = network
+        self.state = state
+    }
+
+    private var isDevice: Bool { network.url.lowercased().hasPrefix("onvif:") }
+
+    /// Of the device's service, or of the stream that is configured; nil: nothing can prove a move.
+    func key(_ memory: CameraMemory) -> String? {
+        if isDevice { return network.pin ?? memory.servicePin }
+        return network.url.lowercased().hasPrefix("rtsps:") ? network.pin ?? memory.pin : nil
+    }
+
+    /// Whether this is where the settings say that the camera is.
+    func isConfigured(_ host: String) -> Bool {
+        DeviceURL(network.url)?.host.lowercased() == host.lowercased()
+    }
+
+    /// Hosts where the camera is known to be.
+    func known(_ memory: CameraMemory) -> [String] {
+        let urls = [network.url, memory.serviceURL, memory.movedURL].compactMap { $0 }
+        return urls.compactMap { DeviceURL($0)?.host } + [memory.address].compactMap { $0 }
+    }
+
+    /// Devices whose key is worth a look, whoever they are.
+    func candidates(_ memory: CameraMemory, at now: UInt64) -> [SharedState.Announcement] {
+        let known = known(memory)
+        return state.announced.filter { announced in
+            AnnouncedAddress.mayBeAsked(announced.address, known: known) && refused.permits(announced.address, at: now)
+        }
+    }
+
+    /// Where the configured stream would be, which has to show its key there.
+    func streams(_ configured: RTSPURL, _ memory: CameraMemory, at now: UInt64) -> [RTSPURL] {
+        guard configured.isSecure, key(memory) != nil else { return [] }
+        let known = known(memory)
+        return candidates(memory, at: now).filter { !known.contains($0.address) }
+            .map { configured.with(host: $0.address, port: configured.port) }
+    }
+
+    /// What cannot prove itself is for a person to decide; it is neither asked nor shown anything.
+    func propose(_ memory: CameraMemory) {
+        // A service that is known to have a key has to show it: who cannot is not the camera. A pin that a person has set
+        // may be that of the stream alone.
+        let isProvable = isDevice ? memory.servicePin != nil : key(memory) != nil
+        guard !isProvable else { return }
+        for announced in state.announced { propose(announced, memory) }
+    }
+
+    func propose(_ announced: SharedState.Announcement, _ memory: CameraMemory) {
+        guard let move = move(announced, memory) else { return }
+        state.propose(move)
+    }
+
+    /// Nil for what is not another address of a neighbour, or cannot be written as a source.
+    private func move(_ announced: SharedState.Announcement, _ memory: CameraMemory) -> NetworkStatistics.Move? {
+        let (known, address) = (known(memory), announced.address)
+        guard AnnouncedAddress.mayBeAsked(address, known: known), !known.contains(address),
+            var place = DeviceURL(network.url)
+        else { return nil }
+        place.host = address
+        var source = place.text
+        // The service's port and path are what the device says, where it says them of its own address.
+        if isDevice, let told = announced.url.flatMap({ DiscoveryAddress($0) }), told.host == address {
+            source = told.source
+        }
+        guard (try? CameraConfiguration.Network.check(address: source)) != nil else { return nil }
+        return NetworkStatistics.Move(address: address, source: source, evidence: announced.evidence)
+    }
+}
