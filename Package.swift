@@ -265,7 +265,9 @@ let package = Package(
             path: "Tests/ScriptedCamera", swiftSettings: common),
         // Run in the network namespaces of Tests/Rigs/discovery.
         .executableTarget(
-            name: "DiscoveryCheck", dependencies: ["Discovery", "ONVIF", logging], path: "Tests/DiscoveryCheck",
+            name: "DiscoveryCheck",
+            dependencies: ["CameraModel", "Discovery", "Media", "ONVIF", "RTSPIngest", logging],
+            path: "Tests/DiscoveryCheck",
             swiftSettings: common),
         // A crowd of viewers for the KAS, run by Tests/Rigs/bench.
         .executableTarget(
@@ -343,7 +345,7 @@ let package = Package(
             "ControlPlane",
             [
                 "ControlPlane", "BoxConfiguration", "CameraModel", "CameraStore", "ControlAPI", "CredentialStore",
-                "ErrorCatalog", "KeyAccess", "KeyAccessClient", "Systemd", "Wire", logging,
+                "ErrorCatalog", "KeyAccess", "KeyAccessClient", "ONVIF", "Systemd", "Wire", logging,
             ]),
         tests(
             "HealthMonitor",

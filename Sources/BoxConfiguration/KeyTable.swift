@@ -186,7 +186,7 @@ enum KeyTable {
                 "Whether motion and tamper events of an `onvif://` camera are taken."),
             KeyDefinition(
                 "identity_endpoint", .text(limit: 256),
-                "Endpoint reference of an `onvif://` camera, such as `urn:uuid:…`: a device at another address has to prove that it is this one. Learned when the camera is added."
+                "Endpoint reference of an `onvif://` camera, such as `urn:uuid:…`: what a camera that moved is found by. Learned when the camera is added."
             ),
             KeyDefinition(
                 "identity_serial", .text(limit: 128), "Serial number of an `onvif://` camera, to the same end."),

@@ -146,7 +146,8 @@ struct DocumentSample: Sendable {
     private static var cameraRequest: CameraRequest {
         CameraRequest(
             id: "front", name: "Front door", source: "test:", user: "admin", isActive: true,
-            settings: ["rate": .integer(25), "viewers": .strings(["alice", "bob"])], test: "5yc1z7ep3v0k")
+            settings: ["rate": .integer(25), "viewers": .strings(["alice", "bob"])], test: "5yc1z7ep3v0k",
+            acceptMove: "192.0.2.77")
     }
 
     private static var cameraStatus: CameraStatusDocument {

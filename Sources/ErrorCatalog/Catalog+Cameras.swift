@@ -185,10 +185,11 @@ extension Catalog {
         CatalogEntry(
             code: .identityNotProven, title: "A device claims to be a camera of this box and does not prove it",
             cause:
-                "Another device answers at the camera's address, or one announced itself with the camera's name at another address, but it did not show the same serial number, or would take any password.",
-            selfHealing: "Stays with the address that is known.",
+                "Another device answers at the camera's address, or one at another address is like the camera, and did not show a key of the camera's that was known before.",
+            selfHealing:
+                "Stays with the address that is known, and sends no login to the other one. Goes there by itself once the camera's known key is shown there.",
             next:
-                "If you have put another device in its place, run: watchboxctl camera edit ID --accept-device; if the camera was moved, give it its address: watchboxctl camera edit ID --source onvif://ADDRESS; else look for the device at that address",
+                "If you have put another device in its place, run: watchboxctl camera edit ID --accept-device; if the camera was moved, run: watchboxctl camera edit ID --accept-move ADDRESS, with the address that the status tells; else look for the device at that address",
             severity: .warning,
             messageID: "da4f116a51e84d0b8f6d3ba4640e29c0"),
         CatalogEntry(

@@ -13,7 +13,9 @@ struct CameraEditCommand: AsyncParsableCommand {
             while it publishes, without a gap; --dry-run says so. Of an option that may be repeated, the whole list is set: \
             none empties it. A network camera that shows another certificate than before is used again after \
             --accept-certificate, which asks it for the one that it shows now, without a login. --accept-device is for an \
-            onvif:// camera that was replaced: the box forgets which device it was, and takes the one that answers next.
+            onvif:// camera that was replaced: the box forgets which device it was, and takes the one that answers next. \
+            --accept-move takes the address to which a camera seems to have moved, as status and camera show tell it, and no \
+            other: from then on the box looks for the camera there, and gives it its login.
 
               watchboxctl camera edit front --name "Front door, left"
               watchboxctl camera edit front --bitrate 1000000 --dry-run
@@ -21,6 +23,7 @@ struct CameraEditCommand: AsyncParsableCommand {
               watchboxctl camera edit yard --profile sub --transport udp
               watchboxctl camera edit yard --accept-certificate
               watchboxctl camera edit yard --accept-device
+              watchboxctl camera edit yard --accept-move 192.168.1.77
             """)
 
     @OptionGroup var camera: CameraArgument
@@ -36,6 +39,12 @@ struct CameraEditCommand: AsyncParsableCommand {
     @Flag(help: "Forget which device an onvif:// camera was, and take the one that answers next.")
     var acceptDevice = false
 
+    @Option(
+        help: ArgumentHelp(
+            "The camera is at this address now, to which it seems to have moved: see watchboxctl status.",
+            valueName: "address"))
+    var acceptMove: String?
+
     @Flag(help: "Do not ask before --accept-device.")
     var yes = false
 
@@ -45,11 +54,17 @@ struct CameraEditCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        guard source != nil || !settings.isEmpty || acceptCertificate || acceptDevice else {
+        guard source != nil || !settings.isEmpty || acceptCertificate || acceptDevice || acceptMove != nil else {
             throw ValidationError("Name what changes; see --help.")
         }
         if acceptCertificate, settings.pin != nil {
             throw ValidationError("--accept-certificate takes the pin from the camera: leave --pin out.")
+        }
+        if acceptMove != nil, source != nil {
+            throw ValidationError("--accept-move and --source both say where the camera is: leave one out.")
+        }
+        if acceptMove != nil, acceptCertificate {
+            throw ValidationError("Accept the move first: the certificate is asked for at the camera's address.")
         }
     }
 
@@ -65,7 +80,8 @@ struct CameraEditCommand: AsyncParsableCommand {
             for field in ["identity_endpoint", "identity_serial", "identity_mac"] { values[field] = .string("") }
         }
         let request = CameraRequest(
-            name: settings.name, source: source, user: settings.user, settings: values.isEmpty ? nil : values)
+            name: settings.name, source: source, user: settings.user, settings: values.isEmpty ? nil : values,
+            acceptMove: acceptMove)
         if dryRun {
             let diff = try await asking("\(camera.id) cannot be changed") { () throws(ControlClientError) in
                 try await client.send(

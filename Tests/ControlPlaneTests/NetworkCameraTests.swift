@@ -3,6 +3,7 @@ import CameraStore
 import ControlAPI
 import ErrorCatalog
 import Foundation
+import ONVIF
 import Synchronization
 import Testing
 
@@ -19,6 +20,8 @@ struct NetworkCameraTests {
         let requests = Mutex<[(line: String, body: String)]>([])
         let picture = Mutex<[UInt8]>([0xFF, 0xD8, 0xFF, 0xE0, 1, 2, 3, 0xFF, 0xD9])
         let answers = Mutex<[String: CameraStub.Answer]>([:])
+        /// Why it waits; nil: it streams.
+        let away = Mutex<ErrorCode?>(nil)
 
         func answer(_ camera: String) -> @Sendable (String, [UInt8]) -> CameraStub.Answer? {
             { [self] line, body in
@@ -39,7 +42,8 @@ struct NetworkCameraTests {
 
         private func status(_ camera: String) -> CameraStatusDocument {
             var capture = CaptureStatistics(path: "onvif://192.0.2.7")
-            capture.state = .streaming
+            capture.state = away.withLock { $0 } == nil ? .streaming : .waiting
+            capture.code = away.withLock { $0 }
             capture.network = statistics.withLock { $0 }
             var statistics = CameraStatistics(camera: camera, stream: camera)
             statistics.state = .publishing
@@ -62,6 +66,7 @@ struct NetworkCameraTests {
             for _ in 0..<1000 {
                 for _ in 0..<5 { await control.core.tick() }
                 await control.core.thumbnailTask?.value
+                await control.core.moveTask?.value
                 let memory = await control.core.network["yard"]
                 if memory?.lastEvent == wanted.eventCount, memory?.learnt?.address == wanted.address,
                     memory?.learnt?.device == wanted.device, isSeen()
@@ -236,7 +241,10 @@ struct NetworkCameraTests {
         var bodies = box.process.requests.withLock { $0.filter { $0.line.contains("announced") }.map(\.body) }
         #expect(bodies.count == 1)
         let told = try JSONDocument.decode(AnnouncedRequest.self, from: Array((bodies.first ?? "").utf8))
-        #expect(told == AnnouncedRequest(address: "192.0.2.99", url: "http://192.0.2.99/onvif/device_service"))
+        #expect(
+            told
+                == AnnouncedRequest(
+                    address: "192.0.2.99", url: "http://192.0.2.99/onvif/device_service", evidence: .endpoint))
         box.stage.now.withLock { $0 += .seconds(5) }
         await box.control.core.heard(hello)?.value
         bodies = box.process.requests.withLock { $0.filter { $0.line.contains("announced") }.map(\.body) }
@@ -275,6 +283,125 @@ struct NetworkCameraTests {
         running.cancel()
         try? await running.value
         #expect(await box.control.send(.post, "discovery", "{}").problem?.code == .busy)
+    }
+
+    // MARK: Moves
+
+    private static let mac = "44:a6:42:11:22:33"
+
+    /// Told to its process.
+    private static func announced(_ box: Box) throws -> [AnnouncedRequest] {
+        try box.process.requests.withLock { $0.filter { $0.line.contains("announced") }.map(\.body) }.map {
+            try JSONDocument.decode(AnnouncedRequest.self, from: Array($0.utf8))
+        }
+    }
+
+    @Test func `what a camera does not tell of itself is asked of the network, once`() async throws {
+        let box = try await box()
+        box.stage.network.answer(DeviceIdentity(endpoint: Self.endpoint, serial: "X", mac: Self.mac), at: "192.0.2.7")
+        var device = Self.device
+        (device.endpoint, device.serial) = (nil, "0042")
+        let told = device
+        box.process.statistics.withLock { $0.device = told }
+        await box.look { box.stage.network.asked.count == 1 }
+        let camera = try await box.control.get(CameraDocument.self, "cameras/yard")
+        // What it told with a password stays.
+        #expect(camera.endpoint == Self.endpoint && camera.serial == "0042" && camera.mac == Self.mac)
+        await box.look()
+        #expect(box.stage.network.asked == ["192.0.2.7"])
+    }
+
+    @Test func `a camera that is away is looked for, and its process told of who may be it`() async throws {
+        let box = try await box()
+        box.stage.network.answer(DeviceIdentity(endpoint: Self.endpoint, mac: Self.mac), at: "192.0.2.7")
+        await box.look { box.stage.network.asked.count == 1 }
+        box.process.requests.withLock { $0 = [] }
+        func sighting(_ address: String, _ identity: DeviceIdentity) -> NetworkTools.Sighting {
+            .init(address: address, url: "http://\(address)/onvif/device_service", identity: identity)
+        }
+        box.stage.network.show([
+            sighting("192.0.2.7", DeviceIdentity(endpoint: Self.endpoint)),
+            sighting("192.0.2.50", DeviceIdentity(endpoint: "urn:uuid:other", serial: "9")),
+            sighting("192.0.2.77", DeviceIdentity(endpoint: Self.endpoint)),
+            sighting("192.0.2.66", DeviceIdentity(mac: Self.mac)),
+        ])
+        box.process.away.withLock { $0 = .cameraUnreachable }
+        box.process.statistics.withLock { $0.state = .waiting }
+        await box.look()
+        #expect(box.stage.network.near.isEmpty)
+        box.stage.now.withLock { $0 += AwayWatch.patience }
+        await box.look { box.stage.network.near.count == 1 }
+        // Around where it was, because its MAC address is known.
+        #expect(box.stage.network.near == [["192.0.2.7"]])
+        #expect(
+            try Self.announced(box) == [
+                AnnouncedRequest(
+                    address: "192.0.2.66", url: "http://192.0.2.66/onvif/device_service", evidence: .mac),
+                AnnouncedRequest(
+                    address: "192.0.2.77", url: "http://192.0.2.77/onvif/device_service", evidence: .endpoint),
+            ])
+        // Every few minutes, and no longer once it is there again.
+        await box.look()
+        #expect(box.stage.network.near.count == 1)
+        box.stage.now.withLock { $0 += AwayWatch.pause }
+        await box.look { box.stage.network.near.count == 2 }
+        box.process.away.withLock { $0 = nil }
+        box.stage.now.withLock { $0 += AwayWatch.pause }
+        await box.look()
+        #expect(box.stage.network.near.count == 2)
+    }
+
+    @Test func `a move that was told can be accepted, at that address and no other`() async throws {
+        let box = try await box()
+        box.process.statistics.withLock { $0.device = Self.device }
+        await box.look()
+        let pin = "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+        let settings = #"{"settings":{"pin":"\#(pin)","identity_serial":"0042"}}"#
+        #expect(await box.control.send(.patch, "cameras/yard", settings).status == 200)
+        let early = await box.control.send(.patch, "cameras/yard", #"{"acceptMove":"192.0.2.77"}"#)
+        #expect(early.status == 422 && early.problem?.code == .invalidValue)
+        box.process.statistics.withLock {
+            $0.moves = [.init(address: "192.0.2.77", source: "onvif://192.0.2.77:8000", evidence: .serial)]
+        }
+        await box.look { (try? box.texts().contains { $0.contains("--accept-move 192.0.2.77") }) == true }
+        await box.look()
+        #expect(try box.texts().filter { $0.contains("--accept-move") }.count == 1)
+        let shown = try await box.control.get(CameraDocument.self, "cameras/yard")
+        #expect(shown.stream.statistics?.capture?.network?.moves?.first?.address == "192.0.2.77")
+        for body in [
+            #"{"acceptMove":"192.0.2.66"}"#, #"{"acceptMove":""}"#,
+            #"{"acceptMove":"192.0.2.77","source":"onvif://192.0.2.66"}"#,
+        ] {
+            #expect([400, 422].contains(await box.control.send(.patch, "cameras/yard", body).status), "\(body)")
+        }
+        #expect(try await box.control.get(CameraDocument.self, "cameras/yard").source == "onvif://192.0.2.7")
+
+        let dry = await box.control.send(
+            .patch, "cameras/yard", #"{"acceptMove":"192.0.2.77"}"#, query: ["dryRun": "1"])
+        #expect(dry.status == 200)
+        #expect(try await box.control.get(CameraDocument.self, "cameras/yard").source == "onvif://192.0.2.7")
+        #expect(await box.control.send(.patch, "cameras/yard", #"{"acceptMove":"192.0.2.77"}"#).status == 200)
+        let camera = try await box.control.get(CameraDocument.self, "cameras/yard")
+        #expect(camera.source == "onvif://192.0.2.77:8000" && camera.endpoint == Self.endpoint)
+        #expect(camera.settings["pin"] == .string(pin) && camera.settings["identity_serial"] == .string("0042"))
+    }
+
+    @Test func `a network is looked at after half a minute, every three minutes, and later every fifteen`() {
+        var watch = AwayWatch()
+        var looks: [Int] = []
+        for second in stride(from: 0, through: 7200, by: 2) where watch.isDue(["a"], at: .seconds(second)) {
+            looks.append(second)
+        }
+        #expect(looks.first == 30)
+        let pauses = zip(looks, looks.dropFirst()).map { $1 - $0 }
+        #expect(pauses.prefix(19).allSatisfy { $0 == 180 })
+        #expect(pauses.dropFirst(20).allSatisfy { $0 == 900 } && pauses.count >= 22)
+        // Another one that goes is looked for within three minutes, both at once.
+        let later = [7202, 7400, 7402].map { watch.isDue(["a", "b"], at: .seconds($0)) }
+        #expect(later == [false, true, false])
+        var restarts = AwayWatch()
+        let due = (0..<600).map { restarts.isDue($0 % 20 < 19 ? ["a"] : [], at: .seconds($0)) }
+        #expect(!due.contains(true))
     }
 
     // MARK: Thumbnails

@@ -1,6 +1,7 @@
 import CameraModel
 import ControlAPI
 import ErrorCatalog
+import ONVIF
 import Synchronization
 
 @testable import ControlPlane
@@ -71,6 +72,10 @@ final class ScriptedNetwork: Sendable {
         var refusal: CodedError?
         var requests: [DiscoveryRequest] = []
         var tests: [CameraTestRequest] = []
+        var near: [[String]] = []
+        var sightings: [NetworkTools.Sighting] = []
+        var asked: [String] = []
+        var identities: [String: DeviceIdentity] = [:]
     }
 
     private let state = Mutex(State())
@@ -96,6 +101,18 @@ final class ScriptedNetwork: Sendable {
         return await iterator.next(isolation: nil)
     }
 
+    /// The last addresses of every look around.
+    var near: [[String]] { state.withLock { $0.near } }
+    /// Addresses whose device was asked who it is.
+    var asked: [String] { state.withLock { $0.asked } }
+
+    /// From here on these devices are there.
+    func show(_ sightings: [NetworkTools.Sighting]) { state.withLock { $0.sightings = sightings } }
+
+    func answer(_ identity: DeviceIdentity, at address: String) {
+        state.withLock { $0.identities[address] = identity }
+    }
+
     func announce(_ announcement: NetworkTools.Announcement) { heard.continuation.yield(announcement) }
 
     var tools: NetworkTools {
@@ -114,6 +131,18 @@ final class ScriptedNetwork: Sendable {
                 state.withLock { $0.tests.append(request) }
                 begunTests.continuation.yield(job)
                 return await job.outcome()
+            },
+            sightings: { [self] near in
+                state.withLock {
+                    $0.near.append(near)
+                    return $0.sightings
+                }
+            },
+            identity: { [self] address in
+                state.withLock {
+                    $0.asked.append(address)
+                    return $0.identities[address]
+                }
             },
             announcements: { [self] in heard.stream })
     }

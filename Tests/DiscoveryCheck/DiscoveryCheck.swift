@@ -11,6 +11,8 @@ enum DiscoveryCheck {
           search [--interface NAME]… [--scan CIDR]… [--large] [--ports N,N] [--onvif-ports N,N] [--no-multicast]
                  [--no-questions] [--timeout SECONDS] [--answer-timeout SECONDS] [--cancel-after SECONDS]
           listen [--interface NAME]… [--rescan SECONDS]      until it is killed
+          camera URL --user NAME --password-file FILE --memory FILE
+                 a camera's source, told of devices that may be the camera when it is away, until it is killed
           interfaces
           range CIDR [--large]
         """
@@ -21,6 +23,7 @@ enum DiscoveryCheck {
             switch try arguments.next("a command") {
             case "search": try await search(&arguments)
             case "listen": try await listen(&arguments)
+            case "camera": try await CameraCheck.run(&arguments)
             case "interfaces": try interfaces(&arguments)
             case "range": try range(&arguments)
             case let other: throw UsageError("what is \(other)?")

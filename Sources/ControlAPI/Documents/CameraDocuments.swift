@@ -52,11 +52,15 @@ public struct CameraRequest: Codable, Equatable, Sendable {
     /// ID of a camera test of the same source: what it found out is kept with the camera (maker, identity, profiles, and
     /// the certificate's pin), if the camera was usable.
     public var test: String?
+    /// Of a change: an address to which the camera seems to have moved (`NetworkStatistics.moves`), and where it is from
+    /// now on. No other address is taken, and what is known of the camera stays.
+    public var acceptMove: String?
 
     public init(
         id: String? = nil, name: String? = nil, source: String? = nil, user: String? = nil, isActive: Bool? = nil,
-        settings: [String: SettingValue]? = nil, test: String? = nil
+        settings: [String: SettingValue]? = nil, test: String? = nil, acceptMove: String? = nil
     ) {
+        self.acceptMove = acceptMove
         self.id = id
         self.name = name
         self.source = source

@@ -4,15 +4,20 @@ internal import CameraStore
 internal import ControlAPI
 internal import CredentialStore
 internal import ErrorCatalog
+internal import ONVIF
 
 extension ControlCore {
     /// - Returns: the diff for a dry run, and nil when the camera was added.
     ///
-    /// - Parameter finding: of a test of this very source; one that ended without a picture proves nothing, and is not
-    ///   taken.
+    /// - Parameters:
+    ///   - finding: of a test of this very source; one that ended without a picture proves nothing, and is not taken.
+    ///   - seen: what a search found of this very source.
     func addCamera(
-        _ request: CameraRequest, finding: StreamTestReport? = nil, dryRun: Bool
+        _ request: CameraRequest, finding: StreamTestReport? = nil, seen: DeviceIdentity? = nil, dryRun: Bool
     ) throws -> ConfigurationDiff? {
+        guard request.acceptMove == nil else {
+            throw CodedError(.badRequest, "acceptMove is of a camera that is there")
+        }
         guard let given = request.id else { throw CodedError(.badRequest, "id is missing") }
         let id = try CameraIdentifier.check(given)
         guard let source = request.source else { throw CodedError(.badRequest, "source is missing") }
@@ -33,6 +38,7 @@ extension ControlCore {
         if dryRun { return difference(proposal) }
         try removeRests(of: id)
         _ = try commit(proposal)
+        if let seen { keep(LearnedCamera(identity: CameraIdentity(seen)), of: id) }
         if let finding { keep(LearnedCamera(finding), of: id) }
         return nil
     }
@@ -55,6 +61,14 @@ extension ControlCore {
                 for field in StoreContent.identityFields + ["pin"] { camera.settings[field] = nil }
             }
         }
+        if let address = request.acceptMove {
+            guard request.source == nil else {
+                throw CodedError(
+                    .badRequest, "source and acceptMove both say where the camera is", next: "Give one", object: id)
+            }
+            // The same device elsewhere: what is known of it stays.
+            camera.source = try acceptedSource(of: id, at: address)
+        }
         if let user = request.user { camera.user = user.isEmpty ? nil : user }
         if let isActive = request.isActive { camera.isActive = isActive }
         try Self.set(request.settings, of: &camera)
@@ -69,6 +83,7 @@ extension ControlCore {
         if dryRun { return difference(proposal) }
         _ = try commit(proposal)
         if accepts { network[id]?.learnt = nil }
+        if request.acceptMove != nil { network[id]?.moves = [] }
         if let finding { keep(LearnedCamera(finding), of: id) }
         return nil
     }

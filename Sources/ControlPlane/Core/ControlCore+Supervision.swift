@@ -87,6 +87,7 @@ extension ControlCore {
             if document.state == .live { try? store?.setConnected(document.camera, at: clock.seconds) }
         }
         observeNetwork(documents)
+        observeMoves(documents)
         observeThumbnails(documents)
         let known = Set(documents.map(\.camera))
         streamStates = streamStates.filter { known.contains($0.key) }

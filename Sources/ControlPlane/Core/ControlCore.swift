@@ -5,6 +5,7 @@ internal import ControlClient
 internal import CredentialStore
 internal import ErrorCatalog
 internal import Logging
+internal import ONVIF
 internal import Systemd
 
 /// The box's configuration and what is made of it: one change after the other, each either completely or not at all.
@@ -70,6 +71,11 @@ actor ControlCore {
     var network: [String: NetworkMemory] = [:]
     var thumbnails: [String: [UInt8]] = [:]
     var thumbnailTask: Task<Void, Never>?
+    var awayWatch = AwayWatch()
+    /// A look around for cameras that are away, or a question to one that is there; never two.
+    var moveTask: Task<Void, Never>?
+    let sightings: @Sendable ([String]) async -> [NetworkTools.Sighting]
+    let identityAt: @Sendable (String) async -> DeviceIdentity?
     let keyAccessTools: KeyAccessTools
     var tokens = HeldTokens()
     private var marks = 0
@@ -104,6 +110,8 @@ actor ControlCore {
         }
         let hub = EventHub(store: store, now: clock.realtimeMicroseconds)
         self.hub = hub
+        sightings = network.sightings
+        identityAt = network.identity
         jobs = NetworkJobs(tools: network, clock: clock, hub: hub)
         crew = UnitCrew(
             units: units, willDo: effects.willDo,

@@ -3,6 +3,7 @@ internal import CameraModel
 internal import CameraStore
 internal import ControlAPI
 internal import ErrorCatalog
+internal import ONVIF
 
 extension ControlCore {
     /// Between two messages to one camera's process; announcements are forged easily.
@@ -23,7 +24,7 @@ extension ControlCore {
         guard !cameras.isEmpty else { return nil }
         let now = clock.sinceBoot()
         var told: [String] = []
-        for id in cameras {
+        for id in cameras.keys.sorted() {
             var memory = network[id] ?? NetworkMemory()
             defer { network[id] = memory }
             if memory.announcementToldAt.map({ now - $0 >= Self.announcementEventPause }) ?? true {
@@ -42,23 +43,26 @@ extension ControlCore {
             told.append(id)
         }
         guard !told.isEmpty else { return nil }
-        let request = AnnouncedRequest(address: announcement.address, url: announcement.url)
         return Task {
             for id in told {
+                let request = AnnouncedRequest(
+                    address: announcement.address, url: announcement.url, evidence: cameras[id])
                 guard let user = try? await self.user(of: id) else { continue }
                 try? await self.processes.announce(request, to: id, user: user)
             }
         }
     }
 
-    /// Several for a recorder.
-    private func cameras(ofEndpoint endpoint: String) -> [String] {
-        guard (1...256).contains(endpoint.utf8.count) else { return [] }
-        let stored = ((try? store?.cameras()) ?? []).filter { $0.identity.onvifEndpoint == endpoint }.map(\.id)
-        let configured = current.settings.cameras.filter { $0.value.identity?.endpoint == endpoint }.map(\.key)
-        return Set(stored + configured).filter { id in
-            current.settings.cameras[id].map { $0.active && $0.isNetworkCamera } ?? false
-        }.sorted()
+    /// Several for a recorder, each with what it has in common with who has this endpoint.
+    private func cameras(ofEndpoint endpoint: String) -> [String: NetworkStatistics.Move.Evidence] {
+        guard (1...256).contains(endpoint.utf8.count) else { return [:] }
+        let claimed = DeviceIdentity(endpoint: endpoint)
+        return current.settings.cameras.reduce(into: [:]) { cameras, entry in
+            guard entry.value.active, entry.value.isNetworkCamera else { return }
+            cameras[entry.key] = identity(of: entry.key).trait(sharedWith: claimed).map {
+                NetworkStatistics.Move.Evidence($0)
+            }
+        }
     }
 
     // MARK: Searches
@@ -69,10 +73,9 @@ extension ControlCore {
         let rows = (try? store?.cameras()) ?? []
         let known: [KnownCamera] = current.settings.cameras.compactMap { id, camera in
             guard let place = NetworkPlace(camera.source) else { return nil }
-            let row = rows.first { $0.id == id }
             return KnownCamera(
-                id: id, endpoint: row?.identity.onvifEndpoint ?? camera.identity?.endpoint, place: place,
-                address: row?.address)
+                id: id, endpoint: identity(of: id).endpoint, place: place,
+                address: rows.first { $0.id == id }?.address)
         }.sorted { $0.id < $1.id }
         for index in document.found.indices {
             guard let camera = known.first(where: { $0.isLike(document.found[index]) }) else { continue }

@@ -4,6 +4,7 @@ internal import CameraStore
 internal import ControlAPI
 internal import ErrorCatalog
 internal import Logging
+internal import ONVIF
 
 /// What control remembers of a network camera between two looks at it.
 struct NetworkMemory {
@@ -18,6 +19,11 @@ struct NetworkMemory {
     var thumbnailAt: Duration?
     var thumbnailStoredAt: Duration?
     var allowance = EventAllowance()
+    /// Where it seems to have moved, as its process said last.
+    var moves: [NetworkStatistics.Move] = []
+    /// Where it was asked who it is, without a login, and what it told of what was not known.
+    var identifiedAddress: String?
+    var identity: DeviceIdentity?
 
     struct Learnt: Equatable {
         var device: NetworkStatistics.Device?

@@ -1,6 +1,7 @@
 internal import CameraModel
 internal import ControlAPI
 internal import ErrorCatalog
+internal import ONVIF
 internal import Synchronization
 
 /// Searches of the network and tests of cameras that somebody asked for: they go on by themselves, and whoever wants to
@@ -124,6 +125,12 @@ actor NetworkJobs {
             search?.problem = Problem(error)
             hub.publish(.system, code: error.code, "a search of the network failed: \(error.why ?? error.what)")
         }
+    }
+
+    /// What the last search found of a device with this source: most tell their endpoint reference there and nowhere else.
+    func seen(_ source: String) -> DeviceIdentity? {
+        let found = search?.board.value.found.first { $0.source == source }
+        return found.map { DeviceIdentity(endpoint: $0.endpoint, serial: $0.serial) }
     }
 
     // MARK: Tests

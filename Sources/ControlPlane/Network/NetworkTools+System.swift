@@ -15,6 +15,12 @@ extension NetworkTools {
                     StreamTest.Subject(network: request.network, password: request.password), logger: logger,
                     progress: progress)
             },
+            sightings: { near in
+                await LookAround.sightings(near: near, logger: logger).map {
+                    Sighting(address: $0.address, url: $0.url, identity: $0.identity)
+                }
+            },
+            identity: { address in await LookAround.identity(at: address, logger: logger) },
             announcements: {
                 let listener = AnnouncementListener(logger: logger)
                 let heard = listener.announcements()

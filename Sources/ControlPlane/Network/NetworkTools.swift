@@ -1,6 +1,7 @@
 internal import CameraModel
 internal import ControlAPI
 internal import ErrorCatalog
+internal import ONVIF
 
 /// What control does on the network itself: it looks for cameras, tries one out, and hears those that announce
 /// themselves. A test brings its own.
@@ -28,6 +29,14 @@ struct NetworkTools: Sendable {
         var url: String?
     }
 
+    /// A device that was seen on the network, as far as it can be recognised: all of it is a claim.
+    struct Sighting: Sendable, Equatable {
+        var address: String
+        /// Of its ONVIF device service.
+        var url: String?
+        var identity: DeviceIdentity
+    }
+
     /// Checks what is asked for, and makes a search of it that has not begun. Throws `CodedError`.
     var search: @Sendable (DiscoveryRequest) throws -> Search
     /// Tries everything from the first packet to the first key frame.
@@ -35,6 +44,12 @@ struct NetworkTools: Sendable {
         @Sendable (
             CameraTestRequest, _ progress: @escaping @Sendable (StreamTestReport) -> Void
         ) async -> StreamTestReport
+    /// Looks for devices that are known, wherever they are now: for some seconds, and without a login.
+    ///
+    /// - Parameter near: last addresses of those whose MAC address is known.
+    var sightings: @Sendable (_ near: [String]) async -> [Sighting]
+    /// What the device at an address tells of itself without a login; nil for nothing.
+    var identity: @Sendable (_ address: String) async -> DeviceIdentity?
     /// Until its reader ends.
     var announcements: @Sendable () -> AsyncStream<Announcement>
 }

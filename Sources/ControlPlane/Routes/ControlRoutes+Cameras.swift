@@ -14,8 +14,10 @@ extension ControlRoutes {
                 query: Self.dryRun
             ) { request in
                 let wanted = try request.decode(CameraRequest.self)
+                let seen = await core.jobs.seen(wanted.source ?? "")
                 let difference = try await coded {
-                    try await core.addCamera(wanted, finding: try await finding(wanted), dryRun: request.isDryRun)
+                    try await core.addCamera(
+                        wanted, finding: try await finding(wanted), seen: seen, dryRun: request.isDryRun)
                 }
                 if let difference { return .document(difference) }
                 return try await camera(wanted.id ?? "", status: 201, location: true)

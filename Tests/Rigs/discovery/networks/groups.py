@@ -275,4 +275,97 @@ def scan(world, checks):
                   broken_off)
 
 
-GROUPS = {"search": search, "announced": announced, "scan": scan}
+def moved(world, checks):
+    """A camera gets another address: no Hello is heard, and it has no call for its endpoint reference."""
+    world.add_space("moving")
+    world.connect("box", "moving", "10.81.0.1", "moving", "wire", [])
+    password = world.directory / "password"
+    password.write_text("s3cret\n")
+    rig = world.project / "Tests/Rigs/onvif"
+
+    def address(last, verb="add"):
+        world.ip("addr", verb, f"10.81.0.{last}/24", "dev", "wire", space="moving")
+        return f"10.81.0.{last}"
+
+    def device(where, endpoint, *options):
+        return world.ready(world.start(
+            "moving", "python3", rig / "onvif-camera.py", "--bind", where, "--discovery", where, "--no-hello", "--no-endpoint",
+            "--endpoint", f"urn:uuid:{ENDPOINT}{endpoint}", "--rtsp", f"rtsp://{where}:8554/h264", *options))
+
+    def page(where):
+        return world.ready(world.start(
+            "moving", "python3", rig / "web-server.py", "--bind", where, "--port", "80", "--page"))
+
+    def camera(url, name):
+        return world.check("camera", url, "--user", "admin", "--password-file", password,
+                           "--memory", world.directory / f"{name}.json")
+
+    def last(program):
+        return program.lines[-1] if program.lines else {}
+
+    def wrong(*cameras):
+        return [line for one in cameras for line in one.lines if "wrong" in line]
+
+    # Behind a web page that answers everything, and without TLS.
+    old = address(2)
+    first = [page(old), device(old, "c", "--port", "2020")]
+    yard = camera(f"onvif://{old}", "yard")
+    checks.until("a camera is found behind a web page at port 80, and known by what the network told",
+                 lambda: last(yard).get("url") == f"rtsp://{old}:8554/h264"
+                 and f"urn:uuid:{ENDPOINT}c" in last(yard)["identity"], needed=True)
+    for program in first:
+        program.signal(signal.SIGKILL)
+    address(2, "del")
+    new = address(5)
+    there = [page(new), device(new, "c", "--port", "2020")]
+    wanted = [{"address": new, "evidence": "endpoint", "source": f"onvif://{new}:2020"}]
+    checks.until("without a Hello it is looked for, and its new address proposed", lambda: last(yard).get("moves") == wanted)
+    checks.expect("with the command that accepts it", f"camera edit yard --accept-move {new}" in (last(yard).get("reason") or ""),
+                  last(yard))
+    # The search asks who it is, without a login; the camera's own source asks nothing there.
+    checks.same("nobody showed it a login", [line for line in there[1].lines if line.get("ok")], [])
+    checks.same("and nobody a wrong one", wrong(first[1], there[1]), [])
+    yard.end()
+    for program in there:
+        program.signal(signal.SIGKILL)
+    address(5, "del")
+
+    # With a key.
+    files = [world.directory / "camera.pem", world.directory / "camera.key"]
+    world.run("box", "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+              "-days", "2", "-subj", "/CN=camera", "-keyout", files[1], "-out", files[0])
+    old = address(3)
+    tls = device(old, "d", "--port", "443", "--tls", *files)
+    gate = camera(f"onvif://{old}", "gate")
+    checks.until("a camera with TLS is known", lambda: last(gate).get("url") == f"rtsp://{old}:8554/h264"
+                 and f"urn:uuid:{ENDPOINT}d" in last(gate)["identity"], needed=True)
+    tls.signal(signal.SIGKILL)
+    address(3, "del")
+    new = address(6)
+    moved_tls = device(new, "d", "--port", "443", "--tls", *files)
+    checks.until("it is followed where it shows its key", lambda: last(gate).get("url") == f"rtsp://{new}:8554/h264")
+    checks.same("nothing was proposed", [line for line in gate.lines if line.get("moves")], [])
+    checks.same("and no wrong login was shown", wrong(tls, moved_tls), [])
+    gate.end()
+    moved_tls.signal(signal.SIGKILL)
+    address(6, "del")
+
+    # Without ONVIF, and with hardware of its own: one that had an address a moment ago still seems to have it.
+    world.add_space("plain")
+    world.connect("box", "plain", "10.82.0.1", "plain", "wire", ["10.82.0.4"])
+    quiet = world.device("plain", "10.82.0.4", "--kind", "quiet", "--rtsp", "554=404")
+    drive = camera("rtsp://10.82.0.4/stream1", "drive")
+    checks.until("a camera without ONVIF is known by its MAC address", lambda: len(last(drive).get("identity", [])) == 1,
+                 needed=True)
+    quiet.signal(signal.SIGKILL)
+    world.ip("addr", "flush", "dev", "wire", space="plain")
+    world.ip("addr", "add", "10.82.0.7/24", "dev", "wire", space="plain")
+    quiet = world.device("plain", "10.82.0.7", "--kind", "quiet", "--rtsp", "554=404")
+    wanted = [{"address": "10.82.0.7", "evidence": "mac", "source": "rtsp://10.82.0.7/stream1"}]
+    checks.until("and its new address proposed", lambda: last(drive).get("moves") == wanted) or checks.note(str(last(drive)))
+    checks.same("nobody asked it anything", [line for line in quiet.lines if line.get("asked") == "connection"
+                                             and "DESCRIBE" in line["heard"]], [])
+    drive.end()
+
+
+GROUPS = {"search": search, "announced": announced, "scan": scan, "moved": moved}

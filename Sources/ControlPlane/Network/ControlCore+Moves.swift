@@ -1,0 +1,170 @@
+internal import BoxConfiguration
+internal import CameraModel
+internal import CameraStore
+internal import ControlAPI
+internal import ErrorCatalog
+internal import ONVIF
+
+extension ControlCore {
+    /// Looks for cameras that are away, tells where they seem to be, and learns what finds those that are there.
+    func observeMoves(_ streams: [StreamDocument]) {
+        for stream in streams { tellMoves(stream) }
+        let away = streams.filter { Self.isAway($0) && !identity(of: $0.camera).isEmpty }.map(\.camera)
+        guard moveTask == nil else { return }
+        if awayWatch.isDue(Set(away), at: clock.sinceBoot()) {
+            lookAround(for: away, live: streams.filter { $0.state == .live }.compactMap(Self.address))
+        } else {
+            learnIdentity(streams)
+        }
+    }
+
+    /// Nobody answers where the camera was, or somebody else.
+    private static func isAway(_ stream: StreamDocument) -> Bool {
+        guard let capture = stream.statistics?.capture, capture.network != nil, capture.state == .waiting else {
+            return false
+        }
+        let codes: [ErrorCode] = [
+            .cameraUnreachable, .cameraTimeout, .notRTSP, .cameraProtocol, .identityNotProven, .certificateChanged,
+            .loginRefused,
+        ]
+        return capture.code.map { codes.contains($0) } ?? false
+    }
+
+    private static func address(_ stream: StreamDocument) -> String? { stream.statistics?.capture?.network?.address }
+
+    /// Who it is, as far as anybody knows.
+    func identity(of id: String) -> DeviceIdentity {
+        let stored = (try? store?.camera(id))?.identity
+        let set = current.settings.cameras[id]?.identity
+        let seen = network[id]?.identity
+        return DeviceIdentity(
+            endpoint: stored?.onvifEndpoint ?? set?.endpoint ?? seen?.endpoint,
+            serial: stored?.serial ?? set?.serial ?? seen?.serial, mac: stored?.mac ?? set?.mac ?? seen?.mac)
+    }
+
+    // MARK: Looking
+
+    private func lookAround(for away: [String], live: [String]) {
+        let known = Dictionary(uniqueKeysWithValues: away.map { ($0, places(of: $0)) })
+        let near = away.filter { identity(of: $0).mac != nil }.flatMap { known[$0] ?? [] }
+        let look = sightings
+        moveTask = Task {
+            let seen = await look(near)
+            for id in away {
+                await self.announce(seen, to: id, places: known[id] ?? [], live: live)
+            }
+            self.moveTask = nil
+        }
+    }
+
+    /// Where a camera is known to be: IP addresses, and the host of its source.
+    private func places(of id: String) -> [String] {
+        let source = current.settings.cameras[id].flatMap { NetworkPlace($0.source) }?.host
+        let stored = (try? store?.camera(id))?.address
+        return [stored, network[id]?.learnt?.address, source].compactMap { $0 }
+            .reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    }
+
+    /// Tells its process of those that may be the camera, the likeliest last: of too many, it keeps the newest.
+    private func announce(
+        _ sightings: [NetworkTools.Sighting], to id: String, places: [String], live: [String]
+    ) async {
+        let known = identity(of: id)
+        var alike: [(sighting: NetworkTools.Sighting, evidence: NetworkStatistics.Move.Evidence)] = []
+        for sighting in sightings where !places.contains(sighting.address) {
+            guard let evidence = known.trait(sharedWith: sighting.identity).map(NetworkStatistics.Move.Evidence.init)
+            else { continue }
+            // Cheap makers give one serial number to all: another camera of this box is not this one because of it.
+            guard evidence != .serial || !live.contains(sighting.address) else { continue }
+            alike.append((sighting, evidence))
+        }
+        let order = NetworkStatistics.Move.Evidence.allCases
+        alike.sort { (order.firstIndex(of: $0.evidence) ?? 0) < (order.firstIndex(of: $1.evidence) ?? 0) }
+        guard !alike.isEmpty, let user = try? await user(of: id) else { return }
+        for (sighting, evidence) in alike.prefix(NetworkStatistics.mostMoves).reversed() {
+            let request = AnnouncedRequest(address: sighting.address, url: sighting.url, evidence: evidence)
+            try? await processes.announce(request, to: id, user: user)
+        }
+    }
+
+    // MARK: What its process makes of it
+
+    /// One event for each address that is new.
+    private func tellMoves(_ stream: StreamDocument) {
+        let id = stream.camera
+        guard let statistics = stream.statistics?.capture?.network else { return }
+        let moves = Array((statistics.moves ?? []).prefix(NetworkStatistics.mostMoves))
+        let before = network[id]?.moves ?? []
+        guard moves != before else { return }
+        network[id, default: NetworkMemory()].moves = moves
+        let new = moves.filter { move in !before.contains { $0.address == move.address } }
+        guard !new.isEmpty, let text = NetworkStatistics.Move.sentence(moves, camera: id) else { return }
+        hub.publish(.camera, object: id, code: .identityNotProven, Printable.text(text, limit: 512))
+    }
+
+    /// The source of a camera whose move to this address a person accepts: only what was proposed can be.
+    func acceptedSource(of id: String, at address: String) throws(CodedError) -> String {
+        let moves = network[id]?.moves ?? []
+        if let move = moves.first(where: { $0.address == address }) { return move.source }
+        throw CodedError(
+            .invalidValue, "camera \(id) does not seem to have moved to \(Printable.text(address, limit: 64))",
+            why: moves.isEmpty
+                ? "nothing says that it has moved"
+                : "it seems to be at \(moves.map(\.address).joined(separator: " or "))",
+            next:
+                "See: watchboxctl camera show \(id); or give it its address: watchboxctl camera edit \(id) --source URL",
+            object: id)
+    }
+
+    // MARK: Learning
+
+    /// Asks one camera that is there for what it has not told: most have no call for their endpoint reference, and none
+    /// that is added by its stream tells anything.
+    private func learnIdentity(_ streams: [StreamDocument]) {
+        for stream in streams where stream.statistics?.capture?.network?.state == .live {
+            let id = stream.camera
+            guard let address = Self.address(stream), network[id]?.identifiedAddress != address else { continue }
+            network[id, default: NetworkMemory()].identifiedAddress = address
+            let known = identity(of: id)
+            guard known.endpoint == nil || known.mac == nil else { continue }
+            let ask = identityAt
+            moveTask = Task {
+                if let seen = await ask(address) { self.learn(seen, of: id, at: address) }
+                self.moveTask = nil
+            }
+            return
+        }
+    }
+
+    /// What is known stays: nothing of this was told to somebody with a password.
+    private func learn(_ seen: DeviceIdentity, of id: String, at address: String) {
+        guard network[id]?.identifiedAddress == address, network[id]?.learnt?.address ?? address == address else {
+            return
+        }
+        let known = identity(of: id)
+        let new = DeviceIdentity(
+            endpoint: known.endpoint == nil ? seen.endpoint : nil, serial: known.serial == nil ? seen.serial : nil,
+            mac: known.mac == nil ? seen.mac : nil)
+        guard !new.isEmpty else { return }
+        network[id]?.identity = new
+        guard current.settings.origins["camera.\(id)"] == "store" else { return }
+        keep(LearnedCamera(identity: CameraIdentity(new)), of: id)
+    }
+}
+
+extension CameraIdentity {
+    init(_ identity: DeviceIdentity) {
+        self.init(onvifEndpoint: identity.endpoint, serial: identity.serial, mac: identity.mac)
+    }
+}
+
+extension NetworkStatistics.Move.Evidence {
+    init(_ trait: DeviceIdentity.Trait) {
+        self =
+            switch trait {
+            case .endpoint: .endpoint
+            case .serial: .serial
+            case .mac: .mac
+            }
+    }
+}

@@ -1,0 +1,71 @@
+public import Logging
+public import ONVIF
+
+/// A device on the network, as far as it can be recognised. All of it is a claim.
+public struct Sighting: Equatable, Sendable {
+    /// IP address.
+    public var address: String
+    /// Of its ONVIF device service; nil when it told none.
+    public var url: String?
+    public var identity: DeviceIdentity
+
+    public init(address: String, url: String? = nil, identity: DeviceIdentity) {
+        self.address = address
+        self.url = url
+        self.identity = identity
+    }
+}
+
+/// Looks for devices that are known, wherever they are now. Sends no credentials, ever.
+public enum LookAround {
+    /// Every device that answers by WS-Discovery on the networks of this machine; with `near`, neighbours' hardware
+    /// addresses, too. Takes about ten seconds.
+    ///
+    /// - Parameters:
+    ///   - near: last addresses of devices whose MAC address is known: it is asked who has the addresses around them. At most
+    ///     8.
+    public static func sightings(near: [String], logger: Logger) async -> [Sighting] {
+        Neighbours.ask(around: near, (try? NetworkInterfaces.list()) ?? [])
+        let settled = ContinuousClock.now + (near.isEmpty ? .zero : Neighbours.settling)
+        let found = await search(SearchOptions(), logger)
+        // What was true of an address an hour ago is no sighting.
+        try? await Task.sleep(until: settled)
+        return sightings(found, near.isEmpty ? [:] : Neighbours.table())
+    }
+
+    /// What can be found out of the device at one address without a login; nil when that is nothing. IPv4.
+    public static func identity(at address: String, logger: Logger) async -> DeviceIdentity? {
+        guard let range = try? AddressRange(address), range.count == 1 else { return nil }
+        var options = SearchOptions()
+        options.multicast = false
+        options.ranges = [range]
+        options.ports = [554]
+        let found = sightings(await search(options, logger), Neighbours.table())
+        return found.first { $0.address == address }?.identity
+    }
+
+    private static func search(_ options: SearchOptions, _ logger: Logger) async -> [FoundDevice] {
+        do throws(DiscoveryError) {
+            return try await Search(options, logger: logger).run { _ in }
+        } catch {
+            logger.debug("nothing was searched for cameras", metadata: ["reason": "\(error)"])
+            return []
+        }
+    }
+
+    static func sightings(_ devices: [FoundDevice], _ neighbours: [String: String]) -> [Sighting] {
+        let found = devices.map { device in
+            Sighting(
+                address: device.address, url: device.xaddrs.first,
+                identity: DeviceIdentity(
+                    endpoint: device.endpoint, serial: device.serial, mac: neighbours[device.address]))
+        }
+        let others = neighbours.filter { address, _ in !devices.contains { $0.address == address } }
+        return
+            (found
+            + others.sorted { $0.key < $1.key }.map {
+                Sighting(address: $0.key, identity: DeviceIdentity(mac: $0.value))
+            })
+            .filter { !$0.identity.isEmpty }
+    }
+}
