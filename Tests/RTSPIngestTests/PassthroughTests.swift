@@ -18,7 +18,8 @@ struct PassthroughTests {
     ) async throws {
         let truth = try Truth(codec)
         #expect(truth.pictures.count == 10)
-        #expect(truth.pictures.allSatisfy { $0.count > 100_000 }, "\(truth.pictures.map(\.count))")
+        let sizes = truth.pictures.map(\.count)
+        #expect(sizes.allSatisfy { $0 > 100_000 })
         let camera = try await TestCamera.large()
         defer { camera.end() }
         let query = "fps=5&pace=1&audio=aac" + (codec == .hevc ? "&h265=1" : "")
@@ -35,8 +36,9 @@ struct PassthroughTests {
         let isWhole = capture.lost == 0
         var last: Int?
         for (number, picture) in seen.pictures.enumerated() {
-            let place = try #require(
-                truth.pictures.firstIndex(of: picture.data), "picture \(number), \(picture.data.count) bytes")
+            // Not within the macro, which would print megabytes.
+            let found = truth.pictures.firstIndex(of: picture.data)
+            let place = try #require(found, "picture \(number) of \(picture.data.count) bytes is none of the recording")
             if isWhole, let last { #expect(place == (last + 1) % truth.pictures.count) }
             #expect(picture.isKeyFrame == (place % 5 == 0))
             last = place
@@ -47,7 +49,8 @@ struct PassthroughTests {
 
         #expect(seen.audioFormats.map(\.audioSpecificConfig) == [truth.audioSpecificConfig])
         let sounds = seen.sounds.map(\.data)
-        #expect(sounds.allSatisfy { truth.sounds.contains($0) })
+        let strange = sounds.count { !truth.sounds.contains($0) }
+        #expect(strange == 0)
         if isWhole {
             let begins = truth.sounds.indices.contains { begin in
                 sounds.indices.allSatisfy { sounds[$0] == truth.sounds[(begin + $0) % truth.sounds.count] }
