@@ -50,6 +50,7 @@ extension NetworkStatistics.Event {
         var result = self
         result.kind = BoundedText.cut(kind, NetworkStatistics.longestText)
         result.topic = BoundedText.cut(topic, NetworkStatistics.longestText)
+        result.source = source.map { BoundedText.cut($0, NetworkStatistics.longestText) }
         return result
     }
 }

@@ -17,16 +17,22 @@ public struct NetworkStatistics: Codable, Equatable, Sendable {
     public struct Event: Codable, Equatable, Sendable {
         /// Counts from 1 within the process.
         public var number: UInt64
-        /// `motion`, `tamper`, or the topic's last part.
+        /// `motion`, `tamper` or `digitalInput` (`SensorEvent.Kind`), or the topic's last part.
         public var kind: String
         /// ONVIF's topic: `tns1:RuleEngine/CellMotionDetector/Motion`.
         public var topic: String
         /// Whether it began (true) or ended (false); nil for one without duration.
         public var isActive: Bool?
+        /// The camera's own name for what it comes from; nil when it told none.
+        public var source: String?
         /// Microseconds since 1970 by this box's clock, when it arrived.
         public var realtimeMicroseconds: Int64
 
-        public init(number: UInt64, kind: String, topic: String, isActive: Bool?, realtimeMicroseconds: Int64) {
+        public init(
+            number: UInt64, kind: String, topic: String, isActive: Bool?, source: String? = nil,
+            realtimeMicroseconds: Int64
+        ) {
+            self.source = source
             self.number = number
             self.kind = kind
             self.topic = topic

@@ -48,7 +48,7 @@ extension DocumentSample {
         network.events = [
             .init(
                 number: 1, kind: "motion", topic: "tns1:RuleEngine/CellMotionDetector/Motion", isActive: true,
-                realtimeMicroseconds: 1_790_000_000_000_000)
+                source: "VideoSource_1", realtimeMicroseconds: 1_790_000_000_000_000)
         ]
         network.eventCount = 1
         return network

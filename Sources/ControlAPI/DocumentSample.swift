@@ -44,7 +44,9 @@ struct DocumentSample: Sendable {
             Self(
                 EventDocument(
                     id: 812, time: 1_790_000_000_000_000, topic: "camera", object: "front", code: .noFrames,
-                    text: "front delivers no frames")), Self(LogDocument(lines: [logLine])), Self(logLine),
+                    text: "front delivers no frames",
+                    sensorEvent: SensorEvent(kind: .motion, isActive: true, source: "VideoSource_1"))),
+            Self(LogDocument(lines: [logLine])), Self(logLine),
             Self(health),
             Self(HealthHistoryDocument(events: [healthEvent])), Self(healthEvent), Self(issue),
             Self(

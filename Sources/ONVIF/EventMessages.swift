@@ -104,10 +104,17 @@ extension EventNotification {
         } ?? []
     }
 
+    /// What cameras that tell people, cars and animals apart say in place of motion: RuleEngine/MyRuleDetector/PeopleDetect.
+    private static let seen = [
+        "/peopledetect", "/facedetect", "/vehicledetect", "/dogcatdetect", "/people", "/vehicle",
+    ]
+
     static func kind(ofTopic topic: String) -> String {
         let lower = topic.lowercased()
         if lower.contains("tamper") || lower.contains("globalscenechange") { return "tamper" }
-        if lower.contains("motion") { return "motion" }
+        // Device/Trigger/DigitalInput, Device/IO/…
+        if lower.contains("digitalinput") { return "digitalInput" }
+        if lower.contains("motion") || seen.contains(where: { lower.hasSuffix($0) }) { return "motion" }
         let last = topic.split(separator: "/").last?.split(separator: ":").last ?? ""
         return last.isEmpty ? topic : String(last)
     }

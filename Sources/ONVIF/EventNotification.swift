@@ -10,7 +10,7 @@ public struct EventNotification: Equatable, Sendable {
 
     /// As sent: `tns1:RuleEngine/CellMotionDetector/Motion`.
     public var topic: String
-    /// `motion`, `tamper`, or the topic's last part.
+    /// `motion`, `tamper`, `digitalInput`, or the topic's last part.
     public var kind: String
     /// Whether it began (true) or ended (false); nil for one without duration.
     public var isActive: Bool?
@@ -19,6 +19,16 @@ public struct EventNotification: Equatable, Sendable {
     public var time: Int64?
     /// Where it comes from (a token of a video source, a rule's name), by name.
     public var source: [String: String]
+
+    /// The value that says most of where it comes from: an input's token, a video source's, a rule's name.
+    public var sourceName: String? {
+        let names = [
+            "InputToken", "DigitalInput", "VideoSourceToken", "VideoSource", "VideoSourceConfigurationToken", "Source",
+            "Token", "Rule",
+        ]
+        let named = names.lazy.compactMap { source[$0] }.first { !$0.isEmpty }
+        return named ?? source.sorted { $0.key < $1.key }.first { !$0.value.isEmpty }?.value
+    }
 
     public init(
         topic: String, kind: String, isActive: Bool? = nil, operation: Operation? = nil, time: Int64? = nil,

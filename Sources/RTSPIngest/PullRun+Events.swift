@@ -27,6 +27,7 @@ extension SharedState {
                 NetworkStatistics.Event(
                     number: network.eventCount, kind: String(event.kind.prefix(Self.longestText)),
                     topic: String(event.topic.prefix(Self.longestText)), isActive: event.isActive,
+                    source: event.sourceName.map { String($0.prefix(Self.longestText)) },
                     realtimeMicroseconds: realtime))
             if network.events.count > Self.mostEvents {
                 network.events.removeFirst(network.events.count - Self.mostEvents)

@@ -61,7 +61,7 @@ struct CameraSettingOptions: ParsableArguments {
             "Port of an onvif:// camera's stream, when it is another; none: as the camera tells.", valueName: "port"))
     var rtspPort: PortArgument?
 
-    @Flag(inversion: .prefixedNo, help: "Take motion and tamper events of an onvif:// camera.")
+    @Flag(inversion: .prefixedNo, help: "Take motion, tamper and digital input events of an onvif:// camera.")
     var events: Bool?
 
     @Option(

@@ -189,6 +189,33 @@ struct NetworkCameraTests {
         #expect(try box.texts().last == "tamper began")
     }
 
+    @Test func `what a camera saw is told in types, also to who asks later`() async throws {
+        let box = try await box()
+        await box.look()
+        func event(_ number: UInt64, _ kind: String, _ source: String?) -> NetworkStatistics.Event {
+            .init(number: number, kind: kind, topic: "t", isActive: true, source: source, realtimeMicroseconds: 0)
+        }
+        box.process.statistics.withLock {
+            $0.events = [event(1, "digitalInput", "In_1"), event(2, "motion", "a\u{1B}b"), event(3, "Visitor", nil)]
+            $0.eventCount = 3
+        }
+        await box.look()
+        #expect(
+            try box.texts().suffix(3) == ["digital input (In_1) began", "motion (a?b) began", "Visitor began"])
+        var told: [SensorEvent?] = []
+        for await event in try box.control.core.hub.watch(topics: ["camera"], after: 0) {
+            let document = try JSONDocument.decode(EventDocument.self, from: Array(event.data.utf8))
+            guard document.object == "yard", document.text.hasSuffix("began") else { continue }
+            told.append(document.sensorEvent)
+            if told.count == 3 { break }
+        }
+        #expect(
+            told == [
+                SensorEvent(kind: .digitalInput, isActive: true, source: "In_1"),
+                SensorEvent(kind: .motion, isActive: true, source: "a?b"), nil,
+            ])
+    }
+
     @Test func `a flood of events is counted, not told one by one`() async throws {
         let box = try await box()
         await box.look()

@@ -170,7 +170,7 @@ struct MessageTests {
         ("tns1:VideoSource/MotionAlarm", "State", "0", "motion", false),
         ("tns1:RuleEngine/TamperDetector/Tamper", "IsTamper", "1", "tamper", true),
         ("tns1:VideoSource/GlobalSceneChange/ImagingService", "State", "false", "tamper", false),
-        ("tns1:Device/Trigger/DigitalInput", "LogicalState", "true", "DigitalInput", true),
+        ("tns1:Device/Trigger/DigitalInput", "LogicalState", "true", "digitalInput", true),
         ("tnsaxis:CameraApplicationPlatform/tnsaxis:Counter", "Count", "1", "Counter", nil as Bool?),
     ])
     func `events by what they mean`(_ topic: String, _ name: String, _ value: String, _ kind: String, _ isActive: Bool?)

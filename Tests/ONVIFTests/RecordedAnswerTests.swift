@@ -1,7 +1,8 @@
 import Foundation
-import ONVIF
 import Testing
 import XMLReader
+
+@testable import ONVIF
 
 /// Answers as they came over the network, named by who sent them. `simulator` is Tests/Rigs/onvif/onvif-camera.py, whose
 /// answers onvif-zeep-async reads by ONVIF's own schema.
@@ -47,6 +48,30 @@ struct RecordedAnswerTests {
         #expect(old[0].bitrates == 64_000...8_192_000 && new[0].bitrates == 64_000...8_192_000)
         #expect(old[0].gops == 1...250 && new[0].gops == 1...250)
         #expect(old[0].rates == 1...25 && new[0].rates == 5...25)
+    }
+
+    @Test(arguments: [
+        ("tns1:VideoSource/MotionAlarm", "motion"), ("tns1:RuleEngine/CellMotionDetector/Motion", "motion"),
+        ("tns1:RuleEngine/MyRuleDetector/PeopleDetect", "motion"), ("tns1:RuleEngine/PeopleDetector/People", "motion"),
+        ("tns1:RuleEngine/MyRuleDetector/VehicleDetect", "motion"),
+        ("tns1:Device/Trigger/DigitalInput", "digitalInput"),
+        ("tns1:Device/tnsaxis:IO/DigitalInput", "digitalInput"),
+        ("tns1:VideoSource/GlobalSceneChange/ImagingService", "tamper"),
+        ("tns1:RuleEngine/TamperDetector/Tamper", "tamper"), ("tns1:Device/Trigger/Relay", "Relay"),
+        ("tns1:RuleEngine/MyRuleDetector/Visitor", "Visitor"),
+    ])
+    func `topics of many makers, in the same words`(topic: String, kind: String) {
+        #expect(EventNotification.kind(ofTopic: topic) == kind)
+    }
+
+    @Test func `where an event comes from is told by what says most`() {
+        func name(_ source: [String: String]) -> String? {
+            EventNotification(topic: "t", kind: "motion", source: source).sourceName
+        }
+        #expect(name(["InputToken": "In_1", "Rule": "R"]) == "In_1")
+        #expect(name(["Rule": "R", "VideoSourceConfigurationToken": "VS1", "A": "x"]) == "VS1")
+        #expect(name(["VideoSource": "", "Z": "z", "B": "b"]) == "b")
+        #expect(name([:]) == nil)
     }
 
     @Test func `a subscription, its messages, presets and a fault`() throws {

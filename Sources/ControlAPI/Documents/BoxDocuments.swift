@@ -1,3 +1,4 @@
+public import CameraModel
 public import ErrorCatalog
 
 /// `GET /api/v1/status`: one screen about the whole box.
@@ -201,8 +202,14 @@ public struct EventDocument: Codable, Equatable, Sendable {
     public var object: String?
     public var code: ErrorCode?
     public var text: String
+    /// Of the topic `camera`: what the camera of `object` saw or was told, for those who act on it.
+    public var sensorEvent: SensorEvent?
 
-    public init(id: Int64, time: Int64, topic: String, object: String? = nil, code: ErrorCode? = nil, text: String) {
+    public init(
+        id: Int64, time: Int64, topic: String, object: String? = nil, code: ErrorCode? = nil, text: String,
+        sensorEvent: SensorEvent? = nil
+    ) {
+        self.sensorEvent = sensorEvent
         self.id = id
         self.time = time
         self.topic = topic

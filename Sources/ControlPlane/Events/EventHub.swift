@@ -1,3 +1,4 @@
+internal import CameraModel
 internal import CameraStore
 internal import ControlAPI
 internal import ErrorCatalog
@@ -49,17 +50,19 @@ final class EventHub: Sendable {
 
     @discardableResult
     func publish(
-        _ topic: EventTopic, object: String? = nil, code: ErrorCode? = nil, _ text: String, details: String? = nil
+        _ topic: EventTopic, object: String? = nil, code: ErrorCode? = nil, _ text: String,
+        sensorEvent: SensorEvent? = nil
     ) -> EventDocument {
         state.withLock { state in
             let time = now()
             let stored = StoredEvent(
                 realtimeMicroseconds: time, topic: topic.rawValue, code: code.map { "\($0)" }, object: object,
-                text: text, details: details)
+                text: text, details: sensorEvent.map { JSONDocument.text($0) })
             // A full disk keeps nobody from being told.
             let id = (try? store?.append(stored)) ?? 0
             let document = EventDocument(
-                id: id, time: time, topic: topic.rawValue, object: object, code: code, text: text)
+                id: id, time: time, topic: topic.rawValue, object: object, code: code, text: text,
+                sensorEvent: sensorEvent)
             let event = Self.serverEvent(document)
             for (number, watcher) in state.watchers where watcher.topics?.contains(topic.rawValue) ?? true {
                 if case .dropped = watcher.continuation.yield(event) {
@@ -142,6 +145,7 @@ extension EventDocument {
     init(_ event: StoredEvent) {
         self.init(
             id: event.id, time: event.realtimeMicroseconds, topic: event.topic, object: event.object,
-            code: event.code.flatMap { ErrorCode($0) }, text: event.text)
+            code: event.code.flatMap { ErrorCode($0) }, text: event.text,
+            sensorEvent: event.details.flatMap { try? JSONDocument.decode(SensorEvent.self, from: Array($0.utf8)) })
     }
 }

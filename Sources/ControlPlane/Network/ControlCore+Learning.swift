@@ -76,7 +76,7 @@ extension ControlCore {
 
     // MARK: Events
 
-    /// Motion and tamper as the camera told them.
+    /// Motion, tamper and inputs as the camera told them.
     private func tell(of id: String, _ statistics: NetworkStatistics) {
         // What happened before the first look was told by whoever looked then; a count that went back is a new process.
         guard let last = network[id]?.lastEvent else {
@@ -90,14 +90,19 @@ extension ControlCore {
         let now = clock.sinceBoot()
         let told = network[id]?.allowance.take(new.count, at: now) ?? 0
         for event in new.suffix(told) {
-            let kind = Printable.text(event.kind, limit: 64)
+            let source = event.source.map { Printable.text($0, limit: 64) }
+            let typed = SensorEvent.Kind(rawValue: event.kind).map {
+                SensorEvent(kind: $0, isActive: event.isActive, source: source)
+            }
+            let kind = typed?.kind == .digitalInput ? "digital input" : Printable.text(event.kind, limit: 64)
+            let what = source.map { "\(kind) (\($0))" } ?? kind
             let text =
                 switch event.isActive {
-                case true?: "\(kind) began"
-                case false?: "\(kind) ended"
-                case nil: kind
+                case true?: "\(what) began"
+                case false?: "\(what) ended"
+                case nil: what
                 }
-            hub.publish(.camera, object: id, text)
+            hub.publish(.camera, object: id, text, sensorEvent: typed)
         }
         let missed = statistics.eventCount - seen
         if missed > UInt64(told) { network[id]?.allowance.withhold(missed - UInt64(told)) }
