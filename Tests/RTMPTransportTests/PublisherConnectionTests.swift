@@ -29,6 +29,41 @@ import Testing
         await server.close()
     }
 
+    @Test func `what a peer that sleeps did not take follows in order, whoever held it`() async throws {
+        let server = try await TestServer.start()
+        let events = PublisherLog()
+        let publisher = RTMPPublisherConnection.connect(url: server.url("cam"), delegate: events)
+        try await events.started()
+        func payload(_ number: Int) -> [UInt8] {
+            (0..<(number * 7919 % 60_000)).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ number) }
+        }
+        // Some whole, some in part, some not at all by the kernel: past the channel, and through it.
+        let wake = server.freeze()
+        let written = try await publisher.eventLoop.submit {
+            var count = 0
+            while publisher.isWritable, count < 5000 {
+                publisher.write(.video, timestamp: UInt32(count), payload: payload(count)[...])
+                publisher.flush()
+                count += 1
+            }
+            return count
+        }.get()
+        #expect(written > 10 && written < 5000, "the peer's kernel has to be full: \(written)")
+        wake()
+        for number in 0..<written {
+            let event = try await server.log.next { if case .message = $0 { true } else { false } }
+            let expected = RTMPMessage(
+                type: .video, timestamp: UInt32(number), streamID: 1, payload: payload(number))
+            try #require(event == .message(expected), "message \(number)")
+        }
+        // And what comes after it goes past the channel again.
+        try await publisher.send(.video, 100_000, [1, 2, 3])
+        let last = try await server.log.next { if case .message = $0 { true } else { false } }
+        #expect(last == .message(RTMPMessage(type: .video, timestamp: 100_000, streamID: 1, payload: [1, 2, 3])))
+        await publisher.stop()
+        await server.close()
+    }
+
     @Test func `prefix and payload are one message, and a batch is one write`() async throws {
         let server = try await TestServer.start()
         let events = PublisherLog()
