@@ -61,6 +61,12 @@ struct PictureOrder: Sendable {
         return latest[0]
     }
 
+    /// What follows is given times on another scale.
+    mutating func forgetTimes() {
+        latest = []
+        windowBegin = nil
+    }
+
     /// All times were moved.
     mutating func moved(by distance: Int64) {
         for index in latest.indices { latest[index] += distance }

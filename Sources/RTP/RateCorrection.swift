@@ -41,10 +41,16 @@ struct RateCorrection: Sendable {
     private static let mostSlew = 0.25
     /// A clock that runs right for so long is trusted again.
     private static let calmTime = 30 * second
-    private static let calmRate = 0.001
+    /// Less than what `ClockDrift` takes out.
+    private static let calmRate = 0.0004
     private static let calmLateness = 60 * millisecond
-    /// A rate is told when it has been followed for so long: a slow line does not last.
-    private static let tellingTime = 3 * second
+    /// A rate is told when it has been the same for so long: a slow line does not last.
+    private static let tellingTime = 20 * second
+    private static let tellingRate = 0.0005
+    private static let steadyShare = 0.02
+    /// Two windows whose least late units came apart by no more are the work of a clock that runs right.
+    private static let flatSlope = 0.005
+    private static let squeezingTime = 400 * millisecond
 
     private struct Unit: Sendable {
         var camera: Int64
@@ -57,12 +63,17 @@ struct RateCorrection: Sendable {
     private(set) var map = TimeMap()
     /// The camera's durations are stretched.
     private(set) var isFollowing = false
-    /// The camera's time stamps are no measure of time.
-    private(set) var isUseless = false
+    /// The camera's time stamps are a measure of time again: that takes a new time line.
+    private(set) var isUsableAgain = false
 
     /// Our seconds in one of the camera's, without what takes out a lateness.
     private var rate = 1.0
-    private var followsSince: Int64 = 0
+    /// What the rate has been near to, and since when.
+    private var steady = (rate: 1.0, since: Int64(0))
+    /// From when the clock was first doubted.
+    private var own: OwnLine?
+    private var isReturning = false
+    private var recovery: ClockRecovery?
     /// The newest units, without those that are shown before an earlier one.
     private var recent: [Unit] = []
     private var open: LatenessWindow
@@ -71,6 +82,7 @@ struct RateCorrection: Sendable {
     /// Time between arrivals: the longest of late, and the mean.
     private var longestGap: Int64 = 0
     private var meanGap: Int64 = 0
+    private var lastArrival: Int64?
     private var calm: Int64 = 0
     /// How much later units came in even steps, and since when.
     private var growth: Int64 = 0
@@ -86,10 +98,20 @@ struct RateCorrection: Sendable {
         growthBegan = arrival
     }
 
+    /// The camera's time stamps are no measure of time.
+    var isUseless: Bool { recovery != nil }
+
     /// The camera's seconds in one of ours, once it is known that they are not the same.
     func speed(at arrival: Int64) -> Double? {
-        guard isFollowing, arrival - followsSince >= Self.tellingTime, abs(rate - 1) > Self.calmRate else { return nil }
+        guard isFollowing, arrival - steady.since >= Self.tellingTime, abs(rate - 1) > Self.tellingRate else {
+            return nil
+        }
         return 1 / rate
+    }
+
+    /// Whether time stamps have been useless for so long that it is the camera's fault.
+    func isKnownUseless(at arrival: Int64) -> Bool {
+        recovery.map { arrival - $0.began >= Self.tellingTime } ?? false
     }
 
     /// A unit was placed.
@@ -110,10 +132,13 @@ struct RateCorrection: Sendable {
     ///   - isSettling: what stands ahead is moved by others.
     mutating func observe(camera: Int64, lateness: Int64, arrival: Int64, isSettling: Bool) {
         var unit = Unit(camera: camera, arrival: arrival, lateness: lateness)
-        if let last = recent.last {
-            longestGap = max(longestGap, min(Self.longestWindow, arrival - last.arrival))
-            meanGap += (min(Self.second * 2, arrival - last.arrival) - meanGap) / 16
+        defer { if abs(rate - steady.rate) > Self.steadyShare { steady = (rate, arrival) } }
+        if let lastArrival {
+            longestGap = max(longestGap, min(Self.longestWindow, arrival - lastArrival))
+            meanGap += (min(Self.second * 2, arrival - lastArrival) - meanGap) / 16
         }
+        lastArrival = arrival
+        if goesBack(unit) || isUseless { return }
         if arrival - open.begin >= length { close(at: arrival) }
         open.take(lateness: lateness, camera: camera, arrival: arrival)
         if camera >= map.end {
@@ -123,6 +148,46 @@ struct RateCorrection: Sendable {
             if recent.count > Self.mostRecent { recent.removeFirst(Self.mostRecent / 2) }
         }
         watchAhead(unit, isSettling: isSettling)
+    }
+
+    // MARK: - A line that was too narrow
+
+    /// Leads units back to where the camera's own clock has them, once they come there.
+    ///
+    /// - Returns: whether nothing else is to be made of the unit.
+    private mutating func goesBack(_ unit: Unit) -> Bool {
+        if recovery?.isUsable(camera: unit.camera, arrival: unit.arrival) == true { isUsableAgain = true }
+        guard var own, unit.camera >= map.end else { return isReturning }
+        let isBack = own.isBack(
+            unit.lateness + map.time(of: unit.camera) - own.time(of: unit.camera), camera: unit.camera,
+            arrival: unit.arrival)
+        self.own = own
+        guard isBack else {
+            if isReturning { doubtAgain(at: unit.arrival) }
+            return false
+        }
+        if isUseless {
+            // What was placed meanwhile was placed by arrivals.
+            recovery = nil
+            map.jump(to: own.time(of: map.end))
+        }
+        isReturning = true
+        if let rate = own.rate(from: map, within: max(Self.squeezingTime, 2 * meanGap)) {
+            map.go(on: rate)
+        } else {
+            trust(at: unit.arrival)
+        }
+        return true
+    }
+
+    /// Whether it was held up on its way, by the camera's own clock.
+    private func isBacklog(_ unit: Unit) -> Bool {
+        own.map { unit.lateness + map.time(of: unit.camera) > $0.time(of: unit.camera) } ?? false
+    }
+
+    private mutating func doubtAgain(at arrival: Int64) {
+        isReturning = false
+        follow(1, at: arrival)
     }
 
     // MARK: - Steps
@@ -170,14 +235,14 @@ struct RateCorrection: Sendable {
             if !isFollowing { follow(1, at: unit.arrival) }
         }
         let lasted = unit.arrival - inTime.arrival
-        if !isMeasured, aheadCount >= 6, lasted >= max(400 * Self.millisecond, 2 * longestGap) {
+        if !isMeasured, aheadCount >= 6, lasted >= max(Self.squeezingTime, 2 * longestGap) {
             isMeasured = true
             let measured = Double(lasted) / Double(max(1, unit.camera - inTime.camera))
             rate = min(rate, max(Self.rates.lowerBound, measured))
         }
         // Not more than half of it with the next unit.
-        let time = max(400 * Self.millisecond, 2 * meanGap)
-        map.go(on: rate * (1 + max(-0.8, Double(unit.lateness) / Double(time))))
+        let time = max(Self.squeezingTime, 2 * meanGap)
+        map.go(on: rate * (1 + max(isBacklog(unit) ? -0.999 : -0.8, Double(unit.lateness) / Double(time))))
     }
 
     // MARK: - Windows
@@ -207,10 +272,11 @@ struct RateCorrection: Sendable {
             let measured = 1 / (1 - min(Self.mostSlope, window.slope(since: closed)))
             rate = min(rate, max(Self.rates.lowerBound, measured))
         }
-        take(out: least, lasted: min(3600 * Self.second, arrival - window.begin))
+        if let closed, abs(rate - 1) > Self.steadyShare, abs(window.slope(since: closed)) < Self.flatSlope { rate = 1 }
+        take(out: least, lasted: min(3600 * Self.second, arrival - window.begin), at: arrival)
     }
 
-    private mutating func take(out least: Int64, lasted: Int64) {
+    private mutating func take(out least: Int64, lasted: Int64, at arrival: Int64) {
         let taken = Int64(abs(map.rate / rate - 1) * Double(lasted))
         if let before = closed?.least, least > 100 * Self.millisecond, least < before - taken - Self.levelLimit / 2 {
             // A connection that catches up by itself.
@@ -223,15 +289,16 @@ struct RateCorrection: Sendable {
         let slew = Self.phaseShare * Double(least) / Double(lasted)
         if !isSqueezing { map.go(on: rate * (1 + max(-Self.mostSlew, min(Self.mostSlew, slew)))) }
         calm = abs(rate - 1) < Self.calmRate && abs(least) < Self.calmLateness ? calm + lasted : 0
-        if calm >= Self.calmTime { trust() }
+        if calm >= Self.calmTime { trust(at: arrival) }
     }
 
     private mutating func follow(_ measured: Double, at arrival: Int64) {
         if !isFollowing {
             isFollowing = true
-            followsSince = arrival
+            own = OwnLine(map: map, at: arrival)
+            steady = (rate, arrival)
         }
-        if measured > Self.mostRate { isUseless = true }
+        if measured > Self.mostRate { recovery = ClockRecovery(camera: map.end, at: arrival) }
         rate = min(Self.rates.upperBound, max(Self.rates.lowerBound, measured))
         map.go(on: rate)
         windows = 0
@@ -242,10 +309,19 @@ struct RateCorrection: Sendable {
         open = LatenessWindow(at: arrival)
     }
 
-    private mutating func trust() {
+    private mutating func trust(at arrival: Int64) {
         isFollowing = false
+        isReturning = false
+        isSqueezing = false
+        own = nil
+        inTime = nil
+        recent = []
+        closed = nil
+        open = LatenessWindow(at: arrival)
         rate = 1
         map.go(on: 1)
         calm = 0
+        growth = 0
+        growthBegan = arrival
     }
 }

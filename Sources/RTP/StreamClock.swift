@@ -90,7 +90,7 @@ public struct StreamClock: Sendable {
     }
 
     public var basis: Basis {
-        if isByArrival { return .arrival }
+        if policy == .arrival || timeline.rate.isKnownUseless(at: lastArrival) { return .arrival }
         return timeline.rate.speed(at: lastArrival).map { .corrected(speed: $0) } ?? .camera
     }
 
@@ -147,6 +147,7 @@ public struct StreamClock: Sendable {
     private mutating func placeBehind(_ ticks: Int64, _ timestamp: UInt32, arrival: Int64) -> Placement? {
         let camera = nanoseconds(ticks)
         if policy == .auto { timeline.measure(camera, arrival: arrival) }
+        if timeline.rate.isUsableAgain { return beginTimeline(timestamp, arrival: arrival) }
         if isByArrival { return placeByArrival(ticks, timestamp, arrival: arrival) }
         let isFollowing = timeline.rate.isFollowing
         if !isFollowing { timeline.settle(ahead: timeline.time(of: camera) - arrival, arrival: arrival) }

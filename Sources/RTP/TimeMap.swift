@@ -45,4 +45,9 @@ struct TimeMap: Sendable {
         pieces.append(piece)
         if pieces.count > Self.mostPieces { pieces.removeFirst() }
     }
+
+    /// The end stands elsewhere, where nothing was placed by this map for a while.
+    mutating func jump(to time: Int64) {
+        pieces = [Piece(camera: end, time: time, rate: 1)]
+    }
 }

@@ -46,10 +46,12 @@ struct Timeline: Sendable {
     /// Looks for a clock that runs at another rate than it announces.
     mutating func measure(_ camera: Int64, arrival: Int64) {
         let wasFollowing = rate.isFollowing
+        let wasUseless = rate.isUseless
         rate.observe(
             camera: camera, lateness: arrival - time(of: camera), arrival: arrival,
             isSettling: isSettling(at: arrival))
         // What it saw belongs to other times.
+        if rate.isUseless != wasUseless { order.forgetTimes() }
         if rate.isFollowing != wasFollowing { drift = ClockDrift(at: arrival, correction: drift.correction) }
     }
 

@@ -1,75 +1,5 @@
-import Media
 import RTP
-import TestSupport
 import Testing
-
-/// One stream of a camera whose clock does not run at the rate that it announces, in virtual time: seconds of ours from
-/// `WrongClock.begin` on.
-private struct WrongClock {
-    static let begin = 1000 * second
-
-    private let clockRate: Double
-    /// Units by the camera's own clock.
-    private let perSecond: Double
-    private(set) var clock: StreamClock
-    private var random: SeededGenerator
-    /// When the newest unit was taken, by our clock and by the camera's.
-    private(set) var taken = 0.0
-    private var stamped = 0.0
-    private var arrived = 0.0
-    private var lastDecode = Int64.min
-
-    private(set) var latest = 0.0
-    private(set) var earliest = 0.0
-    /// How far a unit stands from when it was taken.
-    private(set) var presented = 0.0
-    private(set) var leastStep = Double.infinity
-    private(set) var mostStep = 0.0
-    private(set) var hasOrder = true
-
-    init(clockRate: Int, perSecond: Double, policy: StreamClock.Policy = .auto, seed: UInt64 = 7) {
-        self.clockRate = Double(clockRate)
-        self.perSecond = perSecond
-        clock = StreamClock(clockRate: clockRate, policy: policy)
-        random = SeededGenerator(seed: seed)
-    }
-
-    /// Forgets what was measured so far.
-    mutating func forget() {
-        (latest, earliest, leastStep, mostStep) = (0, 0, .infinity, 0)
-    }
-
-    /// - Parameters:
-    ///   - rate: the camera's seconds in one of ours, at a time.
-    ///   - way: when a unit arrives that was taken at a time; 0 to 20 ms are added.
-    mutating func run(to end: Double, rate: (Double) -> Double, way: (Double) -> Double = { $0 }) {
-        while taken < end {
-            let last = (taken: taken, presented: presented)
-            taken += 1 / perSecond / rate(taken)
-            stamped += 1 / perSecond
-            arrived = max(arrived, way(taken) + Double.random(in: 0...0.02, using: &random))
-            let arrival = Self.begin + UInt64(arrived * 1e9)
-            let timestamp = UInt32(truncatingIfNeeded: Int64(stamped * clockRate))
-            guard let placement = clock.place(timestamp, arrival: arrival) else {
-                hasOrder = false
-                continue
-            }
-            hasOrder = hasOrder && placement.decodeTime.nanoseconds > lastDecode
-            lastDecode = placement.decodeTime.nanoseconds
-            presented = Double(placement.presentationTime.nanoseconds - Int64(Self.begin)) / 1e9
-            latest = max(latest, arrived - presented)
-            earliest = max(earliest, presented - arrived)
-            guard last.taken > 0 else { continue }
-            let step = (presented - last.presented) / (taken - last.taken)
-            leastStep = min(leastStep, step)
-            mostStep = max(mostStep, step)
-        }
-    }
-
-    var speed: Double? {
-        if case .corrected(let speed) = clock.basis { speed } else { nil }
-    }
-}
 
 /// A camera that stamps 25 pictures a second and sends 21, only at night, or the other way round.
 struct WrongClockTests {
@@ -90,12 +20,8 @@ struct WrongClockTests {
             apart = max(apart, distance)
             // After five minutes even a rate of 0.998 was found out.
             if moment > 300 { apartLater = max(apartLater, distance) }
-            if abs(moment - 300) < 0.1 {
-                print("· \(rate): at first \(video.latest) s late, \(video.earliest) s early, \(apart) s apart")
-                video.forget()
-            }
+            if abs(moment - 300) < 0.1 { video.forget() }
         }
-        print("· \(rate): then \(video.latest) s late, \(video.earliest) s early, \(apartLater) s apart")
         #expect(apart < 0.3, "\(apart) s apart")
         #expect(apartLater < 0.06, "\(apartLater) s apart")
         #expect(video.latest < 0.06 && video.earliest < 0.06, "\(video.latest) s late, \(video.earliest) s early")
@@ -132,7 +58,6 @@ struct WrongClockTests {
     func `a camera whose rate changes between day and night`(seconds: Double, night: Double) {
         var video = video()
         video.run(to: 3600) { Int($0 / seconds).isMultiple(of: 2) ? 1 : night }
-        print("· \(night) each \(seconds) s: \(video.latest) s late, \(video.earliest) s early")
         #expect(video.latest < 0.5 && video.earliest < 0.3, "\(video.latest) s late, \(video.earliest) s early")
         #expect(video.hasOrder && video.clock.timelines == 0)
     }
