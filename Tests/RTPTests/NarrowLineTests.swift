@@ -130,6 +130,37 @@ struct NarrowLineTests {
         #expect(abs((video.speed ?? 1) - rate) < 0.001)
     }
 
+    @Test(arguments: [(0.15, 3), (0.5, 0.5), (0.5, 6)] as [(Double, Double)])
+    func `pictures out of order keep theirs behind a narrow line`(dip: (share: Double, seconds: Double)) {
+        var video = WrongClock(clockRate: 90000, perSecond: perSecond, hasB: true)
+        let way = Self.narrow(dip.share, for: dip.seconds, after: 2)
+        video.run(to: 10, rate: { _ in 1 }, way: way)
+        video.forget()
+        video.run(to: 60 + 2 * dip.seconds + 5, rate: { _ in 1 }, way: way)
+        #expect(video.clock.basis == .camera)
+        video.run(to: 300, rate: { _ in 1 }, way: way)
+        #expect(video.inversions == 0 && video.hasOrder && video.clock.timelines == 0)
+        video.forget()
+        video.run(to: 400, rate: { _ in 1 }, way: way)
+        // A B picture comes 120 ms later than it would have to, beside the P picture before it.
+        #expect(video.crowded == 0 && video.latest < 0.16 && video.earliest < 0.16)
+    }
+
+    @Test(arguments: [0.5, 1.5])
+    func `a line that is narrow every half minute is never told as a wrong clock`(seconds: Double) {
+        var video = video()
+        for moment in stride(from: 0.2, through: 900, by: 0.2) {
+            video.run(to: moment) { _ in
+                1
+            } way: { taken in
+                let phase = taken.truncatingRemainder(dividingBy: 30)
+                return taken - phase + Self.narrow(0.4, for: seconds, after: 2)(phase + 50) - 50
+            }
+            #expect(video.clock.basis == .camera)
+        }
+        #expect(video.hasOrder && video.clock.timelines == 0)
+    }
+
     @Test func `pictures out of order keep theirs, and their distance, when time stamps nearly stand still`() {
         var video = WrongClock(clockRate: 90000, perSecond: perSecond, hasB: true)
         video.run(to: 20) { _ in 1 }
