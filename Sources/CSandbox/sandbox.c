@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "sandbox.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -9,6 +10,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -80,6 +82,9 @@ int wb_landlock_enter(void) {
 #define RETURN(value) BPF_STMT(BPF_RET | BPF_K, value)
 #define ALLOW(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##call, 0, 1), RETURN(SECCOMP_RET_ALLOW)
 
+// What malloc asks for. Without MAP_SHARED among them, a mapping is private or invalid.
+#define OWN_MEMORY (uint32_t)(MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE | MAP_STACK)
+
 static const struct sock_filter filter[] = {
     LOAD(FIELD(arch)),
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OWN_ARCHITECTURE, 1, 0),
@@ -103,13 +108,13 @@ static const struct sock_filter filter[] = {
     ALLOW(restart_syscall),
     ALLOW(exit),
     ALLOW(exit_group),
-    // Memory of its own alone, which counts against its limit, and none that can be executed.
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_mmap, 0, 6),
+    // Memory of its own alone, which counts against its limits, and none that can be executed. Not MAP_GROWSDOWN, which is
+    // counted as stack.
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_mmap, 0, 5),
     LOAD(ARGUMENT(2)),
-    BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 3, 0),
+    BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 2, 0),
     LOAD(ARGUMENT(3)),
-    BPF_STMT(BPF_ALU | BPF_AND | BPF_K, MAP_TYPE),
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, MAP_PRIVATE, 5, 0),
+    BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, ~OWN_MEMORY, 0, 5),
     RETURN(SECCOMP_RET_KILL_PROCESS),
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_mprotect, 0, 2),
     LOAD(ARGUMENT(2)),
@@ -119,8 +124,9 @@ static const struct sock_filter filter[] = {
 };
 
 int wb_seccomp_is_available(void) {
-    // 0: allowed to be used and not in use; 2: this process is filtered already; EINVAL: not in this kernel.
-    return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) >= 0;
+    // No filter at that address: EFAULT where there are filters, EINVAL where this kernel has none. Whoever refuses the
+    // question (a service manager) is no reason to go on without: entering fails then.
+    return !(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL, 0, 0) == -1 && errno == EINVAL);
 }
 
 int wb_seccomp_enter(void) {
@@ -144,10 +150,17 @@ int wb_close_from(int first) {
 #ifdef __NR_close_range
     if (syscall(__NR_close_range, (unsigned)first, ~0u, 0) == 0) return 0;
 #endif
-    long most = sysconf(_SC_OPEN_MAX);
-    if (most < 0 || most > 1 << 20) most = 1 << 20;
-    for (int descriptor = first; descriptor < most; descriptor++) close(descriptor);
-    return 0;
+    // Before Linux 5.9, or filtered away. Not up to a limit: descriptors above one that was lowered stay open.
+    DIR *directory = opendir("/proc/self/fd");
+    if (directory == NULL) return -errno;
+    struct dirent *entry;
+    while (errno = 0, (entry = readdir(directory)) != NULL) {
+        int descriptor = atoi(entry->d_name);
+        if (descriptor >= first && descriptor != dirfd(directory)) close(descriptor);
+    }
+    int failure = errno;
+    closedir(directory);
+    return -failure;
 }
 
 // MFD_NOEXEC_SEAL, which older headers do not have.
@@ -195,4 +208,15 @@ static int try_map(int protection, int flags) {
     return outcome(memory == MAP_FAILED ? -1 : 0);
 }
 int wb_try_executable_memory(void) { return try_map(PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE); }
+int wb_try_growing_memory(void) { return try_map(PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_GROWSDOWN); }
+
+int wb_try_readonly_memory(size_t size) {
+    for (size_t piece = 1 << 20, sum = 0; sum <= size; sum += piece) {
+        char *memory = mmap(NULL, piece, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (memory == MAP_FAILED) return -errno;
+        for (size_t place = 0; place < piece; place += 4096) memory[place] = 1;
+        if (mprotect(memory, piece, PROT_READ) != 0) return -errno;
+    }
+    return 0;
+}
 int wb_try_shared_memory(void) { return try_map(PROT_READ | PROT_WRITE, MAP_SHARED); }

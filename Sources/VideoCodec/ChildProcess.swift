@@ -85,7 +85,8 @@ final class ChildProcess {
 
     deinit {
         close(socket)
-        guard !isReaped else { return }
+        // Somebody else may have reaped it: then the number may be that of another process by now.
+        guard !isReaped, waitpid(process, nil, WNOHANG) == 0 else { return }
         kill(process, SIGKILL)
         for _ in 0..<40 {
             if waitpid(process, nil, WNOHANG) != 0 { return }
@@ -144,9 +145,15 @@ final class ChildProcess {
         return .late
     }
 
-    /// Sends one message; false when the child does not take it.
+    /// Sends one message, and never waits: false when the child does not take it. One that reads before it answers always has
+    /// room for the next request.
     func send(message: [UInt8]) -> Bool {
-        message.withUnsafeBytes { Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) } == message.count
+        let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
+        var count = -1
+        repeat {
+            count = message.withUnsafeBytes { Glibc.send(socket, $0.baseAddress, $0.count, flags) }
+        } while count < 0 && errno == EINTR
+        return count == message.count
     }
 
     /// The next message, without what of it is longer than `buffer`; nil when the child ended, or none came in time.
@@ -173,8 +180,11 @@ final class ChildProcess {
         guard !isReaped else { return nil }
         var status: Int32 = 0
         for _ in 0..<20 {
-            if waitpid(process, &status, WNOHANG) == process {
-                isReaped = true
+            let reaped = waitpid(process, &status, WNOHANG)
+            isReaped = reaped != 0
+            // Below zero: somebody else has reaped it, and knows how it ended.
+            if reaped < 0 { return nil }
+            if reaped == process {
                 return status & 0x7F != 0 ? "signal \(status & 0x7F)" : "status \((status >> 8) & 0xFF)"
             }
             Self.pause()

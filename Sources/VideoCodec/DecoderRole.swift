@@ -94,6 +94,8 @@ public struct DecoderProgram: Sendable {
             let sentence = Array(message).printable
             throw .lost(sentence.isEmpty ? "the decoder says nothing of its sandbox" : sentence)
         }
+        guard report.isHeld else { throw .lost(report.lack ?? "the decoder is not held") }
+        DecoderLack.note(report)
         return (child, report)
     }
 }
@@ -140,10 +142,16 @@ enum DecoderMessage {
 }
 
 extension [UInt8] {
-    /// What a child wrote, for a log line.
+    /// What a child wrote, for a log line: nothing in it moves a cursor, or turns the direction of what is read.
     var printable: String {
         String(
             String.UnicodeScalarView(
-                String(decoding: prefix(300), as: UTF8.self).unicodeScalars.map { $0.value < 0x20 ? " " : $0 }))
+                String(decoding: prefix(300), as: UTF8.self).unicodeScalars.map {
+                    switch $0.properties.generalCategory {
+                    case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned:
+                        " "
+                    default: $0
+                    }
+                }))
     }
 }

@@ -8,15 +8,24 @@ internal import Glibc
 public enum DecoderSandbox {
     /// What such a process may use.
     public struct Limits: Equatable, Sendable {
-        /// Bytes that it can write to, shared memory that it was given not counted: enough for a JPEG of 3840x2160, less
-        /// than the unit of a camera may have, so that a picture that takes all memory does not end the frame path.
-        public var memory = 200 << 20
+        /// Bytes that it may take beyond those that it has when it enters; shared memory that it was given is not counted.
+        /// A picture that takes more is damaged. Where a unit's memory is at its end nevertheless, the kernel ends decoders
+        /// first (`oom_score_adj`).
+        public var memory: Int
         /// After which the kernel ends it; nil: its parent does.
         public var seconds: UInt32?
         /// Added to its priority.
         public var niceness: Int32 = 0
 
-        public init(seconds: UInt32? = nil, niceness: Int32 = 0) {
+        /// A key frame of H.264 or H.265 with 4096x4096 pixels takes a few pictures of 24 MiB.
+        public static let keyFrame = 200 << 20
+        /// A JPEG of 4096x4096 pixels with all its chroma takes 48 MiB, its bytes 16 MiB.
+        public static let pictures = 128 << 20
+        /// A packet of sound has 8 KiB.
+        public static let sound = 16 << 20
+
+        public init(memory: Int = Self.keyFrame, seconds: UInt32? = nil, niceness: Int32 = 0) {
+            self.memory = memory
             self.seconds = seconds
             self.niceness = niceness
         }
@@ -45,9 +54,12 @@ public enum DecoderSandbox {
             case (.some, true): nil
             case (nil, true): "this kernel has no landlock: decoders are held by the filter of system calls alone"
             case (.some, false): "this kernel filters no system calls: decoders are held by landlock alone"
-            case (nil, false): "this kernel has neither landlock nor a filter of system calls: decoders are not held"
+            case (nil, false): "this kernel has neither landlock nor a filter of system calls: nothing is decoded"
             }
         }
+
+        /// At least one of the two holds; without, nothing is decoded.
+        public var isHeld: Bool { landlock != nil || isFiltered }
 
         /// "landlock 7, system calls are filtered".
         public var description: String {
@@ -94,12 +106,15 @@ public enum DecoderSandbox {
     public static func enter(
         _ limits: Limits, layers: Set<Layer> = Set(Layer.allCases)
     ) throws(Failure) -> Report {
-        try check(wb_process_harden(), "prctl")
-        _ = wb_close_from(STDERR_FILENO + 1)
-        if case let nothing = open("/dev/null", O_WRONLY | O_CLOEXEC), nothing >= 0 {
-            dup2(nothing, STDERR_FILENO)
-            close(nothing)
+        let used = try Memory()
+        // Before the process belongs to nobody. Where it cannot be, the limits below still hold.
+        if case let score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC), score >= 0 {
+            _ = write(score, "1000", 4)
+            close(score)
         }
+        try check(wb_process_harden(), "prctl")
+        try check(wb_close_from(STDERR_FILENO + 1), "close_range")
+        try endStandardError()
         // What the loader needed to know is known.
         clearenv()
         var report = Report(landlock: nil, isFiltered: false)
@@ -112,18 +127,56 @@ public enum DecoderSandbox {
             report.landlock = version > 0 ? Int(version) : nil
         }
         // Landlock takes a descriptor while it is entered.
-        if layers.contains(.limits) { try bound(limits) }
+        if layers.contains(.limits) { try bound(limits, used) }
         if layers.contains(.seccomp), wb_seccomp_is_available() == 1 {
             try check(wb_seccomp_enter(), "seccomp")
             report.isFiltered = true
         }
+        guard report.isHeld || layers.count < Layer.allCases.count else {
+            throw Failure(call: "neither landlock nor seccomp", number: ENOSYS)
+        }
         return report
     }
 
-    private static func bound(_ limits: Limits) throws(Failure) {
+    /// The journal is one more reader to lie to.
+    private static func endStandardError() throws(Failure) {
+        let nothing = open("/dev/null", O_WRONLY | O_CLOEXEC)
+        guard nothing >= 0 else {
+            close(STDERR_FILENO)
+            return
+        }
+        guard dup2(nothing, STDERR_FILENO) >= 0 else { throw Failure(call: "dup2", number: errno) }
+        close(nothing)
+    }
+
+    /// What this process has, in bytes.
+    private struct Memory {
+        /// All that is mapped, and what of it is data.
+        var mapped: Int
+        var data: Int
+
+        init() throws(Failure) {
+            let file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
+            guard file >= 0 else { throw Failure(call: "/proc/self/statm", number: errno) }
+            defer { close(file) }
+            var buffer = [UInt8](repeating: 0, count: 256)
+            let count = read(file, &buffer, buffer.count)
+            let pages = buffer.prefix(max(count, 0)).split { $0 == UInt8(ascii: " ") || $0 == 0x0A }.map {
+                Int(String(decoding: $0, as: UTF8.self)) ?? 0
+            }
+            // size resident shared text lib data dt
+            guard pages.count >= 6 else { throw Failure(call: "/proc/self/statm", number: EINVAL) }
+            mapped = pages[0] * Int(getpagesize())
+            data = pages[5] * Int(getpagesize())
+        }
+    }
+
+    private static func bound(_ limits: Limits, _ used: Memory) throws(Failure) {
         if let seconds = limits.seconds { alarm(seconds) }
         if limits.niceness > 0 { _ = nice(limits.niceness) }
-        try bound(RLIMIT_DATA, to: rlim_t(limits.memory), "RLIMIT_DATA")
+        try bound(RLIMIT_DATA, to: rlim_t(used.data + limits.memory), "RLIMIT_DATA")
+        // Data that is made read-only is no data any more.
+        try bound(RLIMIT_AS, to: rlim_t(used.mapped + limits.memory), "RLIMIT_AS")
         try bound(RLIMIT_CORE, to: 0, "RLIMIT_CORE")
         try bound(RLIMIT_FSIZE, to: 0, "RLIMIT_FSIZE")
         try bound(RLIMIT_NOFILE, to: 0, "RLIMIT_NOFILE")

@@ -24,7 +24,7 @@ public enum DecoderService {
         guard (PictureRoom.Layout.jpegBytes...1 << 30).contains(count), let room = Mapping(memoryPlace, count: count)
         else { throw VideoCodecError.pictureFailed("no memory for pictures") }
         let filling = try PictureFilling()
-        try enter()
+        try enter(memory: DecoderSandbox.Limits.pictures)
         serve { (request) throws(VideoCodecError) in
             guard let words = DecoderMessage.words(request, count: 5) else {
                 throw .pictureFailed("the request is not as expected")
@@ -43,12 +43,13 @@ public enum DecoderService {
 
     private static func decodeSound(_ coding: SoundCoding) throws {
         let codec = try SoundCodec(coding)
-        try enter()
+        try enter(memory: DecoderSandbox.Limits.sound)
         serve { (request) throws(VideoCodecError) in try codec.decode(request.dropFirst(4)) }
     }
 
-    private static func enter() throws {
-        let report = try DecoderSandbox.enter(DecoderSandbox.Limits())
+    /// Below the thread that receives: nobody ends one that works without being asked.
+    private static func enter(memory: Int) throws {
+        let report = try DecoderSandbox.enter(DecoderSandbox.Limits(memory: memory, niceness: 5))
         send(report.line)
     }
 
@@ -75,7 +76,7 @@ public enum DecoderService {
 
 /// Decodes JPEG pictures into what encoders take: YUV 4:2:0, television's range, BT.601.
 final class PictureFilling {
-    private let decoder = JPEGDecoder()
+    private let decoder = JPEGDecoder(mostPixels: PictureRequest.mostPixels)
     private let scaler: PictureScaler
 
     init() throws(VideoCodecError) {

@@ -13,7 +13,12 @@ public final class JPEGDecoder {
 
     private static let name = "mjpeg"
 
-    public init() {}
+    private let mostPixels: Int
+
+    /// - Parameter mostPixels: that memory is taken for, also where a picture says something else behind its header.
+    public init(mostPixels: Int = 1 << 25) {
+        self.mostPixels = min(mostPixels, JPEGHeader.mostPixels)
+    }
 
     /// Loads and opens what `decode` would: for a process that cannot open anything later.
     func prepare() throws(VideoCodecError) {
@@ -70,7 +75,7 @@ public final class JPEGDecoder {
         coder.context.pointee.thread_count = 1
         // A picture that is cut is an error, not a picture that is grey below.
         coder.context.pointee.err_recognition = AV_EF_EXPLODE
-        coder.context.pointee.max_pixels = Int64(JPEGHeader.mostPixels)
+        coder.context.pointee.max_pixels = Int64(mostPixels)
         try coder.open()
         self.coder = coder
         return coder

@@ -43,11 +43,28 @@ public struct PictureChild: Sendable {
             if report == nil, bytes.starts(with: [0xFF, 0xD8, 0xFF]) {
                 throw .pictureFailed("the decoder says nothing of its sandbox")
             }
-            if status == 0, bytes.starts(with: [0xFF, 0xD8, 0xFF]) { return bytes }
+            if let report, !report.isHeld { throw .pictureFailed(report.lack ?? "the decoder is not held") }
+            if let report { DecoderLack.note(report) }
+            if status == 0, report != nil {
+                guard Self.isPicture(bytes, widest: widest) else {
+                    throw .pictureFailed("the decoder answered something else than a picture")
+                }
+                return bytes
+            }
             if let status, status & 0x7F != 0 { throw .pictureFailed("the decoder ended with signal \(status & 0x7F)") }
+            // What it says after it has read the first byte may be the camera's words.
+            if report != nil { throw .pictureFailed("the key frame cannot be decoded") }
             let sentence = bytes.printable
             throw .pictureFailed(sentence.isEmpty ? "the decoder ended without a word" : sentence)
         }
+    }
+
+    /// A whole JPEG, of a size that was asked for: what a taken-over child sends goes on to those who look at the list.
+    private static func isPicture(_ bytes: [UInt8], widest: Int?) -> Bool {
+        guard bytes.suffix(2) == [0xFF, 0xD9] else { return false }
+        let header = try? bytes.span.bytes.withUnsafeBytes { (bytes) throws(VideoCodecError) in try JPEGHeader(bytes) }
+        guard let header, header.width * header.height <= PictureRequest.mostPixels else { return false }
+        return header.width <= max(widest ?? .max, 2)
     }
 
     /// Of one JPEG; 3840x2160 without any compression has 12.5 MB.

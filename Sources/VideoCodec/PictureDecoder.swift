@@ -56,7 +56,7 @@ public final class PictureDecoder {
             try room.put(jpeg)
             sequence &+= 1
             let request = [sequence, UInt32(place), UInt32(jpeg.count), UInt32(width), UInt32(height)]
-            guard child.send(message: DecoderMessage.encode(request)) else { throw lost() }
+            guard child.send(message: DecoderMessage.encode(request)) else { throw lost("did not take its request") }
             guard let answer = child.receive(into: &buffer, within: deadline, isStopped: isStopped) else {
                 throw lost()
             }
@@ -79,15 +79,17 @@ public final class PictureDecoder {
     }
 
     /// What the picture says of its size is looked at here as well: it decides what is encoded.
-    static func check(_ jpeg: [UInt8]) throws(VideoCodecError) {
+    ///
+    /// - Throws: `.malformedPicture` for more than 2^24 pixels, and for what is no JPEG.
+    public static func check(_ jpeg: [UInt8]) throws(VideoCodecError) {
         let header = try jpeg.span.bytes.withUnsafeBytes { (bytes) throws(VideoCodecError) in try JPEGHeader(bytes) }
         guard header.width * header.height <= PictureRequest.mostPixels else {
             throw .malformedPicture("it declares \(header.width)x\(header.height) pixels, more than 4096x4096")
         }
     }
 
-    private func lost() -> DecoderFault {
+    private func lost(_ words: String = "did not answer in time") -> DecoderFault {
         if isStopped() { return .lost("stopped") }
-        return .lost(child.ending().map { "the decoder ended with \($0)" } ?? "the decoder did not answer in time")
+        return .lost(child.ending().map { "the decoder ended with \($0)" } ?? "the decoder \(words)")
     }
 }

@@ -6,6 +6,8 @@ public enum SandboxAttempt: String, CaseIterable, Sendable {
     case open, socket, execve, kill, ptrace, fork, memory, time
     case executableMemory = "executable-memory"
     case sharedMemory = "shared-memory"
+    case growingMemory = "growing-memory"
+    case readonlyMemory = "readonly-memory"
     /// What a decoder does all day: has to work.
     case work
 
@@ -24,6 +26,8 @@ public enum SandboxAttempt: String, CaseIterable, Sendable {
             case .time: Self.spin()
             case .executableMemory: wb_try_executable_memory()
             case .sharedMemory: wb_try_shared_memory()
+            case .growingMemory: wb_try_growing_memory()
+            case .readonlyMemory: wb_try_readonly_memory(DecoderSandbox.Limits().memory)
             case .work: Self.fill(32 << 20)
             }
         return result < 0 ? -result : nil

@@ -36,7 +36,9 @@ public final class SoundDecoder {
     public func decode(_ packet: [UInt8]) throws(DecoderFault) -> [Float] {
         guard !packet.isEmpty, packet.count <= Self.longestPacket else { throw .damaged("\(packet.count) bytes") }
         sequence &+= 1
-        guard child.send(message: DecoderMessage.encode([sequence], packet[...])) else { throw lost() }
+        guard child.send(message: DecoderMessage.encode([sequence], packet[...])) else {
+            throw lost("did not take its request")
+        }
         guard let answer = child.receive(into: &buffer, within: deadline, isStopped: isStopped) else { throw lost() }
         guard let words = DecoderMessage.words(answer, count: 2), words[DecoderMessage.sequencePlace] == sequence
         else { throw .nonsense }
@@ -48,9 +50,9 @@ public final class SoundDecoder {
         }
     }
 
-    private func lost() -> DecoderFault {
+    private func lost(_ words: String = "did not answer in time") -> DecoderFault {
         if isStopped() { return .lost("stopped") }
-        return .lost(child.ending().map { "the decoder ended with \($0)" } ?? "the decoder did not answer in time")
+        return .lost(child.ending().map { "the decoder ended with \($0)" } ?? "the decoder \(words)")
     }
 }
 

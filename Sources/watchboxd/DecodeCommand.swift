@@ -11,13 +11,17 @@ struct DecodeCommand: ParsableCommand {
     @Option(help: "FFmpeg's name and rate.") var sound: String?
 
     func run() throws {
+        let role: DecoderRole
         if let pictures {
-            try DecoderService.run(.pictures(memory: pictures))
+            role = .pictures(memory: pictures)
         } else if let coding = sound.flatMap(SoundCoding.init(rawValue:)) {
-            try DecoderService.run(.sound(coding))
+            role = .sound(coding)
         } else {
             throw ValidationError("Nothing to decode.")
         }
+        // Straight away, in both cases: what libraries do at their end is not on the list of system calls.
+        do { try DecoderService.run(role) } catch { _exit(1) }
+        _exit(0)
     }
 }
 

@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: [
-        SandboxAttempt.open, .socket, .execve, .kill, .ptrace, .fork, .executableMemory, .sharedMemory,
+        SandboxAttempt.open, .socket, .execve, .kill, .ptrace, .fork, .executableMemory, .sharedMemory, .growingMemory,
     ])
     func `a system call that no decoder needs ends the process`(call: SandboxAttempt) throws {
         let outcome = try attempt(call)
@@ -59,9 +59,23 @@ import Testing
         #expect(outcome.words == "refused \(EACCES)")
     }
 
-    @Test func `memory has an end below 201 MiB`() throws {
-        #expect(try attempt(.memory).words == "refused \(ENOMEM)")
-        #expect(try attempt(.memory, layers: [.limits]).words == "refused \(ENOMEM)")
+    /// Memory that was written and then made read-only is no data for the kernel any more.
+    @Test(arguments: [SandboxAttempt.memory, .readonlyMemory])
+    func `memory has an end below 201 MiB`(kind: SandboxAttempt) throws {
+        #expect(try attempt(kind).words == "refused \(ENOMEM)")
+        #expect(try attempt(kind, layers: [.limits]).words == "refused \(ENOMEM)")
+        // It is the limit that ends it.
+        #expect(try attempt(kind, layers: [.seccomp]).words == "done")
+    }
+
+    @Test func `where neither of the two holds, nothing is decoded`() throws {
+        var bytes = Array("sandbox 0 0\n".utf8)
+        #expect(DecoderSandbox.Report(takenFrom: &bytes)?.isHeld == false)
+        let script = "printf 'sandbox 0 0\\n'; exec sleep 600"
+        let program = DecoderProgram(executable: "/bin/sh", arguments: ["-c", script], deadline: .seconds(30))
+        #expect(throws: DecoderFault.lost(try #require(DecoderSandbox.Report(landlock: nil, isFiltered: false).lack))) {
+            try PictureDecoder(program, width: 64, height: 64)
+        }
     }
 
     @Test func `time has an end`() throws {
@@ -106,12 +120,18 @@ import Testing
             }
     }
 
-    private func check(_ process: Int32, descriptors: Int) throws {
+    private func check(_ process: Int32, memory: Int, descriptors: Int) throws {
         let fields = try status(process)
         #expect(fields["Seccomp"] == "2")
         #expect(fields["NoNewPrivs"] == "1")
         #expect(fields["Threads"] == "1")
-        #expect(try limit("Max data size", of: process) == "209715200 209715200")
+        // With what it has from loading libav: less than 100 MiB of data.
+        let data = try #require(try limit("Max data size", of: process)?.split(separator: " ").compactMap { Int($0) })
+        #expect(data.count == 2 && data[0] == data[1] && (memory..<(memory + 100 << 20)).contains(data[0]), "\(data)")
+        #expect(try limit("Max address space", of: process)?.contains("unlimited") == false)
+        // When a unit's memory is at its end, it goes before the frame path does.
+        let score = try String(contentsOfFile: "/proc/\(process)/oom_score_adj", encoding: .utf8)
+        #expect(score == "1000\n")
         #expect(try limit("Max core file size", of: process) == "0 0")
         #expect(try limit("Max open files", of: process) == "0 0")
         // Of a process that is not dumpable only root sees these.
@@ -128,12 +148,16 @@ import Testing
         var buffer = [UInt8](repeating: 0, count: 64)
         let line = try #require(child.receive(into: &buffer, within: .seconds(60)) { false })
         #expect(line.starts(with: Array("sandbox ".utf8)))
-        try check(child.process, descriptors: 3)
+        try check(child.process, memory: DecoderSandbox.Limits.keyFrame, descriptors: 3)
         let fields = try String(contentsOfFile: "/proc/\(child.process)/stat", encoding: .utf8)
         let afterName = try #require(fields.split(separator: ")").last).split(separator: " ")
         #expect(afterName[16] == "10", "its priority")
-        let environment = try? String(contentsOfFile: "/proc/\(child.process)/environ", encoding: .utf8)
-        #expect(environment?.contains("s3cret") != true)
+        // As descriptors: of a process that is not dumpable only root sees it.
+        if getuid() == 0 {
+            let environment = try String(contentsOfFile: "/proc/\(child.process)/environ", encoding: .utf8)
+            #expect(environment.contains("SWIFT_BACKTRACE"))
+            #expect(!environment.contains("s3cret"))
+        }
         // It does not wait for ever.
         guard case .ended(let status?, _) = child.output(of: [], limit: 4096, within: .seconds(60)) else {
             Issue.record("it did not end")
@@ -156,6 +180,6 @@ import Testing
         let decoder = try PictureDecoder(
             DecoderProgram(executable: DecoderSandboxTests.watchboxd), width: 64, height: 64)
         #expect(decoder.report.isFiltered)
-        try check(decoder.process, descriptors: 3)
+        try check(decoder.process, memory: DecoderSandbox.Limits.pictures, descriptors: 3)
     }
 }

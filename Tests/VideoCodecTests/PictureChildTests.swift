@@ -81,7 +81,15 @@ import Testing
         ("cat >/dev/null; echo 'no picture in it'; exit 1", "no picture in it"),
         ("cat >/dev/null; kill -SEGV $$", "signal 11"), ("cat >/dev/null", "without a word"),
         ("cat >/dev/null; head -c 9000000 /dev/zero", "more than"),
-        (#"cat >/dev/null; printf '\377\330\377'"#, "nothing of its sandbox"), ("exec sleep 600", "in time"),
+        (#"cat >/dev/null; printf '\377\330\377'"#, "nothing of its sandbox"),
+        ("cat >/dev/null; printf 'sandbox 0 0\n'", "nothing is decoded"),
+        ("cat >/dev/null; printf 'sandbox 7 1\nmy words'; exit 1", "the key frame cannot be decoded"),
+        (#"cat >/dev/null; printf 'sandbox 7 1\n\377\330\377\331'"#, "something else than a picture"),
+        (
+            #"cat >/dev/null; printf 'sandbox 7 1\n\377\330\377'; head -c 5000 /dev/zero"#,
+            "something else than a picture"
+        ),
+        ("exec sleep 600", "in time"),
     ])
     func `a child that fails is told with its reason`(script: String, words: String) throws {
         let frame = try Self.keyFrame()
@@ -101,12 +109,22 @@ import Testing
         var large = frame.unit
         large.data += [UInt8](repeating: 0, count: 3 << 20)
         let size = PictureRequest(unit: large, format: frame.format).encoded().count
-        // The first bytes of a JPEG, then how much was read.
+        // The first bytes of a picture, then how much was read, then the rest.
+        let jpeg = try PictureRequest(PictureRequest(unit: frame.unit, format: frame.format).encoded()).jpeg()
+        let picture = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+        defer {
+            for name in [picture, "\(picture).count"] { try? FileManager.default.removeItem(atPath: name) }
+        }
+        try Data(jpeg).write(to: URL(fileURLWithPath: picture))
+        let script = #"printf 'sandbox 7 1\n'; head -c 99 "$0"; wc -c >"$0.count"; tail -c +100 "$0""#
         let child = PictureChild(
-            executable: "/bin/sh", arguments: ["-c", #"printf 'sandbox 7 1\n\377\330\377'; wc -c"#],
-            deadline: .seconds(60))
-        let answer = try child.jpeg(of: large, format: frame.format)
-        #expect(String(decoding: answer.dropFirst(3), as: UTF8.self).contains("\(size)"))
+            executable: "/bin/sh", arguments: ["-c", script, picture], deadline: .seconds(60))
+        #expect(try child.jpeg(of: large, format: frame.format) == jpeg)
+        #expect(try String(contentsOfFile: "\(picture).count", encoding: .utf8).contains("\(size)"))
+        // It is larger than what was asked for.
+        #expect(throws: VideoCodecError.pictureFailed("the decoder answered something else than a picture")) {
+            try child.jpeg(of: large, format: frame.format, widest: 160)
+        }
     }
 
     private static let program = PictureChild(

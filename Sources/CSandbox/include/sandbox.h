@@ -27,7 +27,7 @@ int wb_seccomp_enter(void);
 /// nothing of its memory, and it ends with the thread that made it. Returns 0 or a negative errno.
 int wb_process_harden(void);
 
-/// Closes all descriptors from `first` on. Returns 0 or a negative errno.
+/// Closes all descriptors from `first` on, or fails. Returns 0 or a negative errno.
 int wb_close_from(int first);
 
 /// Memory of `size` bytes without a name, whose size nobody can change any more; a descriptor of 10 or above that is
@@ -44,5 +44,8 @@ int wb_try_ptrace(void);
 int wb_try_clone(void);
 int wb_try_executable_memory(void);
 int wb_try_shared_memory(void);
+int wb_try_growing_memory(void);
+/// Up to `size` bytes that were written, and then made read-only: no data any more for RLIMIT_DATA.
+int wb_try_readonly_memory(size_t size);
 
 #endif

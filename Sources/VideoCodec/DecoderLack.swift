@@ -1,0 +1,25 @@
+internal import Synchronization
+
+/// What this process's decoders lack of their sandbox: to be told once, whoever starts the first of them.
+public enum DecoderLack {
+    private struct State {
+        var lack: String?
+        var isTold = false
+    }
+
+    private static let state = Mutex(State())
+
+    static func note(_ report: DecoderSandbox.Report) {
+        guard let lack = report.lack else { return }
+        state.withLock { $0.lack = $0.lack ?? lack }
+    }
+
+    /// For a log line, the first time alone; nil: nothing lacks, no decoder was started, or it was told.
+    public static func untold() -> String? {
+        state.withLock { state in
+            guard !state.isTold, let lack = state.lack else { return nil }
+            state.isTold = true
+            return lack
+        }
+    }
+}
