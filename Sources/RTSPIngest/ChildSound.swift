@@ -16,6 +16,7 @@ final class ChildSound: Sendable {
         var waiting: [Packet] = []
         var isRunning = false
         var reason: String?
+        var supervision: DecoderSupervision
     }
 
     /// Of 20 ms each, usually: a second. More wait only where no decoder works.
@@ -23,22 +24,25 @@ final class ChildSound: Sendable {
     private static let longestWait: UInt64 = 1_000_000_000
 
     let coding: SoundCoding
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     private let wakeup = Wakeup()
     private let program: DecoderProgram
     private let logger: Logger
     private let deliver: @Sendable (MediaEvent) -> Void
 
     init(
-        _ coding: SoundCoding, program: DecoderProgram, logger: Logger,
+        _ coding: SoundCoding, program: DecoderProgram, supervision: DecoderSupervision = .init(), logger: Logger,
         deliver: @escaping @Sendable (MediaEvent) -> Void
     ) {
         self.coding = coding
+        state = Mutex(State(supervision: supervision))
         self.program = program
         self.logger = logger
         self.deliver = deliver
     }
 
+    /// How its decoders fared.
+    var supervision: DecoderSupervision { state.withLock { $0.supervision } }
     /// Why there is none; nil: there is.
     var reason: String? { state.withLock { $0.reason } }
 
@@ -65,7 +69,10 @@ final class ChildSound: Sendable {
     private func run() {
         var decoder: SoundDecoder?
         var transcoder: SoundTranscoder?
-        var supervision = DecoderSupervision()
+        var supervision = supervision
+        // Of the AAC encoder: one that fails is opened anew as seldom as a decoder.
+        var encoding = DecoderSupervision()
+        var damaged = 0
         while !wakeup.isStopped {
             let packets = state.withLock { state in
                 defer { state.waiting = [] }
@@ -76,42 +83,64 @@ final class ChildSound: Sendable {
                 continue
             }
             for packet in packets where !wakeup.isStopped {
+                guard encoding.mayStart(at: Monotonic.now) else { continue }
                 guard decoder != nil || supervision.mayStart(at: Monotonic.now) else { continue }
                 do throws(DecoderFault) {
                     if decoder == nil {
                         decoder = try SoundDecoder(coding, program: program) { self.wakeup.isStopped }
                         supervision.started(at: Monotonic.now)
+                        if let lack = DecoderLack.untold() { logger.warning("\(lack)") }
                     }
                     guard let decoder else { continue }
-                    try encode(try decoder.decode(packet.bytes), packet, &transcoder)
+                    let samples = try decoder.decode(packet.bytes)
+                    damaged = 0
+                    if let failure = encode(samples, packet, &transcoder) {
+                        transcoder = nil
+                        if encoding.failures == 0 {
+                            logger.warning("the camera's sound cannot be made into AAC: \(failure)")
+                        }
+                        encoding.ended(failure, at: Monotonic.now)
+                        state.withLock { $0.reason = "it cannot be made into AAC: \(failure)" }
+                        continue
+                    }
                     state.withLock { $0.reason = nil }
                 } catch .lost(let reason) {
                     decoder = nil
                     guard !wakeup.isStopped else { return }
                     supervision.ended(reason, at: Monotonic.now)
+                    let supervision = supervision
                     logger.warning(
                         "a packet of the camera's sound was lost with its decoder, which is started anew: \(reason)")
-                    state.withLock { $0.reason = supervision.words }
+                    state.withLock { state in
+                        state.supervision = supervision
+                        state.reason = supervision.words
+                    }
                 } catch {
-                    // A packet that cannot be read is a hole in what is heard.
+                    // A packet that cannot be read is a hole in what is heard; many in a row are no sound.
+                    damaged += 1
+                    guard damaged.isMultiple(of: Self.mostWaiting) else { continue }
+                    if damaged == Self.mostWaiting {
+                        logger.warning("none of the last \(damaged) packets of the camera's sound can be decoded")
+                    }
+                    state.withLock { $0.reason = "its packets cannot be decoded" }
                 }
             }
         }
     }
 
-    private func encode(
-        _ samples: [Float], _ packet: Packet, _ transcoder: inout SoundTranscoder?
-    ) throws(DecoderFault) {
+    /// - Returns: why it could not be encoded.
+    private func encode(_ samples: [Float], _ packet: Packet, _ transcoder: inout SoundTranscoder?) -> String? {
         do throws(VideoCodecError) {
             if transcoder == nil {
                 transcoder = try SoundTranscoder(inputRate: coding.sampleRate, channels: coding.channels)
             }
-            guard let transcoder else { return }
+            guard let transcoder else { return nil }
             let units = try transcoder.encode(samples, at: packet.time, captureInstant: packet.arrival)
             if !units.isEmpty { deliver(.audioFormat(transcoder.format)) }
             for unit in units { deliver(.accessUnit(unit)) }
+            return nil
         } catch {
-            throw .damaged("\(error)")
+            return "\(error)"
         }
     }
 }

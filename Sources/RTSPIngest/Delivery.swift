@@ -10,6 +10,8 @@ final class Delivery: Sendable {
 
     private struct State {
         var maker: Maker?
+        /// Which decoder of sound is heard.
+        var sound = 0
         var video: VideoFormat?
         var audio: AudioFormat?
         var isOver = false
@@ -26,13 +28,31 @@ final class Delivery: Sendable {
 
     /// What another one still makes of earlier pictures is not handed on any more: a camera may change its coding.
     func takeVideo(of maker: Maker) {
-        state.withLock { $0.maker = maker }
+        state.withLock { state in
+            guard state.maker != maker else { return }
+            state.maker = maker
+            // The other one's format says nothing of what comes now.
+            state.video = nil
+        }
+    }
+
+    /// The same for sound: what decoders that were begun earlier still make is not handed on.
+    ///
+    /// - Returns: what the next one hands in its sound with.
+    func takeSound() -> Int {
+        state.withLock { state in
+            state.sound += 1
+            return state.sound
+        }
     }
 
     /// - Parameter maker: nil for sound.
-    func deliver(_ event: MediaEvent, of maker: Maker? = nil) {
+    /// - Parameter sound: of a decoder of its own, from `takeSound`.
+    func deliver(_ event: MediaEvent, of maker: Maker? = nil, sound: Int? = nil) {
         state.withLock { state in
-            guard !state.isOver, maker == nil || maker == state.maker else { return }
+            guard !state.isOver, maker == nil || maker == state.maker,
+                sound == nil || sound == state.sound
+            else { return }
             switch event {
             case .videoFormat(let format):
                 guard format != state.video else { return }

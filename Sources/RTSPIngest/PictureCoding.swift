@@ -34,7 +34,11 @@ final class PictureCoding {
     private var memory = EncoderMemory(bootID: EncoderMemory.currentBootID)
     private var transcoding: CameraConfiguration.Network.Transcoding?
     private var due: UInt64 = 0
-    private var hasToldLack = false
+    /// When another size may be planned for. Each costs an encoder and a decoder's child.
+    private var sizes = DecoderSupervision()
+    /// An encoder was found: what comes later is a matter of one picture, not of this machine.
+    private var hasPlanned = false
+    private var isKeyFrameWanted = false
 
     static let encoders = ["libx264", "libopenh264"]
 
@@ -51,11 +55,12 @@ final class PictureCoding {
     /// - Throws: when there is no encoder, or it fails; a picture that cannot be read is counted and left out.
     func process(_ picture: PictureQueue.Picture, _ wishes: Wishes) throws(VideoCodecError) {
         defer { tell() }
-        guard let size = Self.size(picture.jpeg) else {
+        // A wish outlives the pictures that are damaged or left out.
+        isKeyFrameWanted = isKeyFrameWanted || wishes.isKeyFrameWanted
+        guard let size = Self.size(picture.jpeg), let plan = try plan(for: picture, size, wishes.transcoding) else {
             shown.damaged &+= 1
             return
         }
-        let plan = try planned(size, rate: picture.rate, wishes.transcoding)
         try apply(wishes)
         guard isDue(picture, plan) else { return }
         // While none may be started, a camera's pictures are lost; it is asked for nothing, they come by themselves.
@@ -79,17 +84,64 @@ final class PictureCoding {
 
     private static func size(_ jpeg: [UInt8]) -> PictureDimensions? {
         try? jpeg.span.bytes.withUnsafeBytes { (bytes) throws(VideoCodecError) in
+            // Before an encoder is looked for: its pictures would take the memory of this process.
+            try PictureDecoder.check(jpeg)
             let header = try JPEGHeader(bytes)
             return PictureDimensions(width: header.width, height: header.height)
         }
     }
 
+    /// The camera sends no JPEG any more: nothing is held for it. How often decoders fell over is kept.
+    func rest() {
+        encoder = nil
+        decoder = nil
+        plan = nil
+        tell()
+    }
+
     // MARK: - Encoder
+
+    /// What is done for this picture. Of another size, it has to be one that can be decoded, and sizes have to change seldom:
+    /// else pictures are scaled to the size before.
+    ///
+    /// - Returns: nil: nothing can be done for now.
+    /// - Throws: when there is no encoder at all.
+    private func plan(
+        for picture: PictureQueue.Picture, _ size: PictureDimensions,
+        _ transcoding: CameraConfiguration.Network.Transcoding
+    ) throws(VideoCodecError) -> Plan? {
+        if let plan, plan.source == size { return plan }
+        let now = Monotonic.now
+        guard sizes.mayStart(at: now) else { return plan }
+        if let plan, !isDecodable(picture.jpeg, plan) { return plan }
+        if hasPlanned {
+            sizes.ended("", at: now)
+            sizes.started(at: now)
+        }
+        do throws(VideoCodecError) {
+            let made = try planned(size, rate: picture.rate, transcoding)
+            hasPlanned = true
+            return made
+        } catch {
+            guard hasPlanned else { throw error }
+            logger.warning("the camera's pictures of \(size.width)x\(size.height) cannot be encoded: \(error)")
+            return plan
+        }
+    }
+
+    private func isDecodable(_ jpeg: [UInt8], _ plan: Plan) -> Bool {
+        guard let decoder = opened(plan) else { return false }
+        do throws(DecoderFault) {
+            return try decoder.decode(jpeg).width > 0
+        } catch {
+            if case .lost(let reason) = error { lost(reason) }
+            return false
+        }
+    }
 
     private func planned(
         _ source: PictureDimensions, rate: Double, _ transcoding: CameraConfiguration.Network.Transcoding
     ) throws(VideoCodecError) -> Plan {
-        if let plan, plan.source == source { return plan }
         // Chroma has half the size.
         let request = EncoderRequest(
             encoders: Self.encoders, width: max(source.width & ~1, 16), height: max(source.height & ~1, 16), rate: rate,
@@ -98,6 +150,8 @@ final class PictureCoding {
             request, hardwareNodes: [], now: EncoderMemory.now, memory: &memory,
             probe: { name, _, _, _ in EncoderProbeResult(encoder: name, works: false, reason: "no hardware here") },
             measure: { trial throws(VideoCodecError) in try trial.run() })
+        // The old one's memory first.
+        plan = nil
         encoder = nil
         decoder = nil
         encoder = try VideoEncoder(
@@ -113,7 +167,8 @@ final class PictureCoding {
 
     private func apply(_ wishes: Wishes) throws(VideoCodecError) {
         guard let encoder else { return }
-        if wishes.isKeyFrameWanted { encoder.requestKeyFrame() }
+        if isKeyFrameWanted { encoder.requestKeyFrame() }
+        isKeyFrameWanted = false
         guard wishes.transcoding != transcoding else { return }
         transcoding = wishes.transcoding
         var configuration = encoder.configuration
@@ -149,10 +204,7 @@ final class PictureCoding {
             let decoder = try PictureDecoder(
                 program, width: plan.encoder.width, height: plan.encoder.height, isStopped: isStopped)
             supervision.started(at: Monotonic.now)
-            if let lack = decoder.report.lack, !hasToldLack {
-                hasToldLack = true
-                logger.warning("\(lack)")
-            }
+            if let lack = DecoderLack.untold() { logger.warning("\(lack)") }
             self.decoder = decoder
             return decoder
         } catch {

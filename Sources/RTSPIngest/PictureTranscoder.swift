@@ -32,6 +32,7 @@ final class PictureTranscoder: Sendable {
         var wishes: PictureCoding.Wishes
         var shown = Shown()
         var isRunning = false
+        var isResting = false
         var isStopped = false
     }
 
@@ -94,10 +95,18 @@ final class PictureTranscoder: Sendable {
     private func run() {
         let coding = PictureCoding(program, logger: logger, isStopped: { self.wakeup.isStopped }, deliver: deliver)
         while !wakeup.isStopped {
-            let (picture, wishes) = state.withLock { state in
+            let (picture, wishes, isResting) = state.withLock { state in
                 let picture = state.queue.take()
-                defer { if picture != nil { state.wishes.isKeyFrameWanted = false } }
-                return (picture, state.wishes)
+                defer {
+                    if picture != nil { state.wishes.isKeyFrameWanted = false }
+                    state.isResting = false
+                }
+                return (picture, state.wishes, state.isResting)
+            }
+            if isResting {
+                coding.rest()
+                let shown = coding.shown
+                state.withLock { $0.shown = shown }
             }
             guard let picture else {
                 wakeup.wait(Self.longestWait)
@@ -115,6 +124,17 @@ final class PictureTranscoder: Sendable {
                 return
             }
         }
+    }
+
+    /// The camera codes its pictures itself from now on: gives encoder and decoder back, until the next picture.
+    func rest() {
+        let isNews = state.withLock { state in
+            guard state.isRunning, !state.isResting else { return false }
+            _ = state.queue.take()
+            state.isResting = true
+            return true
+        }
+        if isNews { wakeup.signal() }
     }
 
     private static let longestWait: UInt64 = 1_000_000_000

@@ -22,6 +22,8 @@ final class PullOutput {
     private var soundChoice: MediaChoice?
     private var childSound: ChildSound?
     private var soundReason: String?
+    /// How decoders of sound fared, whatever they decoded.
+    private var soundSupervision = DecoderSupervision()
     private var transcoding: CameraConfiguration.Network.Transcoding
 
     private var connectBegan: UInt64 = 0
@@ -85,6 +87,7 @@ final class PullOutput {
     func described(_ selection: MediaSelection) {
         self.selection = selection
         soundReason = selection.soundReason
+        if let childSound, childSound.coding != selection.sound?.coding { endChildSound() }
     }
 
     func playing(at now: UInt64) { playBegan = now }
@@ -122,6 +125,7 @@ final class PullOutput {
             isLimitReached = true
             return
         }
+        if codec == .mjpeg, choice.kind != .mjpeg { pictures.rest() }
         codec = choice.kind
         captured &+= 1
         rate.took(times.decode)
@@ -194,10 +198,21 @@ final class PullOutput {
 
     private func child(for coding: SoundCoding) -> ChildSound {
         if let childSound, childSound.coding == coding { return childSound }
-        childSound?.stop()
-        let made = ChildSound(coding, program: program, logger: logger) { [delivery] in delivery.deliver($0) }
+        endChildSound()
+        let generation = delivery.takeSound()
+        let made = ChildSound(coding, program: program, supervision: soundSupervision, logger: logger) { [delivery] in
+            delivery.deliver($0, sound: generation)
+        }
         childSound = made
         return made
+    }
+
+    private func endChildSound() {
+        guard let ended = childSound else { return }
+        ended.stop()
+        soundSupervision = ended.supervision
+        childSound = nil
+        _ = delivery.takeSound()
     }
 
     // MARK: - Statistics

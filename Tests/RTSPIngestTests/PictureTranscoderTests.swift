@@ -1,5 +1,6 @@
 import CameraModel
 import Foundation
+import Glibc
 import Logging
 import Media
 import TestSupport
@@ -111,6 +112,119 @@ struct PictureTranscoderTests {
         events.compactMap { if case .accessUnit(let unit) = $0 { unit } else { nil } }
     }
 
+    private static func sizes(_ events: [MediaEvent]) -> [[Int]] {
+        events.compactMap { if case .videoFormat(let format) = $0 { [format.width, format.height] } else { nil } }
+    }
+
+    /// The size of a JPEG as its header says it, and nothing else of it.
+    private static func header(_ width: Int, _ height: Int, bytes: Int = 0) throws -> [UInt8] {
+        var jpeg = try jpeg()
+        let frame = try #require(jpeg.indices.dropLast(9).first { jpeg[$0] == 0xFF && jpeg[$0 + 1] == 0xC0 })
+        let words = [height >> 8, height & 0xFF, width >> 8, width & 0xFF].map { UInt8($0) }
+        jpeg.replaceSubrange((frame + 5)..<(frame + 9), with: words)
+        // Where samples begin, they end.
+        let scan = try #require(jpeg.indices.dropLast(2).first { jpeg[$0] == 0xFF && jpeg[$0 + 1] == 0xDA })
+        return jpeg.prefix(scan + 14) + Array(repeatElement([0xFF, 0xD9], count: 1 + bytes / 2).joined())
+    }
+
+    private func damaged(_ transcoder: PictureTranscoder, _ count: UInt64) async throws {
+        let begin = ContinuousClock.now
+        while transcoder.shown.damaged < count {
+            try #require(ContinuousClock.now - begin < .seconds(60), "damaged pictures are not counted")
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
+    @Test func `sizes that change with each picture cost no encoder and no child each`() async throws {
+        let directory = TemporaryDirectory()
+        let log = directory.path("starts")
+        let program = DecoderProgram(
+            executable: "/bin/sh",
+            arguments: ["-c", #"echo >>"$0"; exec "$@""#, log, Self.watchboxd], deadline: .seconds(30))
+        let events = Watched<[MediaEvent]>([])
+        let transcoder = transcoder(program, events)
+        defer { transcoder.stop() }
+        let jpegs = try [(64, 48), (128, 96), (96, 64)].map { try Self.jpeg($0.0, $0.1) }
+        let begin = ContinuousClock.now
+        for number in 0..<60 {
+            add(number, jpegs[number % 3], to: transcoder)
+            try await events.wait("picture \(number)") { Self.units($0).count > number }
+        }
+        // At once, then after 0.5, 1, 2, 4 … 30 s.
+        let seconds = (ContinuousClock.now - begin) / .seconds(1)
+        var most = 2
+        var pause = 0.5
+        var sum = 0.5
+        while sum <= seconds {
+            most += 1
+            pause = min(pause * 2, 30)
+            sum += pause
+        }
+        #expect(Self.sizes(events.value).count <= most, "in \(seconds) s")
+        #expect(try String(contentsOfFile: log, encoding: .utf8).count <= most)
+        #expect(transcoder.shown.damaged == 0)
+    }
+
+    @Test func `a header without its picture changes nothing`() async throws {
+        let events = Watched<[MediaEvent]>([])
+        let transcoder = transcoder(Self.real, events)
+        defer { transcoder.stop() }
+        // More than anything here decodes, as the first: it is not even planned for.
+        add(0, try Self.header(8192, 4096, bytes: 66_000), to: transcoder)
+        try await damaged(transcoder, 1)
+        #expect(transcoder.shown.encoder == nil && transcoder.shown.failure == nil)
+        add(1, try Self.jpeg(), to: transcoder)
+        try await events.wait("a picture") { Self.units($0).count == 1 }
+        for (number, size) in [(128, 96), (4096, 4096), (1920, 1080), (8192, 4096)].enumerated() {
+            add(number + 2, try Self.header(size.0, size.1, bytes: 66_000), to: transcoder)
+            try await damaged(transcoder, UInt64(number) + 2)
+        }
+        add(10, try Self.jpeg(), to: transcoder)
+        try await events.wait("a picture behind them") { Self.units($0).count == 2 }
+        #expect(Self.sizes(events.value) == [[64, 48]])
+        #expect(transcoder.shown.failure == nil)
+        #expect(transcoder.shown.limit?.contains("started anew") != true)
+    }
+
+    @Test func `a key frame that was wished for comes behind damaged pictures`() async throws {
+        let events = Watched<[MediaEvent]>([])
+        let transcoder = transcoder(Self.real, events)
+        defer { transcoder.stop() }
+        let jpeg = try Self.jpeg()
+        for number in 0..<3 {
+            add(number, jpeg, to: transcoder)
+            try await events.wait("picture \(number)") { Self.units($0).count > number }
+        }
+        #expect(Self.units(events.value).map(\.isKeyFrame) == [true, false, false])
+        transcoder.requestKeyFrame()
+        add(3, [1, 2, 3], to: transcoder)
+        try await damaged(transcoder, 1)
+        add(4, jpeg, to: transcoder)
+        let seen = try await events.wait("the picture behind it") { Self.units($0).count > 3 }
+        #expect(Self.units(seen).last?.isKeyFrame == true)
+    }
+
+    @Test func `a camera that codes itself leaves no child behind, until it sends JPEG again`() async throws {
+        let directory = TemporaryDirectory()
+        let place = directory.path("process")
+        let program = Self.script("open('\(place)', 'w').write(str(os.getpid()))")
+        let events = Watched<[MediaEvent]>([])
+        let transcoder = transcoder(program, events)
+        defer { transcoder.stop() }
+        add(0, try Self.jpeg(), to: transcoder)
+        try await events.wait("a picture") { Self.units($0).count == 1 }
+        let process = try #require(Int32(try String(contentsOfFile: place, encoding: .utf8)))
+        transcoder.rest()
+        let begin = ContinuousClock.now
+        while kill(process, 0) == 0 {
+            try #require(ContinuousClock.now - begin < .seconds(60), "its child stays")
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        #expect(transcoder.shown.encoder == nil)
+        add(1, try Self.jpeg(), to: transcoder)
+        try await events.wait("a picture again") { Self.units($0).count == 2 }
+    }
+
     private func add(_ number: Int, _ jpeg: [UInt8], to transcoder: PictureTranscoder) {
         transcoder.add(
             jpeg, at: MediaTime(milliseconds: Int64(number) * 40), rate: 25, arrival: UInt64(number))
@@ -118,12 +232,15 @@ struct PictureTranscoderTests {
 
     @Test func `who hands pictures in never waits, and the newest is shown`() async throws {
         let events = Watched<[MediaEvent]>([])
-        let transcoder = transcoder(Self.script("time.sleep(0.5)"), events)
+        let directory = TemporaryDirectory()
+        let gate = directory.path("gate")
+        let program = Self.script("while not os.path.exists('\(gate)'): time.sleep(0.01)")
+        let transcoder = transcoder(program, events)
         defer { transcoder.stop() }
         let jpeg = try Self.jpeg()
-        let time = await elapsed { for number in 0..<500 { add(number, jpeg, to: transcoder) } }
-        // Twenty seconds of pictures, while one was worked on at the most.
-        #expect(time < .seconds(1))
+        // The decoder has the first of them, at the most, until all are there.
+        for number in 0..<500 { add(number, jpeg, to: transcoder) }
+        try Data().write(to: URL(fileURLWithPath: gate))
         let seen = try await events.wait("the newest picture") { events in
             Self.units(events).contains { $0.presentationTime == MediaTime(milliseconds: 499 * 40) }
         }
@@ -163,22 +280,24 @@ struct PictureTranscoderTests {
         let events = Watched<[MediaEvent]>([])
         let transcoder = transcoder(Self.real, events)
         defer { transcoder.stop() }
+        var place = 0
         for (turn, size) in [(64, 48), (128, 96), (65, 49)].enumerated() {
             let jpeg = try Self.jpeg(size.0, size.1)
-            for number in 0..<3 {
-                let place = turn * 3 + number
+            // Until its size is changed to, pictures come out in the one before.
+            let begin = ContinuousClock.now
+            repeat {
+                try #require(ContinuousClock.now - begin < .seconds(60), "the size is never changed to")
                 add(place, jpeg, to: transcoder)
-                try await events.wait("picture \(place)") { Self.units($0).count > place }
-            }
+                place += 1
+                let count = place
+                try await events.wait("picture \(count)") { Self.units($0).count >= count }
+            } while Self.sizes(events.value).count <= turn
         }
-        let formats = events.value.compactMap { event -> [Int]? in
-            if case .videoFormat(let format) = event { [format.width, format.height] } else { nil }
-        }
-        #expect(formats == [[64, 48], [128, 96], [64, 48]])
+        #expect(Self.sizes(events.value) == [[64, 48], [128, 96], [64, 48]])
         #expect(transcoder.shown.encoder?.contains("264") == true)
         // What is no JPEG costs itself.
-        add(100, [1, 2, 3], to: transcoder)
-        add(101, Array(try Self.jpeg().prefix(200)), to: transcoder)
+        add(place + 100, [1, 2, 3], to: transcoder)
+        add(place + 101, Array(try Self.jpeg().prefix(200)), to: transcoder)
         let begin = ContinuousClock.now
         while transcoder.shown.damaged + transcoder.shown.superseded < 2 {
             try #require(ContinuousClock.now - begin < .seconds(60), "damaged pictures are not counted")
@@ -188,16 +307,26 @@ struct PictureTranscoderTests {
     }
 
     @Test func `nothing comes after stop, however long a decoder works`() async throws {
+        let directory = TemporaryDirectory()
+        let asked = directory.path("asked")
         let events = Watched<[MediaEvent]>([])
-        let delivery = Delivery { event in events.change { $0.append(event) } }
-        let transcoder = PictureTranscoder(
-            .init(bitrate: 300_000, gopSeconds: 1), program: Self.script("time.sleep(1)"), logger: Logger(label: "test")
-        ) { delivery.deliver($0) }
-        add(0, try Self.jpeg(), to: transcoder)
-        delivery.end()
-        let time = await elapsed { transcoder.stop() }
+        var transcoder: PictureTranscoder? = transcoder(
+            Self.script("open('\(asked)', 'w').close(); time.sleep(1)"), events)
+        add(0, try Self.jpeg(), to: try #require(transcoder))
+        let begin = ContinuousClock.now
+        while access(asked, F_OK) != 0 {
+            try #require(ContinuousClock.now - begin < .seconds(60), "the decoder is not asked")
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        let hasEnded = { [weak transcoder] in transcoder == nil }
+        let time = await elapsed { transcoder?.stop() }
         #expect(time < .milliseconds(500))
-        delivery.deliver(.audioFormat(AudioFormat(codec: .aac, sampleRate: 8000, channels: 1, audioSpecificConfig: [])))
+        transcoder = nil
+        // Its thread holds it.
+        while !hasEnded() {
+            try #require(ContinuousClock.now - begin < .seconds(60), "the thread does not end")
+            try await Task.sleep(for: .milliseconds(5))
+        }
         #expect(events.value.isEmpty)
     }
 }
@@ -219,6 +348,8 @@ struct DeliveryTests {
         delivery.deliver(format(64), of: .encoder)
         delivery.deliver(sound)
         delivery.takeVideo(of: .camera)
+        // Its pictures are not labelled with the format of the encoder's.
+        #expect(delivery.video == nil)
         delivery.deliver(format(32), of: .encoder)
         delivery.deliver(format(16), of: .camera)
         delivery.deliver(sound)
@@ -231,6 +362,59 @@ struct DeliveryTests {
 }
 
 struct ChildSoundTests {
+    private func reason(of sound: ChildSound, _ words: String) async throws {
+        let begin = ContinuousClock.now
+        while sound.reason?.contains(words) != true {
+            try #require(ContinuousClock.now - begin < .seconds(60), "\(sound.reason ?? "-")")
+            sound.add([1, 2, 3], at: .zero, arrival: 0)
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
+    @Test func `a child that finds every packet damaged is told as no sound`() async throws {
+        let script = """
+            import os
+            os.write(1, b'sandbox 7 1\\n')
+            while True:
+                request = os.read(0, 9000)
+                if not request: os._exit(0)
+                os.write(1, request[:4] + bytes([1, 0, 0, 0]))
+            """
+        let program = DecoderProgram(executable: "/usr/bin/python3", arguments: ["-c", script], deadline: .seconds(30))
+        let sound = ChildSound(.opus, program: program, logger: Logger(label: "test")) { _ in
+            Issue.record("something was heard")
+        }
+        defer { sound.stop() }
+        try await reason(of: sound, "cannot be decoded")
+    }
+
+    @Test func `how decoders fared is known to the one that comes after`() async throws {
+        let program = DecoderProgram(executable: "/bin/false", arguments: [], deadline: .seconds(30))
+        let first = ChildSound(.opus, program: program, logger: Logger(label: "test")) { _ in }
+        try await reason(of: first, "started anew")
+        first.stop()
+        let failures = first.supervision.failures
+        #expect(failures >= 1)
+        let second = ChildSound(
+            .g726r32, program: program, supervision: first.supervision, logger: Logger(label: "test")
+        ) { _ in }
+        #expect(second.supervision.failures >= failures)
+    }
+
+    @Test func `late sound of an earlier decoder is not handed on`() {
+        let events = Watched<[MediaEvent]>([])
+        let delivery = Delivery { event in events.change { $0.append(event) } }
+        func format(_ rate: Int) -> MediaEvent {
+            .audioFormat(AudioFormat(codec: .aac, sampleRate: rate, channels: 1, audioSpecificConfig: []))
+        }
+        let first = delivery.takeSound()
+        delivery.deliver(format(48_000), sound: first)
+        let second = delivery.takeSound()
+        delivery.deliver(format(16_000), sound: second)
+        delivery.deliver(format(48_000), sound: first)
+        #expect(events.value == [format(48_000), format(16_000)])
+    }
+
     @Test func `packets that nobody decodes do not pile up, and the reason is told`() async throws {
         let program = DecoderProgram(
             executable: "/bin/sh", arguments: ["-c", "echo 'no libopus here'; exit 1"], deadline: .seconds(30))
