@@ -57,11 +57,12 @@ extension DoctorCheck {
         } ?? .unknown("no thread can be made")
     }
 
-    /// What holds the processes that decode what strangers' cameras send.
+    /// What holds the processes that decode what strangers' cameras send. The kernel is asked, not a camera's unit, which
+    /// may allow less: its log tells then.
     private static func decoders(_ knowledge: Knowledge) async -> Finding {
         guard let decoders = knowledge.surroundings.decoders else { return .unknown("not looked at") }
         let sandbox = decoders()
-        guard let lack = sandbox.lack else { return .ok(sandbox.evidence) }
+        guard let lack = sandbox.lack else { return .ok("this kernel offers \(sandbox.evidence)") }
         return .warn(lack, next: "Use a kernel with CONFIG_SECURITY_LANDLOCK and CONFIG_SECCOMP_FILTER, as Debian's is")
     }
 
