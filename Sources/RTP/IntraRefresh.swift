@@ -3,11 +3,18 @@
 struct IntraRefresh: Equatable, Sendable {
     /// So many recovery points in a row without a key frame show that the stream lives by them.
     private static let proof = 2
-    /// Nanoseconds that a stream which had key frames goes without one: 10 s.
+    /// Nanoseconds from the first of them: an encoder may put one on every picture, and a key frame come in a moment.
+    private static let firstPatience: UInt64 = 3_000_000_000
+    /// Nanoseconds that a stream which had a key frame goes without one: 10 s, or a quarter more than their distance.
     private static let patience: UInt64 = 10_000_000_000
+    private static let longestPatience: UInt64 = 60_000_000_000
 
     private var keyFrameAt: UInt64?
+    /// The longest distance of two key frames; 0 before the second one.
+    private var distance: UInt64 = 0
     private var recoveryPoints = 0
+    /// The first one behind the last key frame.
+    private var recoveryPointAt: UInt64 = 0
 
     /// A whole picture came.
     ///
@@ -15,12 +22,19 @@ struct IntraRefresh: Equatable, Sendable {
     /// - Returns: whether the stream begins at it, though it is no key frame.
     mutating func passed(isKeyFrame: Bool, isRecoveryPoint: Bool, at now: UInt64) -> Bool {
         if isKeyFrame {
+            if let keyFrameAt, now > keyFrameAt {
+                distance = min(max(distance, now - keyFrameAt), Self.longestPatience)
+            }
             keyFrameAt = now
             recoveryPoints = 0
             return false
         }
         guard isRecoveryPoint else { return false }
+        if recoveryPoints == 0 { recoveryPointAt = now }
         recoveryPoints = min(recoveryPoints + 1, Self.proof)
-        return recoveryPoints >= Self.proof && keyFrameAt.map { now >= $0 &+ Self.patience } ?? true
+        guard recoveryPoints >= Self.proof else { return false }
+        guard let keyFrameAt else { return now >= recoveryPointAt &+ Self.firstPatience }
+        let patience = min(max(Self.patience, distance + distance / 4), Self.longestPatience)
+        return now >= keyFrameAt &+ patience
     }
 }

@@ -34,6 +34,11 @@ struct PictureAssembler: Sendable {
     private var refresh = IntraRefresh()
     /// The camera marks the last fragment of a unit.
     private var marksFragments = false
+    /// Units without that mark, one behind the other, though no packet is missing.
+    private var cutUnits = 0
+    private static let mostCutUnits = 3
+    /// It marks those of some units only: the mark says nothing of the others.
+    private var marksAtWill = false
 
     /// Nothing is delivered until one comes.
     private(set) var needsKeyFrame = true
@@ -82,6 +87,7 @@ struct PictureAssembler: Sendable {
     mutating func lost() {
         needsKeyFrame = true
         lastDelivered = nil
+        cutUnits = 0
         if isOpen { damage() }
     }
 
@@ -99,6 +105,8 @@ struct PictureAssembler: Sendable {
         lastDelivered = nil
         needsKeyFrame = true
         hasDelivered = false
+        cutUnits = 0
+        marksAtWill = false
         refresh = IntraRefresh()
     }
 
@@ -193,6 +201,7 @@ extension PictureAssembler {
     /// The last fragment of a unit came, marked as such.
     mutating func endFragment() {
         marksFragments = true
+        cutUnits = 0
         closeFragment()
     }
 
@@ -203,10 +212,16 @@ extension PictureAssembler {
     }
 
     /// Something else follows the fragments, though no packet is missing. Where a camera marks the last one, the rest was
-    /// never sent, and the unit is cut; where it never does, this is the end.
+    /// never sent, and the unit is cut; where it never does, or leaves the mark out again and again, this is the end.
     private mutating func breakFragment() {
         guard fragment != nil else { return }
-        if marksFragments { damage() } else { closeFragment() }
+        guard marksFragments, !marksAtWill else {
+            closeFragment()
+            return
+        }
+        cutUnits += 1
+        marksAtWill = cutUnits >= Self.mostCutUnits
+        if marksAtWill { closeFragment() } else { damage() }
     }
 
     /// False when the picture would become too large: it is damaged then.

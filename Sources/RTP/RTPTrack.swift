@@ -3,7 +3,8 @@ internal import Media
 /// One RTP stream, from packet to unit (RFC 3550). Never throws: what is not of this stream, or malformed, is counted.
 ///
 /// Units come out with their last packet. Of video, nothing comes out before the first key frame, nothing damaged, and
-/// after a loss nothing before the next key frame: a viewer must not see smear.
+/// after a loss nothing before the next key frame: a viewer must not see smear. Where no key frames come for seconds,
+/// recovery points stand in for them (`IntraRefresh`); then the first pictures are only partly right.
 public struct RTPTrack: Sendable {
     public struct Configuration: Equatable, Sendable {
         public var format: PayloadFormat

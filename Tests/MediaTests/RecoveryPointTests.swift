@@ -23,9 +23,25 @@ struct RecoveryPointTests {
         arguments: [
             [], [6], [6, 6], [6, 6, 9, 1], [6, 6, 0, 0x80], [6, 0x80], [6, 5, 1, 6, 0x80], [6, 0xFF], [6, 0xFF, 0xFF],
             [6, 5, 0xFF, 0xFF], [5, 6, 1, 0xC4],
+            // recovery_frame_cnt without its end, and without the flags behind it.
+            [6, 6, 1, 0x00, 0x80], [6, 6, 1, 0x01, 0x80],
         ] as [[UInt8]])
     func `what is none, or is cut, is none`(unit: [UInt8]) {
         #expect(!VideoCodec.h264.holdsRecoveryPoint(unit[...]))
+    }
+
+    @Test func `a broken link is none, nor is what comes right after more than ten seconds`() {
+        // recovery_frame_cnt 0, exact_match_flag 1, broken_link_flag 1.
+        #expect(!VideoCodec.h264.holdsRecoveryPoint([6, 6, 1, 0xE4, 0x80]))
+        #expect(!VideoCodec.hevc.holdsRecoveryPoint([39 << 1, 1, 6, 1, 0xE4, 0x80]))
+        // 300 is eight zeros and 1 0010 1101, 301 ends in 1110; both flags 0.
+        #expect(VideoCodec.h264.holdsRecoveryPoint([6, 6, 3, 0x00, 0x96, 0x84, 0x80]))
+        #expect(!VideoCodec.h264.holdsRecoveryPoint([6, 6, 3, 0x00, 0x97, 0x04, 0x80]))
+        // recovery_poc_cnt: code 301 is +151, code 300 is -150.
+        #expect(VideoCodec.hevc.holdsRecoveryPoint([39 << 1, 1, 6, 3, 0x00, 0x97, 0x04, 0x80]))
+        #expect(VideoCodec.hevc.holdsRecoveryPoint([39 << 1, 1, 6, 3, 0x00, 0x96, 0x84, 0x80]))
+        // Code 1023 is +512.
+        #expect(!VideoCodec.hevc.holdsRecoveryPoint([39 << 1, 1, 6, 3, 0x00, 0x20, 0x02, 0x80]))
     }
 
     @Test(arguments: UInt64(1)...64)

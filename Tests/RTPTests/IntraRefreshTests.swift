@@ -10,11 +10,12 @@ struct IntraRefreshTests {
 
     /// Pictures at 25 a second; a recovery point each `distance`, key frames where they are said to be.
     private func run(
-        _ track: inout RTPTrack, _ sender: inout Sender, seconds: Int, distance: Int = 25, keys: Set<Int> = []
+        _ track: inout RTPTrack, _ sender: inout Sender, from begin: Int = 0, seconds: Int, distance: Int = 25,
+        keys: Set<Int> = []
     ) -> [CodedUnit] {
         var units: [CodedUnit] = []
         for picture in 0..<(seconds * 25) {
-            let now = UInt64(picture) * 40 * millisecond
+            let now = UInt64(picture + begin * 25) * 40 * millisecond
             if picture % distance == 0 { units += track.received(sender.packet(Self.recoveryPoint), at: now) }
             let slice = keys.contains(picture) ? Units.key() : Units.delta(UInt8(picture % 200 + 1))
             units += track.received(sender.packet(slice, marker: true), at: now)
@@ -23,18 +24,18 @@ struct IntraRefreshTests {
         return units
     }
 
-    @Test func `a stream without key frames begins at its second recovery point, and says so`() throws {
+    @Test func `a stream without key frames begins at a recovery point after three seconds, and says so`() throws {
         var sender = Sender()
         var track = RTPTrack.h264(Self.sets)
-        let units = run(&track, &sender, seconds: 5)
-        // Of five seconds the first one is gone.
+        let units = run(&track, &sender, seconds: 7)
+        // Of seven seconds the first three are gone: a key frame may have come.
         #expect(units.count == 100)
-        #expect(track.statistics.skipped == 25)
+        #expect(track.statistics.skipped == 75)
         #expect(track.statistics.damaged == 0)
         let first = try #require(units.first)
         #expect(first.isKeyFrame && first.isRecoveryPoint)
         #expect(first.format?.width == 96)
-        #expect(first.data == Units.accessUnit(Self.recoveryPoint, Units.delta(26)))
+        #expect(first.data == Units.accessUnit(Self.recoveryPoint, Units.delta(76)))
         #expect(units.enumerated().filter { $1.isKeyFrame }.map(\.offset) == [0, 25, 50, 75])
         #expect(units.allSatisfy { $0.isRecoveryPoint == $0.isKeyFrame })
     }
@@ -42,9 +43,9 @@ struct IntraRefreshTests {
     @Test func `after a loss it goes on at the next recovery point`() {
         var sender = Sender()
         var track = RTPTrack.h264(Self.sets)
-        _ = run(&track, &sender, seconds: 3)
+        _ = run(&track, &sender, seconds: 4)
         sender.sequence &+= 1
-        let units = run(&track, &sender, seconds: 2)
+        let units = run(&track, &sender, from: 4, seconds: 2)
         #expect(units.count == 50)
         #expect(units.first?.isRecoveryPoint == true)
         sender.sequence &+= 1
@@ -74,5 +75,23 @@ struct IntraRefreshTests {
         var track = RTPTrack.h264(Self.sets)
         #expect(run(&track, &sender, seconds: 10, distance: 250).isEmpty)
         #expect(track.needsKeyFrame)
+    }
+
+    @Test func `an encoder with a recovery point on every picture begins with its key frame`() {
+        var sender = Sender()
+        var track = RTPTrack.h264(Self.sets)
+        let units = run(&track, &sender, seconds: 5, distance: 1, keys: [50, 100])
+        #expect(units.count == 75)
+        #expect(units.first?.isRecoveryPoint == false)
+        #expect(units.allSatisfy { !$0.isRecoveryPoint })
+    }
+
+    @Test func `key frames far apart are waited for, whatever recovery points stand between them`() {
+        var sender = Sender()
+        var track = RTPTrack.h264(Self.sets)
+        // The first distance of 30 s is not known yet; the second one is.
+        let units = run(&track, &sender, seconds: 60, keys: [0, 750])
+        #expect(units.count == 1500)
+        #expect(units.enumerated().allSatisfy { !$1.isRecoveryPoint || $0 < 750 })
     }
 }

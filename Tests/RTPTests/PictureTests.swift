@@ -113,6 +113,36 @@ struct PictureTests {
         #expect(track.statistics.damaged == 4)
     }
 
+    @Test func `a camera that marks the last fragment of some units only loses two pictures, and not all`() {
+        var sender = Sender()
+        var track = started(&sender)
+        let marked = Units.fragments(Units.key(1, size: 100), size: 30)
+        var unmarked = marked
+        unmarked[unmarked.count - 1][1] &= 0xBF
+        func send(_ payloads: [[UInt8]]) -> [CodedUnit] {
+            sender.timestamp &+= 3600
+            return payloads.enumerated().flatMap {
+                track.received(sender.packet($1, marker: $0 == payloads.count - 1))
+            }
+        }
+        #expect(send(marked).count == 1)
+        #expect(send(unmarked).isEmpty && send(unmarked).isEmpty)
+        for _ in 0..<10 {
+            #expect(send(unmarked).count == 1)
+            #expect(send(marked).count == 1)
+        }
+        #expect(track.statistics.damaged == 2)
+        // A loss between them: the units say nothing together.
+        var other = Sender()
+        track = started(&other)
+        sender = other
+        #expect(send(marked).count == 1)
+        for _ in 0..<6 {
+            #expect(send(unmarked).isEmpty)
+            sender.sequence &+= 1
+        }
+    }
+
     @Test func `a byte stream inside of a packet is split`() {
         // scottlamb/retina#68: start codes of both lengths, at the front and between, in one packet and in fragments.
         let stream: [UInt8] =
