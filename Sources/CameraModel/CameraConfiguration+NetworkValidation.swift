@@ -16,10 +16,6 @@ extension CameraConfiguration.Network {
         } catch {
             expect(false, path("url"), error.reason, error.next)
         }
-        expect(
-            transport == .tcp || !url.hasPrefix("rtsps:"), path("transport"),
-            "is \(transport.rawValue): its datagrams would carry the pictures unencrypted, though rtsps:// stands for TLS",
-            "Use tcp, which keeps the pictures in the encrypted connection, or rtsp:// if they may be read on the way")
         if let user {
             expect(
                 Self.isText(user, limit: 64), path("user"),
@@ -54,6 +50,17 @@ extension CameraConfiguration.Network {
         if let identity { identity.check(path("identity"), expect) }
         VideoRange.check(bitrate: transcoding.bitrate, path("transcoding"), expect)
         VideoRange.check(gopSeconds: transcoding.gopSeconds, path("transcoding"), expect)
+    }
+
+    /// What is wrong when a person chooses a transport whose datagrams would carry pictures unencrypted beside an address
+    /// that stands for TLS; nil: nothing. Whoever stored it before keeps a valid configuration: the source uses TCP instead,
+    /// and says so.
+    public static func readable(_ transport: Transport, url: String) -> (reason: String, next: String)? {
+        guard transport != .tcp, url.lowercased().hasPrefix("rtsps:") else { return nil }
+        return (
+            "is \(transport.rawValue): its datagrams would carry the pictures unencrypted, though rtsps:// stands for TLS",
+            "Use tcp, which keeps the pictures in the encrypted connection, or rtsp:// if they may be read on the way"
+        )
     }
 
     /// A character can have any number of bytes; a family's emoji has 25.

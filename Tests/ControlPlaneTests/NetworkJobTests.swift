@@ -464,6 +464,27 @@ struct NetworkJobTests {
         #expect(camera.firmware == "1.2" && camera.port == 554 && camera.endpoint == Self.endpoint)
     }
 
+    @Test func `nobody chooses datagrams beside an encrypted address`() async throws {
+        let (stage, control) = try await box()
+        defer { withExtendedLifetime(stage) {} }
+        func add(_ id: String, _ source: String) async -> APIResponse {
+            let request = CameraRequest(id: id, source: source, settings: ["transport": .string("udp")])
+            return await control.send(.post, "cameras", JSONDocument.text(request))
+        }
+        let refused = await add("a", "rtsps://192.0.2.7/1")
+        #expect(refused.status >= 400 && refused.text.contains("rtsps:// stands for TLS"), "\(refused.text)")
+        let added = await add("a", "rtsp://192.0.2.7/1")
+        #expect(added.status == 201, "\(added.text)")
+        // Nor by the other half of it; both together are a way.
+        let source = #"{"source":"rtsps://192.0.2.7/1"}"#
+        let changed = await control.send(.patch, "cameras/a", source)
+        #expect(changed.status >= 400 && changed.text.contains("rtsps:// stands for TLS"), "\(changed.text)")
+        let both = #"{"source":"rtsps://192.0.2.7/1","settings":{"transport":"tcp"}}"#
+        #expect(await control.send(.patch, "cameras/a", both).status == 200)
+        let back = await control.send(.patch, "cameras/a", #"{"settings":{"transport":"multicast"}}"#)
+        #expect(back.status >= 400)
+    }
+
     @Test func `a pin that somebody chose stays`() async throws {
         let (stage, control) = try await box()
         let (id, test) = try await test(stage, control, "rtsps://192.0.2.7/1")

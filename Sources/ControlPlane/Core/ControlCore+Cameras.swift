@@ -31,6 +31,7 @@ extension ControlCore {
             id: id, name: request.name ?? id, source: source, user: request.user, isActive: request.isActive ?? true,
             gridPosition: position, added: clock.seconds)
         try Self.set(request.settings, of: &camera)
+        try Self.checkTransport(of: camera, before: nil)
         let finding = finding.flatMap { $0.isUsable ? $0 : nil }
         if let finding { Self.take(finding, into: &camera) }
         try camera.validate()
@@ -50,7 +51,8 @@ extension ControlCore {
         guard request.id == nil || request.id == id else {
             throw CodedError(.badRequest, "a camera keeps its ID", next: "Change its name instead", object: id)
         }
-        var camera = try storedCamera(id)
+        let stored = try storedCamera(id)
+        var camera = stored
         if let name = request.name { camera.name = name }
         if let source = request.source, source != camera.source {
             // Another stream of the same device has the same certificate and the same identity.
@@ -72,6 +74,7 @@ extension ControlCore {
         if let user = request.user { camera.user = user.isEmpty ? nil : user }
         if let isActive = request.isActive { camera.isActive = isActive }
         try Self.set(request.settings, of: &camera)
+        try Self.checkTransport(of: camera, before: stored)
         // Whichever device answers next is this camera.
         let accepts = StoreContent.identityFields.allSatisfy { request.settings?[$0] == .string("") }
         if accepts { camera.forgetDevice() }
@@ -86,6 +89,20 @@ extension ControlCore {
         if request.acceptMove != nil { network[id]?.moves = [] }
         if let finding { keep(LearnedCamera(finding), of: id) }
         return nil
+    }
+
+    /// Refused where it is asked for. What was stored before goes on, over TCP, and the camera's status tells.
+    private static func checkTransport(of camera: Camera, before: Camera?) throws {
+        typealias Network = CameraConfiguration.Network
+        func problem(_ camera: Camera) -> (reason: String, next: String)? {
+            guard case .string(let text) = camera.settings["transport"],
+                let transport = Network.Transport(rawValue: text)
+            else { return nil }
+            return Network.readable(transport, url: camera.source)
+        }
+        guard let found = problem(camera), before.flatMap(problem) == nil else { return }
+        throw CodedError(
+            .invalidValue, "settings.transport \(found.reason)", next: found.next, object: camera.id)
     }
 
     /// What of a test's findings the camera's process has to go by: which device it is, and the certificate's pin unless

@@ -37,6 +37,9 @@ extension CameraTestRequest {
             let field = problem.field == "url" ? "source" : problem.field
             throw CodedError(.invalidValue, "\(field) \(problem.reason)", next: problem.next)
         }
+        if let problem = CameraConfiguration.Network.readable(network.transport, url: source) {
+            throw CodedError(.invalidValue, "transport \(problem.reason)", next: problem.next)
+        }
         if let password, password.utf8.count > 4096 {
             throw CodedError(
                 .invalidValue, "password has more than 4096 bytes", next: "Give the camera's password alone")
