@@ -46,15 +46,20 @@ public struct LoginDialogue: Equatable, Sendable {
     private var isOver = false
     private var shown = 0
 
-    /// Logins that are shown in one round.
+    /// Logins that are shown in one round, unless less are said to be.
     public static let mostLogins = 3
+    private let mostLogins: Int
 
     /// What the next call is sent with.
     public private(set) var current: Attempt
 
     /// - Parameter readings: those that differ, in the order in which they are tried (`ClockCandidates.distinct`); at
     ///   least one.
-    public init(hasUser: Bool, allowsPlainText: Bool, readings: [ClockCandidates.Reading]) {
+    public init(
+        hasUser: Bool, allowsPlainText: Bool, readings: [ClockCandidates.Reading],
+        mostLogins: Int = LoginDialogue.mostLogins
+    ) {
+        self.mostLogins = mostLogins
         self.hasUser = hasUser
         self.allowsPlainText = allowsPlainText
         self.readings = readings
@@ -119,7 +124,7 @@ public struct LoginDialogue: Equatable, Sendable {
         if isOver { return accepted == nil ? .refused(tried) : .forbidden }
         if !tried.contains(attempt.scheme) { tried.append(attempt.scheme) }
         shown += 1
-        if shown < Self.mostLogins, let next = next(after: attempt, offersDigest: offersDigest) {
+        if shown < mostLogins, let next = next(after: attempt, offersDigest: offersDigest) {
             current = next
             return .retry(next)
         }
@@ -136,7 +141,7 @@ public struct LoginDialogue: Equatable, Sendable {
         }
         // Token and Digest refused: two different failures, which no clock explains.
         // The last of a round is PasswordText's, where that may be.
-        let isLast = allowsPlainText && shown == Self.mostLogins - 1
+        let isLast = allowsPlainText && shown == mostLogins - 1
         if !digestIsTried, !isLast, !untried.isEmpty, case .token = attempt { return .token(untried.removeFirst()) }
         if allowsPlainText, !plainTextIsTried, let reading = readings.first {
             plainTextIsTried = true

@@ -16,6 +16,8 @@ extension ONVIFDevice {
         /// Learned at another time: which clock's time the device accepts (`Learnt.clock`), or where to go on after
         /// refusals (`Learnt.nextClock`). Tried first, and the others from it on.
         public var clock: ClockCandidate?
+        /// Logins that are shown in one round, 1 or more.
+        public var mostLogins = LoginDialogue.mostLogins
 
         public init(
             url: String, user: String? = nil, password: String? = nil, allowsPlainPassword: Bool = false,

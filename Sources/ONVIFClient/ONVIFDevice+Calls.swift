@@ -190,7 +190,7 @@ extension ONVIFDevice {
             if state.login != nil { return state.login?.clockWasRead(candidates.readings) ?? false }
             state.login = LoginDialogue(
                 hasUser: access.user != nil, allowsPlainText: access.allowsPlainPassword,
-                readings: candidates.distinct(first: access.clock))
+                readings: candidates.distinct(first: access.clock), mostLogins: access.mostLogins)
             return false
         }
     }

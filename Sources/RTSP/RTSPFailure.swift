@@ -33,6 +33,8 @@ public enum RTSPFailure: Error, Equatable, Sendable {
     case timeout(method: String)
     /// The connection ended; `method` is the request that waited for an answer.
     case closed(method: String?)
+    /// The same behind a login, of which no other request showed that the camera takes it.
+    case closedAtLogin(method: String, scheme: String)
     /// More than a bound of ours.
     case tooLong(what: String, limit: Int)
 }
@@ -65,6 +67,8 @@ extension RTSPFailure: CustomStringConvertible {
         case .notRTSP: "what answers there is not RTSP"
         case .timeout(let method): "the camera did not answer \(method) in time"
         case .closed(let method?): "the camera closed the connection instead of an answer to \(method)"
+        case .closedAtLogin(let method, let scheme):
+            "the camera closed the connection at the login (\(scheme)) instead of an answer to \(method)"
         case .closed(nil): "the camera closed the connection"
         case .tooLong(let what, let limit): "the camera's answer: more than \(limit) \(what)"
         }

@@ -89,7 +89,9 @@ extension RTSPSession {
     /// Whether a login that was refused may be tried again: the camera says that no more than the nonce was wrong, or it
     /// took this login before and has a new nonce now.
     private func isWorthAnotherLogin(_ request: Outstanding, _ challenge: Challenge?, tried: Challenge) -> Bool {
-        guard let challenge, challenge.scheme != .basic, challenge.nonce != tried.nonce, request.attempts < 3 else {
+        guard let challenge, challenge.scheme != .basic, challenge.nonce != tried.nonce,
+            request.attempts < configuration.mostLogins
+        else {
             return false
         }
         return challenge.isStale || (authenticator.accepted != nil && request.attempts == 0)

@@ -30,6 +30,8 @@ extension RTSPSession {
         public var isEncrypted: Bool
         /// False on the connection that a redirect led to: one is followed, a second one is refused.
         public var followsRedirect = true
+        /// So many logins are shown for one request, where the camera says that no more than the nonce was wrong.
+        public var mostLogins = 3
         /// Keep the session alive with OPTIONS even if the camera lists GET_PARAMETER: for one that closed the connection at
         /// it before (`Facts.getParameterRefused`).
         public var keepsAliveWithOptions = false

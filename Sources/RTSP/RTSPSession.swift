@@ -145,7 +145,13 @@ public struct RTSPSession: Sendable {
         }
         let isForeign = !reader.hasMessage && reader.isInsideItem
         let method = step == .playing ? nil : outstanding.first?.request.method
+        // Some cameras close where others answer 401. A login that was shown, and taken for nothing yet, was refused.
+        let tried = outstanding.first?.challenge?.scheme
+        let isLoginOpen = step != .playing && authenticator.accepted == nil
         step = .over
+        if !isForeign, isLoginOpen, let method, let tried {
+            return [.failed(.closedAtLogin(method: method, scheme: tried.name))]
+        }
         return [.failed(isForeign ? .notRTSP : .closed(method: method))]
     }
 

@@ -34,6 +34,8 @@ final class CameraFinder {
     /// The stream's address is to be asked for before the next attempt.
     private var isStale = true
     private(set) var moves: CameraMoves
+    /// A login that is refused is not followed by another one in the same attempt.
+    var showsOneLogin = false
     /// Of the certificate that the ONVIF service showed last, also when nothing else could be asked of it.
     private(set) var shownPin: String?
     /// Where the newest answer came from.
@@ -142,12 +144,14 @@ final class CameraFinder {
 
     func access(_ url: String, password: String?, memory: CameraMemory) -> ONVIFDevice.Access {
         let pin = network.pin ?? memory.servicePin
-        return ONVIFDevice.Access(
+        var access = ONVIFDevice.Access(
             url: url, user: network.user, password: password,
             // Readable only for the device that the settings name.
             allowsPlainPassword: network.allowsBasic && configured.contains(url),
             trust: pin.map { .pinned($0) } ?? .firstUse,
             clock: memory.clock.flatMap { ClockCandidate(rawValue: $0) })
+        if showsOneLogin { access.mostLogins = 1 }
+        return access
     }
 
     private func ask(

@@ -23,8 +23,12 @@ public struct FreezeWatch: Equatable, Sendable {
     /// Of the newest whole picture that was left out, because it is of no use before the next key frame.
     private var skippedAt: UInt64?
     private var keyFrameAt: UInt64?
-    /// The longest distance of two key frames; 0 before the second one.
-    private var knownGroup: UInt64 = 0
+    /// The longest distance of two key frames, nanoseconds; 0 before the second one.
+    public private(set) var knownGroup: UInt64 = 0
+    /// The same of an earlier session.
+    private let earlierGroup: UInt64
+    /// The first key frame came as quickly as if PLAY had asked for it: so may the next one, of a new session.
+    private var beginsWithKeyFrame = false
     /// Nanoseconds between pictures, from their arrivals, the newest last.
     private var gaps: [UInt64] = []
     /// The longest of this minute and of the minute before.
@@ -46,14 +50,19 @@ public struct FreezeWatch: Equatable, Sendable {
     public static let usualGroup: UInt64 = 10_000_000_000
     /// The same while whole pictures come, of which the next one may be it: a minute ("smart" codecs), and some.
     public static let longestGroup: UInt64 = 66_000_000_000
+    /// From PLAY to a key frame that PLAY brought.
+    static let promptKeyFrame: UInt64 = 2_000_000_000
     private static let window = 16
     private static let memory: UInt64 = 60_000_000_000
     /// A rate below one picture a minute is none.
     private static let longestInterval: UInt64 = 60_000_000_000
 
-    /// - Parameter rate: pictures per second that the camera promised; nil when it did not.
-    public init(rate: Double?, at now: UInt64) {
+    /// - Parameters:
+    ///   - rate: pictures per second that the camera promised; nil when it did not.
+    ///   - earlierGroup: `knownGroup` of an earlier session with this camera, nanoseconds; 0 when there is none.
+    public init(rate: Double?, earlierGroup: UInt64 = 0, at now: UInt64) {
         began = now
+        self.earlierGroup = earlierGroup
         minuteBegan = now
         if let rate, rate > 1.0 / 60, rate < 1000 { promised = UInt64(1e9 / rate) } else { promised = 0 }
     }
@@ -71,10 +80,12 @@ public struct FreezeWatch: Equatable, Sendable {
     /// A whole picture that goes out.
     public mutating func pictureArrived(at now: UInt64, isKeyFrame: Bool = false) {
         if isKeyFrame {
+            if keyFrameAt == nil { beginsWithKeyFrame = now <= began &+ Self.promptKeyFrame }
             if let keyFrameAt, now > keyFrameAt { knownGroup = max(knownGroup, now - keyFrameAt) }
             keyFrameAt = max(keyFrameAt ?? 0, now)
         }
-        if let pictureAt, now > pictureAt {
+        // What a wait for a key frame took says nothing of how pictures come.
+        if let pictureAt, now > pictureAt, skippedAt.map({ $0 <= pictureAt }) ?? true {
             let gap = now - pictureAt
             gaps.append(min(gap, Self.longestInterval))
             if gaps.count > Self.window { gaps.removeFirst() }
@@ -111,8 +122,13 @@ public struct FreezeWatch: Equatable, Sendable {
     private var groups: (waiting: UInt64, other: UInt64) {
         // Slow cameras have slow groups as well.
         let least = max(Self.usualGroup, limit)
-        guard knownGroup > 0 else { return (max(Self.longestGroup, least), least) }
-        let known = min(knownGroup, Self.longestGroup / 2) &* 2
+        // At the start what an earlier session showed proves nothing: the camera may have been set anew since.
+        let group = knownGroup > 0 ? knownGroup : pictureAt == nil ? 0 : earlierGroup
+        guard group > 0 else {
+            // Where a new session begins with a key frame at once, waiting for one costs more than connecting again.
+            return (beginsWithKeyFrame ? least : max(Self.longestGroup, least), least)
+        }
+        let known = min(group, Self.longestGroup / 2) &* 2
         return (max(known, least), least)
     }
 

@@ -50,7 +50,7 @@ extension PullFault {
         let what = "\(failure)"
         switch failure {
         case .loginNeeded: self.init(.loginNeeded, what, ending: .person)
-        case .loginRefused: self.init(.loginRefused, what, ending: .loginRefused)
+        case .loginRefused, .closedAtLogin: self.init(.loginRefused, what, ending: .loginRefused)
         case .loginUnsupported, .basicNotAllowed: self.init(.loginUnsupported, what, ending: .person)
         case .forbidden: self.init(.accessForbidden, what, ending: .unready)
         case .noSuchStream: self.init(.noSuchStream, what, mayHaveMoved: true)

@@ -29,6 +29,8 @@ final class PullRun {
     /// UDP brought packets once: then it is not given up.
     private var hasTransportWorked = false
     private var keepsAliveWithOptions = false
+    /// The longest distance of key frames of the last session that had two of them, nanoseconds.
+    private var knownGroup: UInt64 = 0
     private var closed = PullCounters()
     private var told: PullFault?
     private var password: String?
@@ -198,6 +200,7 @@ final class PullRun {
         switch url {
         case .stream(let stream): text = moves.key(memory) == nil ? stream : memory.movedURL ?? stream
         case .device:
+            finder?.showsOneLogin = supervision.showsOneLogin
             guard let found = try finder?.stream(password: password, memory: &memory) else {
                 throw PullFault(.noSuchStream, "the camera tells no address of its stream", mayHaveMoved: true)
             }
@@ -224,9 +227,7 @@ final class PullRun {
             useTCP(because: PullFault(.transportRefused, "datagrams beside rtsps:// would carry pictures unencrypted"))
         }
         var options = StreamPull.Options(url: url)
-        options.credentials = network.user.flatMap { user in
-            password.map { RTSPCredentials(user: user, password: $0) }
-        }
+        if let user = network.user { options.credentials = password.map { RTSPCredentials(user: user, password: $0) } }
         options.transport = transport
         options.timestamps = StreamClock.Policy(network.timestamps)
         options.audio = network.audio
@@ -234,6 +235,8 @@ final class PullRun {
         options.pin = network.pin ?? memory.pin
         options.followsRedirect = followsRedirect
         options.keepsAliveWithOptions = keepsAliveWithOptions
+        options.knownGroup = knownGroup
+        options.showsOneLogin = supervision.showsOneLogin
         output.began(at: Monotonic.now)
         var pull: StreamPull?
         var events: Task<Void, Never>?
@@ -247,6 +250,7 @@ final class PullRun {
             closed.add(running.counters)
             count(nil)
             keepsAliveWithOptions = keepsAliveWithOptions || running.facts.getParameterRefused
+            if running.knownGroup > 0 { knownGroup = running.knownGroup }
             // The closure above holds it.
             pull = nil
         }

@@ -41,16 +41,22 @@ public struct PullSupervision: Sendable {
         case refused(until: UInt64)
     }
 
-    /// A camera that was away and answers again starts up, which explains refusals. It does so once: what protects accounts
-    /// must not be worn down by a camera that comes and goes.
-    private enum Boot {
-        /// It was not away yet.
-        case expected
-        /// It has not answered since it was.
-        case away
-        /// It answered, and got so many pauses and perhaps one login more for it. The next one has to be earned: by pictures
-        /// for long enough.
-        case begun(at: UInt64, pauses: Int, hasTriedLogin: Bool)
+    /// A camera that was away and answers again starts up, which explains refusals for a while. It does so after each
+    /// absence that is long enough for a power cut; but what protects accounts must not be worn down by a camera that comes
+    /// and goes: the one login more has to be earned, by pictures for long enough.
+    private struct Boot {
+        /// Since when it has not answered; nil while it does.
+        var awaySince: UInt64?
+        /// It answered after it was away: what it refuses next begins its time.
+        var isExpected = false
+        /// Its first refusal since.
+        var began: UInt64?
+        /// No absence, however short, was taken for a start since it had pictures for long enough.
+        var isEarned = true
+        var hasTriedLogin = false
+
+        /// Whether a start still explains what is refused.
+        func explains(at now: UInt64) -> Bool { began.map { now < $0 &+ PullSupervision.bootTime } ?? false }
     }
 
     public enum Action: Equatable, Sendable {
@@ -75,7 +81,12 @@ public struct PullSupervision: Sendable {
     private var refusals = 0
     private var liveSince: UInt64?
     private var pictureAt: UInt64 = 0
-    private var boot = Boot.expected
+    /// Sessions with few pictures, one behind the other.
+    private var shortSessions = 0
+    private var boot = Boot()
+    /// The next attempt, or the one that runs, is the one login more of a camera that starts up: it shows no second login,
+    /// whatever the camera says of the first one.
+    public private(set) var showsOneLogin = false
     private var nudgedAt: UInt64?
     private var steppedAt: UInt64 = 0
     /// 0 ≤ value < 1.
@@ -88,12 +99,19 @@ public struct PullSupervision: Sendable {
     static let firstPauseAfterPictures = 0.28e9
     /// After a session that had pictures, however few.
     static let longestPauseAfterPictures = 5e9
+    /// After so many of them in a row it is no accident, and each may leave a viewer in the camera for a minute.
+    static let mostShortSessions = 10
+    static let longestPauseOfShortSessions = 30e9
     static let jitter = 0.25
     /// Nanoseconds from the first picture to the last one after which earlier failures are forgotten.
     static let longEnough: UInt64 = 10_000_000_000
-    /// Nanoseconds between attempts at a camera that starts up; with the last one the time is over.
-    static let bootPauses: [UInt64] = [5, 10, 15, 30, 30].map { $0 * 1_000_000_000 }
+    /// Nanoseconds from its first refusal to the attempts at a camera that starts up; with the last one the time is over.
+    static let bootAttempts: [UInt64] = [5, 15, 30, 60, 90].map { $0 * 1_000_000_000 }
     static let bootTime: UInt64 = 90_000_000_000
+    /// Between two of them.
+    static let shortestBootPause: UInt64 = 1_000_000_000
+    /// Nanoseconds without an answer in which a camera may have lost its power.
+    static let powerCut: UInt64 = 30_000_000_000
     /// Before the one login more that a camera gets which starts up.
     static let bootLoginPause: UInt64 = 60_000_000_000
     static let refusalPause: UInt64 = 900_000_000_000
@@ -144,6 +162,8 @@ public struct PullSupervision: Sendable {
             liveSince = now
             pictureAt = now
             refusals = 0
+            showsOneLogin = false
+            noteAnswer(at: now)
         case .stalled:
             state = .live
             liveSince = now
@@ -152,7 +172,8 @@ public struct PullSupervision: Sendable {
             pictureAt = now
             if isGood {
                 failures = 0
-                boot = .expected
+                shortSessions = 0
+                boot = Boot()
             }
         case .waiting, .refused: break
         }
@@ -174,6 +195,11 @@ public struct PullSupervision: Sendable {
         let pictures = liveSince == nil ? Pictures.none : isGood ? .enough : .few
         liveSince = nil
         steppedAt = now
+        switch ending {
+        // The login was not answered.
+        case .broken, .away, .stalled, .busy: break
+        case .unready, .loginRefused, .person: showsOneLogin = false
+        }
         noteBoot(ending, at: now)
         switch ending {
         case .broken, .stalled, .away:
@@ -189,6 +215,7 @@ public struct PullSupervision: Sendable {
                 state = .waiting(until: now &+ 2_000_000_000)
             } else if triesLoginAgain(at: now) {
                 // Its users may not be there yet.
+                showsOneLogin = true
                 state = .waiting(until: now &+ Self.bootLoginPause)
             } else {
                 state = .refused(until: now &+ Self.refusalPause)
@@ -205,27 +232,41 @@ public struct PullSupervision: Sendable {
     }
 
     private mutating func noteBoot(_ ending: Ending, at now: UInt64) {
-        if case .expected = boot, ending == .away {
-            boot = .away
-        } else if case .away = boot, ending != .away {
-            boot = .begun(at: now, pauses: 0, hasTriedLogin: false)
-            // It is there again: what it still lacks is asked for soon.
-            failures = min(failures, 2)
+        guard ending != .away else {
+            boot.awaySince = boot.awaySince ?? now
+            return
         }
+        let wasExpected = boot.isExpected
+        noteAnswer(at: now)
+        // It is there again: what it still lacks is asked for soon.
+        if boot.isExpected, !wasExpected { failures = min(failures, 2) }
+        // What only takes time, or breaks off, says nothing yet of what the camera refuses.
+        guard boot.isExpected, ending == .unready || ending == .loginRefused else { return }
+        boot.isExpected = false
+        boot.began = now
     }
 
-    /// Nanoseconds until a camera that starts up is asked again; nil when that does not explain it.
-    private mutating func bootPause(at now: UInt64) -> UInt64? {
-        guard case .begun(let begin, let pauses, let hasTriedLogin) = boot, pauses < Self.bootPauses.count,
-            now < begin &+ Self.bootTime
+    /// It is there; perhaps again.
+    private mutating func noteAnswer(at now: UInt64) {
+        guard let since = boot.awaySince else { return }
+        boot.awaySince = nil
+        guard boot.isEarned || now >= since &+ Self.powerCut else { return }
+        boot.isEarned = false
+        boot.isExpected = true
+    }
+
+    /// Nanoseconds until a camera that starts up is asked again; nil when that does not explain it. By time alone: attempts
+    /// that somebody else asked for use none up.
+    private func bootPause(at now: UInt64) -> UInt64? {
+        guard let began = boot.began, boot.explains(at: now),
+            let next = Self.bootAttempts.first(where: { began &+ $0 > now })
         else { return nil }
-        boot = .begun(at: begin, pauses: pauses + 1, hasTriedLogin: hasTriedLogin)
-        return Self.bootPauses[pauses]
+        return max(began &+ next &- now, Self.shortestBootPause)
     }
 
     private mutating func triesLoginAgain(at now: UInt64) -> Bool {
-        guard case .begun(let begin, let pauses, false) = boot, now < begin &+ Self.bootTime else { return false }
-        boot = .begun(at: begin, pauses: pauses, hasTriedLogin: true)
+        guard boot.explains(at: now), !boot.hasTriedLogin else { return false }
+        boot.hasTriedLogin = true
         return true
     }
 
@@ -242,6 +283,7 @@ public struct PullSupervision: Sendable {
         case (.waiting, .person), (.refused, .person):
             failures = 0
             refusals = 0
+            showsOneLogin = false
         default: return false
         }
         nudgedAt = now
@@ -265,9 +307,11 @@ public struct PullSupervision: Sendable {
         switch pictures {
         case .none: break
         case .few:
-            longest = Self.longestPauseAfterPictures
+            shortSessions = min(shortSessions + 1, Self.mostShortSessions + 16)
+            let more = max(shortSessions - Self.mostShortSessions, 0)
+            longest = more > 0 ? Self.longestPauseOfShortSessions : Self.longestPauseAfterPictures
             // The next outage begins with short pauses as well.
-            failures = min(failures, 3)
+            failures = min(failures, 3 + more)
         case .enough:
             first = Self.firstPauseAfterPictures
             failures = 0

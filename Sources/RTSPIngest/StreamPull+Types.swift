@@ -15,6 +15,10 @@ extension StreamPull {
         var pin: String?
         var followsRedirect = true
         var keepsAliveWithOptions = false
+        /// The longest distance of key frames that an earlier session saw, nanoseconds; 0: none.
+        var knownGroup: UInt64 = 0
+        /// A login that is refused is not followed by another one, whatever the camera says of it.
+        var showsOneLogin = false
         var connectTimeout = Duration.seconds(5)
     }
 
@@ -60,6 +64,7 @@ extension StreamPull {
             }, makeClientNonce: { randomText(32) },
             select: { MediaSelection($0, audio: audio).indices })
         configuration.followsRedirect = options.followsRedirect
+        if options.showsOneLogin { configuration.mostLogins = 1 }
         configuration.keepsAliveWithOptions = options.keepsAliveWithOptions
         return RTSPSession(configuration)
     }

@@ -62,6 +62,8 @@ final class StreamPull {
         return counters
     }
 
+    /// The longest distance of key frames that was seen, nanoseconds; 0: none.
+    var knownGroup: UInt64 { watch?.knownGroup ?? 0 }
     var descriptor: Int32? { connection?.descriptor }
     /// Bytes that the system lets wait for this process, where packets come as datagrams.
     var receiveBuffer: Int? { tracks.compactMap { $0.datagrams?.receiveBuffer }.min() }
@@ -176,7 +178,7 @@ final class StreamPull {
         }
         playedAt = now
         hasLinger = true
-        watch = FreezeWatch(rate: video.choice.frameRate, at: now)
+        watch = FreezeWatch(rate: video.choice.frameRate, earlierGroup: options.knownGroup, at: now)
         for track in tracks { track.datagrams?.punch() }
         mark = 0
         gather()

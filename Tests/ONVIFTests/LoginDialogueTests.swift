@@ -10,6 +10,14 @@ struct LoginDialogueTests {
         LoginDialogue(hasUser: true, allowsPlainText: plainText, readings: [Self.utc, Self.date])
     }
 
+    @Test(arguments: [false, true]) func `where one login may be shown, none follows it`(offersDigest: Bool) {
+        var login = LoginDialogue(
+            hasUser: true, allowsPlainText: true, readings: [Self.utc, Self.date], mostLogins: 1)
+        let first = login.current
+        #expect(login.wasRefused(first, offersDigest: offersDigest) == .refused([.usernameToken]))
+        #expect(login.refusedSchemes == [.usernameToken])
+    }
+
     @Test func `one clock after the other, while nothing else is offered`() {
         var login = dialogue()
         #expect(login.current == .token(Self.utc))

@@ -66,10 +66,10 @@ struct FieldCameraTests {
         let first = try await TestCamera.quirky()
         let port = first.port
         let url = first.url("boot=\(boot)")
-        first.end()
+        first.end(keepsTurn: true)
         let running = RunningSource(try .test(url, user: "admin", in: directory))
         try await running.waitForStatistics("the camera to be away") { $0.code == .cameraUnreachable }
-        let camera = try await TestCamera.quirky(["--port", "\(port)"])
+        let camera = try await TestCamera.quirky(["--port", "\(port)"], after: first)
         defer { camera.end() }
         try await running.waitForStatistics("its refusal") { $0.code == code && $0.network?.state == .waiting }
         try await running.wait("pictures", seconds: 90) { $0.keyFrames >= 1 }

@@ -169,4 +169,57 @@ private let second: UInt64 = 1_000_000_000
         for picture in 0..<25 as Range<UInt64> { fresh.pictureSkipped(at: picture * second / 25) }
         #expect(fresh.finding(at: 6 * second) == .frozen)
     }
+
+    // MARK: - Groups of which nothing is known
+
+    @Test(arguments: [0, 1900] as [UInt64])
+    func `a loss behind the only key frame, which came with PLAY, is found after ten seconds`(milliseconds: UInt64) {
+        var watch = FreezeWatch(rate: 25, at: 0)
+        watch.pictureArrived(at: milliseconds * 1_000_000, isKeyFrame: true)
+        let begin = run(&watch, from: 2 * second, rate: 25, seconds: 3)
+        let (finding, at) = wait(&watch, from: begin + 1, keyFrameAfter: 3600)
+        #expect(finding == .noKeyFrame(seconds: 10))
+        #expect(at <= 10 * second + second / 25)
+    }
+
+    @Test func `a loss behind the only key frame is waited out where PLAY did not bring it`() {
+        var watch = FreezeWatch(rate: 25, at: 0)
+        _ = wait(&watch, from: 0, keyFrameAfter: 3)
+        let begin = run(&watch, from: 3 * second, rate: 25, seconds: 3)
+        #expect(wait(&watch, from: begin, keyFrameAfter: 60).finding == nil)
+    }
+
+    @Test func `what an earlier session showed counts after a loss, and not at the start`() {
+        // Short groups: a reconnection soon, though this session's first key frame was long in coming.
+        var watch = FreezeWatch(rate: 25, earlierGroup: 2 * second, at: 0)
+        #expect(wait(&watch, from: 0, keyFrameAfter: 60).finding == nil)
+        var begin = run(&watch, from: 60 * second, rate: 25, seconds: 3)
+        #expect(wait(&watch, from: begin + 1, keyFrameAfter: 3600).finding == .noKeyFrame(seconds: 10))
+        // Long ones: the next is waited for, even where the first came with PLAY.
+        watch = FreezeWatch(rate: 25, earlierGroup: 30 * second, at: 0)
+        watch.pictureArrived(at: second, isKeyFrame: true)
+        begin = run(&watch, from: 2 * second, rate: 25, seconds: 3)
+        #expect(wait(&watch, from: begin, keyFrameAfter: 30).finding == nil)
+        #expect(watch.knownGroup == 34 * second)
+    }
+
+    @Test(arguments: [0, 100, 1500], [10, 30, 60] as [UInt64])
+    func `a wait for a key frame is no gap between pictures`(pictures: Int, seconds: UInt64) {
+        var watch = FreezeWatch(rate: 25, earlierGroup: seconds * second, at: 0)
+        _ = wait(&watch, from: 0, keyFrameAfter: 11)
+        var last = 11 * second
+        for picture in 0...pictures {
+            last = 11 * second + UInt64(picture) * second / 25
+            watch.pictureArrived(at: last)
+        }
+        let begin = last + second / 25
+        #expect(wait(&watch, from: begin, keyFrameAfter: seconds).finding == nil)
+        last = begin + seconds * second
+        for picture in 0..<5 as Range<UInt64> {
+            last = begin + seconds * second + picture * second / 25
+            watch.pictureArrived(at: last)
+        }
+        #expect(watch.finding(at: last + 3 * second - 1) == nil)
+        #expect(watch.finding(at: last + 3 * second) == .frozen)
+    }
 }

@@ -167,13 +167,14 @@ struct NetworkSourceFailureTests {
         try await running.waitForStatistics("the end of the first attempt") { $0.interruptions == 1 }
         let found = clock.now - before
         if stalls > 0 {
-            // By the pictures' own packets, within 6 s; sound that goes on is no picture.
+            // By the pictures' own packets; sound that goes on is no picture.
             #expect(running.log.value.contains { $0.contains("\(ErrorCode.streamFrozen)") })
-            #expect(found < .seconds(24))
         }
         let seen = try await running.wait("pictures again", seconds: 120) { $0.keyFrames >= 6 }
         #expect(seen.stepsBack == 0)
         #expect(seen.formats.count == 1)
+        // From the last picture to the next: 8 s, and half as much again for a slow machine.
+        if stalls > 0 { #expect(seen.longestWait < .seconds(12)) }
         let capture = running.source.capture
         #expect(capture.network?.connections == 2)
         #expect(capture.network?.stalls == stalls)

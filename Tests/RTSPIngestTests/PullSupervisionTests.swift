@@ -335,11 +335,14 @@ private let second: UInt64 = 1_000_000_000
         var supervision = PullSupervision(random: { 0 })
         var now: UInt64 = 0
         var logins: [UInt64] = []
+        // Where clock or nonce are in doubt, an attempt shows three.
+        var shown: [UInt64] = []
         while now < 24 * 3600 * second {
             _ = supervision.next(at: now)
             now += second / 10
             if Bool.random(using: &random) {
                 logins.append(now)
+                shown += Array(repeating: now, count: supervision.showsOneLogin ? 1 : 3)
                 supervision.ended(.loginRefused, at: now)
             } else {
                 supervision.ended([.away, .broken, .stalled].randomElement(using: &random) ?? .away, at: now)
@@ -354,6 +357,11 @@ private let second: UInt64 = 1_000_000_000
             #expect(hour <= (index == 0 ? 6 : 5), "\(hour) in the hour from \(login / second) s")
         }
         #expect(logins.count <= 3 + 24 * 4)
+        for (index, login) in shown.enumerated() where index % 3 == 0 {
+            let hour = shown[index...].prefix { $0 < login + 3600 * second }.count
+            #expect(hour <= (index == 0 ? 16 : 15), "\(hour) logins in the hour from \(login / second) s")
+        }
+        #expect(shown.count <= 3 * (2 + 24 * 4) + 1)
     }
 
     @Test func `only pictures for long enough earn another start`() {
@@ -372,14 +380,154 @@ private let second: UInt64 = 1_000_000_000
         }
         outage(1)
         #expect(supervision.pause(at: now) == 5 * second)
+        let begin = now
         _ = waited(&supervision, &now)
         outage(9)
-        #expect(supervision.pause(at: now) == 10 * second, "the same start goes on")
+        #expect(now < begin + 30 * second)
+        #expect(supervision.pause(at: now) == begin + 30 * second - now, "the same start goes on")
         now += 3600 * second
         outage(9)
         #expect(supervision.pause(at: now) == 900 * second)
         now += 3600 * second
         outage(10)
         #expect(supervision.pause(at: now) == 5 * second)
+    }
+
+    /// Forged ones, or those of a camera that says Hello several times while it starts.
+    @Test(arguments: [
+        [3, 8, 13, 18, 23], [2, 20, 40], [1, 6, 11, 16, 21, 26, 31, 36, 41, 46, 51, 56, 61, 66, 71, 76],
+    ])
+    func `announcements use up nothing of the time to start up`(hellos: [UInt64]) {
+        for ready in [40, 80] as [UInt64] {
+            var supervision = PullSupervision(random: { 0.5 })
+            var now: UInt64 = 0
+            _ = supervision.next(at: now)
+            supervision.ended(.away, at: now)
+            _ = waited(&supervision, &now)
+            let begin = now
+            var left = hellos[...]
+            while now < begin + ready * second {
+                supervision.ended(.unready, at: now)
+                if case .refused = supervision.state { Issue.record("given up after \((now - begin) / second) s") }
+                while case .wait(let pause) = supervision.next(at: now) {
+                    let hello = left.first.map { begin + $0 * second } ?? .max
+                    guard hello < now + pause else {
+                        now += pause
+                        continue
+                    }
+                    now = max(now, hello)
+                    left.removeFirst()
+                    supervision.nudged(by: .announcement, at: now)
+                }
+            }
+            #expect(now <= begin + 90 * second, "back after \((now - begin) / second) s")
+            #expect(supervision.attempts <= 2 + 5 + UInt64(hellos.count))
+        }
+    }
+
+    @Test func `the time to start up begins with the first refusal`() {
+        var supervision = PullSupervision(random: { 0.5 })
+        var now: UInt64 = 0
+        _ = supervision.next(at: now)
+        supervision.ended(.away, at: now)
+        _ = waited(&supervision, &now)
+        // Its port is open for two minutes, and nobody answers there.
+        let begin = now
+        while now < begin + 120 * second {
+            now += 5 * second
+            supervision.ended(.broken, at: now)
+            _ = waited(&supervision, &now)
+        }
+        supervision.ended(.unready, at: now)
+        #expect(supervision.pause(at: now) == 5 * second)
+    }
+
+    @Test func `each power cut is followed by a time to start up, and no more logins`() {
+        var supervision = PullSupervision(random: { 0.5 })
+        var now: UInt64 = 0
+        func cut(_ seconds: UInt64) {
+            let begin = now
+            while now < begin + seconds * second {
+                supervision.ended(.away, at: now)
+                _ = waited(&supervision, &now)
+            }
+        }
+        _ = supervision.next(at: now)
+        cut(60)
+        supervision.ended(.unready, at: now)
+        #expect(supervision.pause(at: now) == 5 * second)
+        _ = waited(&supervision, &now)
+        // Another one while it starts up.
+        now += 80 * second
+        cut(60)
+        supervision.ended(.unready, at: now)
+        #expect(supervision.pause(at: now) == 5 * second)
+        // One that has refused for days; away for a moment is nothing.
+        now += 100_000 * second
+        _ = supervision.next(at: now)
+        cut(1)
+        supervision.ended(.unready, at: now)
+        #expect(waited(&supervision, &now) == 900)
+        cut(60)
+        supervision.ended(.unready, at: now)
+        #expect(supervision.pause(at: now) == 5 * second)
+        _ = waited(&supervision, &now)
+        for pause in [2, 60, 900, 900] as [Double] {
+            supervision.ended(.loginRefused, at: now)
+            #expect(waited(&supervision, &now) == pause)
+        }
+        cut(60)
+        supervision.ended(.loginRefused, at: now)
+        #expect(waited(&supervision, &now) == 900)
+    }
+
+    @Test func `the one login more stays one while the camera is away`() {
+        var supervision = PullSupervision(random: { 0.5 })
+        var now: UInt64 = 0
+        _ = supervision.next(at: now)
+        supervision.ended(.away, at: now)
+        _ = waited(&supervision, &now)
+        for expected in [false, false] {
+            #expect(supervision.showsOneLogin == expected)
+            supervision.ended(.loginRefused, at: now)
+            _ = waited(&supervision, &now)
+        }
+        #expect(supervision.showsOneLogin)
+        supervision.ended(.away, at: now)
+        _ = waited(&supervision, &now)
+        #expect(supervision.showsOneLogin)
+        supervision.ended(.loginRefused, at: now)
+        #expect(!supervision.showsOneLogin)
+        #expect(waited(&supervision, &now) == 900)
+    }
+
+    @Test(arguments: [0, 0.5, 0.999_999]) func `a camera that ends every session at once is asked less often in time`(
+        random: Double
+    ) {
+        var supervision = PullSupervision(random: { random })
+        var now: UInt64 = 0
+        var sessions = 0
+        var pauses: [Double] = []
+        _ = supervision.next(at: now)
+        while now < 3600 * second {
+            sessions += 1
+            supervision.pictureArrived(at: now)
+            supervision.ended(.away, at: now)
+            pauses.append(waited(&supervision, &now))
+        }
+        #expect(pauses.prefix(10).allSatisfy { $0 <= 5 })
+        #expect(pauses.allSatisfy { $0 <= 30 })
+        #expect(pauses.last ?? 0 >= 14)
+        #expect(sessions <= 270)
+        // Pictures for long enough, and it begins anew.
+        supervision.pictureArrived(at: now)
+        supervision.pictureArrived(at: now + 10 * second)
+        supervision.ended(.away, at: now + 10 * second)
+        #expect(supervision.pause(at: now + 10 * second) ?? .max <= second / 2)
+        now += 20 * second
+        _ = supervision.next(at: now)
+        supervision.pictureArrived(at: now)
+        supervision.ended(.away, at: now)
+        #expect(waited(&supervision, &now) <= 5)
     }
 }

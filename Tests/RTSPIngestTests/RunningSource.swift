@@ -20,6 +20,9 @@ final class RunningSource: Sendable {
         /// Greatest distance of two pictures in the stream, and steps back in decoding order.
         var longestGap = MediaTime.zero
         var stepsBack = 0
+        /// The longest time without a picture, as they came.
+        var longestWait = Duration.zero
+        var pictureAt: ContinuousClock.Instant?
         var end: Result<Void, MediaSourceError>?
 
         var description: String {
@@ -144,6 +147,9 @@ extension RunningSource.Seen {
         case .audioFormat(let format): audioFormats.append(format)
         case .accessUnit(let unit) where unit.track.isVideo:
             if formats.isEmpty { isOrderly = false }
+            let now = ContinuousClock.now
+            if let pictureAt { longestWait = max(longestWait, now - pictureAt) }
+            pictureAt = now
             if let last = pictures.last {
                 longestGap = max(longestGap, unit.decodeTime - last.decodeTime)
                 if unit.decodeTime <= last.decodeTime { stepsBack += 1 }

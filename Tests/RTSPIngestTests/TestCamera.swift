@@ -76,10 +76,12 @@ final class TestCamera: @unchecked Sendable {
     }
 
     /// One that misbehaves as the query of the URL says.
-    static func quirky(_ arguments: [String] = []) async throws -> TestCamera {
+    ///
+    /// - Parameter earlier: a camera that has ended, and kept its turn for this one.
+    static func quirky(_ arguments: [String] = [], after earlier: TestCamera? = nil) async throws -> TestCamera {
         let media = try #require(media)
         let files = ["h264.h264", "h265.h265", "second.h264"].map { media.path($0) }
-        return try await TestCamera("rtsp/quirk-camera.py", arguments + files)
+        return try await TestCamera("rtsp/quirk-camera.py", arguments + files, after: earlier)
     }
 
     /// The same camera with the large pictures, and sound with `audio=aac`.
@@ -102,11 +104,11 @@ final class TestCamera: @unchecked Sendable {
 
     var serviceURL: String { "http://127.0.0.1:\(port)/onvif/device_service" }
 
-    init(_ script: String, _ arguments: [String]) async throws {
+    init(_ script: String, _ arguments: [String], after earlier: TestCamera? = nil) async throws {
         // Those of ONVIF work little, and a test that has a camera may want one of them beside it.
         let isStream = script.hasPrefix("rtsp/")
         if isStream {
-            await Turns.shared.take()
+            if earlier?.hasTurn.exchange(false, ordering: .relaxed) != true { await Turns.shared.take() }
             hasTurn.store(true, ordering: .relaxed)
         }
         let output = Pipe()
@@ -168,13 +170,15 @@ final class TestCamera: @unchecked Sendable {
     }
 
     /// As a power cut would.
-    func end() {
+    ///
+    /// - Parameter keepsTurn: for a camera that follows it.
+    func end(keepsTurn: Bool = false) {
         if process.isRunning {
             kill(process.processIdentifier, SIGKILL)
             // Until then its port is taken.
             process.waitUntilExit()
         }
-        if hasTurn.exchange(false, ordering: .relaxed) { Turns.shared.giveBack() }
+        if !keepsTurn, hasTurn.exchange(false, ordering: .relaxed) { Turns.shared.giveBack() }
     }
 
     deinit { end() }

@@ -65,6 +65,31 @@ struct LoginTests {
         #expect(dialogue.said.filter { $0.method == "DESCRIBE" }.count == 4)
     }
 
+    @Test func `where one login may be shown, a stale nonce is no reason for another`() throws {
+        var dialogue = try Self.asked([Self.md5]) { $0.mostLogins = 1 }
+        dialogue.answer("401 Unauthorized", ["WWW-Authenticate: Digest realm=\"r\", nonce=\"s\", stale=TRUE"])
+        #expect(dialogue.failure == .loginRefused(scheme: "Digest MD5", realm: "IP Camera(1)"))
+        #expect(dialogue.said.filter { $0.method == "DESCRIBE" }.count == 2)
+    }
+
+    @Test func `a connection that is closed at the first login was a refusal`() throws {
+        var dialogue = try Self.asked([Self.md5])
+        dialogue.note(dialogue.session.connectionClosed(at: 0))
+        #expect(dialogue.failure == .closedAtLogin(method: "DESCRIBE", scheme: "Digest MD5"))
+        // A login that was taken before is not to blame.
+        dialogue = try Self.asked([Self.md5])
+        dialogue.answer("200 OK", [], body: Descriptions.video)
+        #expect(dialogue.last.method == "SETUP")
+        dialogue.note(dialogue.session.connectionClosed(at: 0))
+        #expect(dialogue.failure == .closed(method: "SETUP"))
+        // None was shown.
+        dialogue = try Dialogue(user: "admin")
+        dialogue.connect()
+        dialogue.answer()
+        dialogue.note(dialogue.session.connectionClosed(at: 0))
+        #expect(dialogue.failure == .closed(method: "DESCRIBE"))
+    }
+
     @Test func `no credentials, unknown schemes, Basic`() throws {
         #expect(
             try Self.asked([Self.md5, Self.basic], user: nil).failure == .loginNeeded(offered: ["Digest MD5", "Basic"]))
