@@ -124,7 +124,7 @@ extension Catalog {
             code: .loginRefused, title: "The camera refuses user or password",
             cause: "The password is wrong, the account is locked, or the clock of the camera is off.",
             selfHealing:
-                "Shows the password twice, and once more to a camera that was just away; then every 15 minutes, because accounts lock, or at once with a new one.",
+                "Tries twice, and once more with a camera that was just away; then every 15 minutes, because accounts lock, or at once with a new one. A try shows the password up to three times where the clock or the nonce is in doubt, and that one more once.",
             next: "Run: watchboxctl camera password ID", severity: .error,
             messageID: "f7ff870061c59b0bc2d3c92b12758a75"),
         CatalogEntry(
@@ -148,14 +148,16 @@ extension Catalog {
         CatalogEntry(
             code: .unsupportedCodec, title: "The camera's video has a codec that cannot be published",
             cause: "It offers none of H.264, H.265 and MJPEG, or only as SRTP.",
-            selfHealing: "Tries again every 15 minutes; a camera that was away is given 90 s to start up.",
+            selfHealing:
+                "Tries again every 15 minutes, or each minute where SRTP is all that it lacks; a camera that was away is given 90 s to start up.",
             next: "Choose H.264 or H.265 in the camera's own settings", severity: .error,
             messageID: "cdc4d1d6ad7b4c8f9d579028ef3526db"),
         CatalogEntry(
             code: .noKeyFrame, title: "No picture that a viewer can begin with came from the camera",
             cause:
                 "The stream runs, but no key frame came in time: its key frame distance is too long, or it sends no video.",
-            selfHealing: "Waits for one for a minute as long as pictures come, then connects again.",
+            selfHealing:
+                "Waits for one as long as pictures come: at the start for a minute; later for twice the key frame distance that it saw, 10 s to a minute. Then connects again.",
             next: "Set the key frame distance (GOP) in the camera to 1 or 2 seconds", severity: .error,
             messageID: "b2ac0fbf4f524062998bc27cc80b6d82"),
         CatalogEntry(
