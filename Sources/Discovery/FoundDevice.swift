@@ -22,6 +22,8 @@ public struct FoundDevice: Equatable, Sendable {
     public var serial: String?
     /// URLs of its ONVIF device service, the likeliest one first.
     public var xaddrs: [String] = []
+    /// Hosts that WS-Discovery's messages of it came from.
+    public var senders: [String] = []
     /// For `camera add`: `onvif://host[:port][/path]` or `rtsp://host[:port]/`.
     public var source: String
     /// Interfaces on which it was heard; empty for a scan.

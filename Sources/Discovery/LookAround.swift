@@ -22,8 +22,8 @@ public enum LookAround {
     /// addresses, too. Takes about ten seconds.
     ///
     /// - Parameters:
-    ///   - near: last addresses of devices whose MAC address is known: it is asked who has the addresses around them. At most
-    ///     8.
+    ///   - near: last addresses of devices whose MAC address is known: it is asked who has the addresses around them, in three
+    ///     networks at a time.
     public static func sightings(near: [String], logger: Logger) async -> [Sighting] {
         Neighbours.ask(around: near, (try? NetworkInterfaces.list()) ?? [])
         let settled = ContinuousClock.now + (near.isEmpty ? .zero : Neighbours.settling)
@@ -53,14 +53,29 @@ public enum LookAround {
         }
     }
 
-    static func sightings(_ devices: [FoundDevice], _ neighbours: [String: String]) -> [Sighting] {
-        let found = devices.map { device in
-            Sighting(
-                address: device.address, url: device.xaddrs.first,
-                identity: DeviceIdentity(
-                    endpoint: device.endpoint, serial: device.serial, mac: neighbours[device.address]))
+    /// Each of them may be where the device is: whoever answers in its name as well does not hide it.
+    private static func places(of device: FoundDevice) -> [String] {
+        let all = [device.address] + device.senders + device.xaddrs.compactMap { DiscoveryAddress($0)?.host }
+        // One device has addresses of both kinds.
+        let isIPv4 = all.contains { !$0.contains(":") }
+        return all.reduce(into: []) { places, host in
+            if !places.contains(host), !(isIPv4 && host.contains(":")) { places.append(host) }
         }
-        let others = neighbours.filter { address, _ in !devices.contains { $0.address == address } }
+    }
+
+    static func sightings(_ devices: [FoundDevice], _ neighbours: [String: String]) -> [Sighting] {
+        // A repeater, or a router that answers for others, has one for all behind it.
+        let holders = Dictionary(grouping: neighbours.keys) { neighbours[$0] ?? "" }
+        let neighbours = neighbours.filter { holders[$0.value]?.count == 1 }
+        let found = devices.flatMap { device in
+            places(of: device).map { host in
+                Sighting(
+                    address: host, url: device.xaddrs.first { DiscoveryAddress($0)?.host == host },
+                    identity: DeviceIdentity(
+                        endpoint: device.endpoint, serial: device.serial, mac: neighbours[host]))
+            }
+        }
+        let others = neighbours.filter { address, _ in !found.contains { $0.address == address } }
         return
             (found
             + others.sorted { $0.key < $1.key }.map {

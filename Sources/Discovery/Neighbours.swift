@@ -9,8 +9,8 @@ enum Neighbours {
     /// From a question on, until the kernel has taken out what answered once and does not any more: it waits 5 s
     /// (`delay_first_probe_time`) and asks three times, each a second.
     static let settling = Duration.milliseconds(8500)
-    /// Addresses around which others are asked.
-    static let nearLimit = 8
+    /// Networks that are asked at a time: the kernel's table has room for 1024 (`gc_thresh3`), and others need it, too.
+    static let nearLimit = 3
 
     /// MAC address by IP address; empty where the system does not tell.
     static func table() -> [String: String] {
@@ -46,8 +46,12 @@ enum Neighbours {
     static func ask(around addresses: [String], _ interfaces: [NetworkInterfaces.Interface]) {
         guard let socket = try? DatagramSocket.unicast() else { return }
         var asked: Set<UInt32> = []
-        for address in addresses.prefix(nearLimit) {
-            for number in around(address, interfaces) where asked.insert(number).inserted {
+        var networks = 0
+        // In any order, so that each has its turn.
+        for address in addresses.shuffled() where networks < nearLimit {
+            let new = around(address, interfaces).filter { asked.insert($0).inserted }
+            if !new.isEmpty { networks += 1 }
+            for number in new {
                 // The port of `discard` (RFC 863).
                 _ = socket.send([], to: SocketAddress(.ipv4(number), port: 9))
             }

@@ -125,6 +125,7 @@ struct SearchFindings {
         device.hardware = entry.target.hardware
         device.location = entry.target.location
         device.xaddrs = entry.target.addresses
+        device.senders = entry.sources
         device.networks = entry.networks.filter { !$0.isEmpty }.sorted()
         add(factsOf: entry.sources + [first.host], to: &device)
         return device

@@ -55,4 +55,23 @@ import Testing
                 Sighting(address: "192.168.1.1", identity: DeviceIdentity(mac: "02:00:5e:00:53:01")),
             ])
     }
+
+    @Test func `who answers in a device's name as well does not hide where it is`() {
+        var device = FoundDevice(kind: .onvif, address: "192.168.1.7", port: 80, source: "onvif://192.168.1.7")
+        device.endpoint = "urn:uuid:5f5a69c2-e0ae-504f-829b-000000000042"
+        // The forger's message came first, and names the address that the device had.
+        device.senders = ["192.168.1.66", "192.168.1.77", "fe80::1%2"]
+        device.xaddrs = ["http://192.168.1.7/onvif/device_service", "http://192.168.1.77:8000/onvif/device_service"]
+        let seen = LookAround.sightings([device], [:])
+        #expect(seen.map(\.address) == ["192.168.1.7", "192.168.1.66", "192.168.1.77"])
+        #expect(seen.map(\.url) == [device.xaddrs[0], nil, device.xaddrs[1]])
+        #expect(seen.allSatisfy { $0.identity.endpoint == device.endpoint })
+    }
+
+    @Test func `hardware that answers at several addresses is nobody's`() {
+        let one = "44:a6:42:11:22:33"
+        let seen = LookAround.sightings(
+            [], ["10.0.0.1": one, "10.0.0.2": one, "10.0.0.3": "02:00:5e:00:53:01"])
+        #expect(seen == [Sighting(address: "10.0.0.3", identity: DeviceIdentity(mac: "02:00:5e:00:53:01"))])
+    }
 }
