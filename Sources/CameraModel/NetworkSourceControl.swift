@@ -21,5 +21,13 @@ public protocol NetworkSourceControl: LiveSource {
     /// - Parameters:
     ///   - url: of its ONVIF device service, as announced.
     ///   - evidence: what it has in common with the camera.
-    func announced(address: String, url: String?, evidence: NetworkStatistics.Move.Evidence)
+    ///   - isKeyShared: another camera shows the same key, which proves nothing then.
+    func announced(address: String, url: String?, evidence: NetworkStatistics.Move.Evidence, isKeyShared: Bool)
+}
+
+extension NetworkSourceControl {
+    /// Of a camera whose key no other shows.
+    public func announced(address: String, url: String?, evidence: NetworkStatistics.Move.Evidence) {
+        announced(address: address, url: url, evidence: evidence, isKeyShared: false)
+    }
 }

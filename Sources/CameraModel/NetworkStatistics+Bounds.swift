@@ -21,6 +21,7 @@ extension NetworkStatistics {
         result.transport = transport.map { BoundedText.cut($0, Self.longestText) }
         result.authentication = authentication.map { BoundedText.cut($0, Self.longestText) }
         result.pin = BoundedText.whole(pin, Self.longestText)
+        result.servicePin = BoundedText.whole(servicePin, Self.longestText)
         result.server = server.map { BoundedText.cut($0, Self.longestText) }
         result.videoCodec = videoCodec.map { BoundedText.cut($0, Self.longestText) }
         result.audioCodec = audioCodec.map { BoundedText.cut($0, Self.longestText) }

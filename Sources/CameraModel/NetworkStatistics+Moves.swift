@@ -23,23 +23,32 @@ extension NetworkStatistics {
         /// What the camera's source is once somebody accepts the move.
         public var source: String
         public var evidence: Evidence
+        /// The camera's key is known, and has not been seen there; nil: it has, or there is none.
+        public var lacksKey: Bool?
 
-        public init(address: String, source: String, evidence: Evidence) {
+        public init(address: String, source: String, evidence: Evidence, lacksKey: Bool? = nil) {
             self.address = address
             self.source = source
             self.evidence = evidence
+            self.lacksKey = lacksKey
         }
+
+        /// What a person is shown and accepts: all that changes. An `onvif://` source as a whole; of others only the address
+        /// does, and their path may have a password in it.
+        public var place: String { source.lowercased().hasPrefix("onvif:") ? source : address }
 
         /// For a person, without a full stop: where the camera seems to be, and how to accept just that.
         ///
         /// - Parameter camera: its ID.
         public static func sentence(_ moves: [Move], camera: String) -> String? {
             guard let first = moves.first else { return nil }
-            let places = moves.map { "\($0.address) (\($0.evidence.words))" }.joined(separator: " or ")
+            let places = moves.map { move in
+                "\(move.place) (\(move.evidence.words)\(move.lacksKey == true ? ", but it does not show its key" : ""))"
+            }.joined(separator: " or ")
             let which = moves.count == 1 ? "If so" : "If you know where"
             return
                 "\(camera) seems to have moved to \(places). \(which): watchboxctl camera edit \(camera) --accept-move "
-                + (moves.count == 1 ? first.address : "ADDRESS")
+                + (moves.count == 1 ? first.place : "ADDRESS")
         }
     }
 

@@ -131,6 +131,8 @@ public struct NetworkStatistics: Codable, Equatable, Sendable {
     public var authentication: String?
     /// Of its certificate's public key, as `CameraConfiguration.Network.pin`; nil without TLS.
     public var pin: String?
+    /// Of the certificate of its ONVIF service, which may be another one.
+    public var servicePin: String?
     /// What the camera calls itself (RTSP's Server).
     public var server: String?
     /// `h264`, `hevc` or `mjpeg`, as it comes.

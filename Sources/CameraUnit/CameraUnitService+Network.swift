@@ -45,7 +45,8 @@ extension CameraUnitService {
                 let announcement = try request.decode(AnnouncedRequest.self)
                 try Self.check(announcement)
                 try self.network().announced(
-                    announcement.address, announcement.url, announcement.evidence ?? .endpoint)
+                    announcement.address, announcement.url, announcement.evidence ?? .endpoint,
+                    announcement.isKeyShared ?? false)
                 return .noContent
             },
         ]

@@ -10,7 +10,9 @@ public struct NetworkCamera: Sendable {
     public var configure: @Sendable (CameraEncoder.Change) async throws(CodedError) -> Void
     /// See `NetworkSourceControl.announced`.
     public var announced:
-        @Sendable (_ address: String, _ url: String?, _ evidence: NetworkStatistics.Move.Evidence) -> Void
+        @Sendable (
+            _ address: String, _ url: String?, _ evidence: NetworkStatistics.Move.Evidence, _ isKeyShared: Bool
+        ) -> Void
 
     public init(
         test: @escaping @Sendable () async -> StreamTestReport,
@@ -19,7 +21,9 @@ public struct NetworkCamera: Sendable {
         encoders: @escaping @Sendable () async throws(CodedError) -> [CameraEncoder],
         configure: @escaping @Sendable (CameraEncoder.Change) async throws(CodedError) -> Void,
         announced:
-            @escaping @Sendable (_ address: String, _ url: String?, _ evidence: NetworkStatistics.Move.Evidence) -> Void
+            @escaping @Sendable (
+                _ address: String, _ url: String?, _ evidence: NetworkStatistics.Move.Evidence, _ isKeyShared: Bool
+            ) -> Void
     ) {
         self.test = test
         self.move = move
@@ -36,6 +40,6 @@ public struct NetworkCamera: Sendable {
             presets: { () async throws(CodedError) in try await control.presets() },
             encoders: { () async throws(CodedError) in try await control.encoders() },
             configure: { (change) async throws(CodedError) in try await control.configure(change) },
-            announced: { control.announced(address: $0, url: $1, evidence: $2) })
+            announced: { control.announced(address: $0, url: $1, evidence: $2, isKeyShared: $3) })
     }
 }

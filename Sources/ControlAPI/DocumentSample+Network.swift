@@ -16,7 +16,9 @@ extension DocumentSample {
                     token: "Encoder_1", codec: "h264", size: .init(width: 1280, height: 720), rate: 15,
                     bitrate: 1_000_000, gop: 15)),
             Self(
-                AnnouncedRequest(address: "192.0.2.7", url: "http://192.0.2.7/onvif/device_service", evidence: .serial)),
+                AnnouncedRequest(
+                    address: "192.0.2.7", url: "http://192.0.2.7/onvif/device_service", evidence: .serial,
+                    isKeyShared: true)),
         ]
     }
 
@@ -43,7 +45,10 @@ extension DocumentSample {
         network.clockAheadMilliseconds = 2100.5
         network.jitterMilliseconds = 1.5
         network.nextAttemptSeconds = 4.5
-        network.moves = [.init(address: "192.0.2.77", source: "onvif://192.0.2.77", evidence: .serial)]
+        network.servicePin = "sha256//47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
+        network.moves = [
+            .init(address: "192.0.2.77", source: "onvif://192.0.2.77", evidence: .serial, lacksKey: true)
+        ]
         network.device = device
         network.events = [
             .init(

@@ -149,7 +149,7 @@ struct DocumentSample: Sendable {
         CameraRequest(
             id: "front", name: "Front door", source: "test:", user: "admin", isActive: true,
             settings: ["rate": .integer(25), "viewers": .strings(["alice", "bob"])], test: "5yc1z7ep3v0k",
-            acceptMove: "192.0.2.77")
+            acceptMove: "onvif://192.0.2.77")
     }
 
     private static var cameraStatus: CameraStatusDocument {

@@ -12,9 +12,9 @@ internal import Synchronization
 /// Certificates: the pin of the settings is a person's word, and counts for the ONVIF service as for the stream. Without it
 /// the memory holds a pin for each of the two, because they may show different certificates: each is trusted as it was seen
 /// first. Who knows a pin does not go back: another address without TLS is not used then, and no stream without TLS in place
-/// of an encrypted one. Another host than that of the settings is asked with a pin alone, and its stream is pulled when
-/// that has a known key too, or when the camera itself says, under its key, that the stream is at that address. The address of the settings is used without TLS as long as the
-/// service never showed a certificate: a pin may be that of the stream alone.
+/// of an encrypted one. Another host than that of the settings is asked with a pin alone, anew before every connection, and
+/// its stream is pulled only when that is TLS and has a known key, too. The address of the settings is used without TLS as
+/// long as the service never showed a certificate: a pin may be that of the stream alone.
 final class CameraFinder {
     struct Stream: Equatable, Sendable {
         var url: String
@@ -65,7 +65,8 @@ final class CameraFinder {
 
     /// - Throws: why there is none.
     func stream(password: String?, memory: inout CameraMemory) throws(PullFault) -> Stream {
-        if !isStale, let description {
+        // At another host the service shows its key each time.
+        if !isStale, let description, memory.serviceURL.flatMap(Self.host(of:)) == host {
             let profile = try CameraDevice.profile(network.profile, of: description.device.profiles)
             return Stream(url: try permitted(profile.url ?? "", memory), profile: profile.token)
         }
@@ -83,7 +84,7 @@ final class CameraFinder {
         if let moved = try follow(password: password, memory: &memory) { return moved }
         // A camera whose ONVIF is away may well send its stream; another camera would send its own.
         guard fault.code != .identityNotProven, let remembered = memory.streams[profileKey],
-            isRemembered(remembered, memory)
+            Self.host(of: remembered) == host
         else { throw fault }
         return Stream(url: try permitted(remembered, memory), profile: nil)
     }
@@ -120,14 +121,6 @@ final class CameraFinder {
         let isAtHost = Self.host(of: url) == host
         if Self.isEncrypted(url) { return isAtHost || moves.key(memory) != nil }
         return isAtHost && memory.servicePin == nil && (network.pin == nil || configured.contains(url))
-    }
-
-    /// Whether the stream is where the settings say, or where the camera proved to be.
-    private func isRemembered(_ stream: String, _ memory: CameraMemory) -> Bool {
-        let place = Self.host(of: stream)
-        if place == host { return true }
-        guard let service = memory.serviceURL, Self.host(of: service) == place else { return false }
-        return isProtected(service, memory)
     }
 
     /// A stream whose certificate is known does not go on without TLS because somebody says so.
@@ -178,7 +171,12 @@ final class CameraFinder {
         try check(found.device.identity, hasMoved ? identity(memory) : identity)
         let profile = try CameraDevice.profile(network.profile, of: found.device.profiles)
         let url = try permitted(profile.url ?? "", memory)
-        if hasMoved, network.user != nil, !isProven(url, found, memory) { throw Self.elsewhere }
+        // Who only passes on what the service says has no key of the stream.
+        guard !hasMoved || Self.isEncrypted(url) && (network.pin ?? memory.pin) != nil else {
+            // As an earlier version may have left it: not where the camera is any more, so that it can be proposed.
+            if memory.serviceURL == service { (memory.serviceURL, memory.address) = (nil, nil) }
+            throw Self.elsewhere
+        }
         memory.serviceURL = learnt.url.isEmpty ? service : learnt.url
         memory.clock = learnt.clock?.rawValue ?? memory.clock
         memory.scheme = learnt.scheme?.rawValue ?? memory.scheme
@@ -194,6 +192,7 @@ final class CameraFinder {
         state.change { _, network in
             network.device = statistics
             network.profile = profile.token
+            network.servicePin = learnt.pin
             network.clockAheadMilliseconds =
                 (found.clock?.offsetMilliseconds ?? learnt.clockOffsetMilliseconds).map { Double($0) }
         }
@@ -203,14 +202,6 @@ final class CameraFinder {
         }
         for remark in found.remarks.prefix(16) { logger.debug("\(remark)") }
         return Stream(url: url, profile: profile.token)
-    }
-
-    /// Whether the login of a stream at another address goes to the camera: by the stream's own key, or because the camera
-    /// said under its service's key that its stream is there. Who only passes the service's TLS on has neither.
-    private func isProven(_ stream: String, _ found: DeviceDescription, _ memory: CameraMemory) -> Bool {
-        if Self.isEncrypted(stream), network.pin ?? memory.pin != nil { return true }
-        let shown = DeviceURL.shown(stream)
-        return !found.repairedAddresses.contains { $0.used == shown }
     }
 
     private func awaited<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) -> Value? {
@@ -251,7 +242,8 @@ final class CameraFinder {
 
     private static var elsewhere: PullFault {
         PullFault(
-            .identityNotProven, "the camera is at another address, and does not say itself that its stream is there",
+            .identityNotProven,
+            "the camera is at another address, and its stream there has no key that was known before",
             mayHaveMoved: true)
     }
 
@@ -291,7 +283,7 @@ final class CameraFinder {
                     guard error.ending == .broken || error.code == .certificateChanged else { throw error }
                     if error == Self.elsewhere {
                         isSilent = false
-                        moves.propose(announced, memory)
+                        moves.showedKey(there, at: Monotonic.now)
                     } else if error.code == .certificateChanged || error.code == .identityNotProven {
                         isSilent = false
                         logger.warning(

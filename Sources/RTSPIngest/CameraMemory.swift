@@ -30,6 +30,8 @@ struct CameraMemory: Codable, Equatable, Sendable {
     var serial: String?
     var mac: String?
     var endpoint: String?
+    /// Sources to which it seemed to have moved last: under one that a person accepts the keys stay known.
+    var proposed: [String]?
 
     static let longestFile = 64 << 10
     private static let longestText = 4096
@@ -42,21 +44,31 @@ struct CameraMemory: Codable, Equatable, Sendable {
     /// What the file says of this camera. A file that is not there, cannot be read, or is about something else says
     /// nothing.
     static func load(_ path: String?, url: String) -> CameraMemory {
+        guard let memory = read(path), memory.url == url else { return CameraMemory(url: url) }
+        return memory
+    }
+
+    private static func read(_ path: String?) -> CameraMemory? {
         guard let path, let bytes = SmallFile.read(path, limit: longestFile),
-            let memory = try? JSONDecoder().decode(CameraMemory.self, from: Data(bytes)), memory.url == url,
-            memory.isPlausible
-        else { return CameraMemory(url: url) }
+            let memory = try? JSONDecoder().decode(CameraMemory.self, from: Data(bytes)), memory.isPlausible
+        else { return nil }
         return memory
     }
 
     /// What the file says of the camera of these settings. It says nothing when it was written under another address, user
-    /// or pin: a camera that was removed may have had the same ID.
+    /// or pin: a camera that was removed may have had the same ID. Under an address that was proposed for the camera, keys
+    /// and identity stay: who accepts a move has not accepted another certificate.
     static func load(_ path: String?, for network: CameraConfiguration.Network) -> CameraMemory {
         let settings = digest(of: network)
-        let memory = load(path, url: network.url)
-        guard memory.settings != settings else { return memory }
         var new = CameraMemory(url: network.url)
         new.settings = settings
+        guard let memory = read(path) else { return new }
+        if memory.url == network.url, memory.settings == settings { return memory }
+        var former = network
+        former.url = memory.url
+        guard memory.settings == digest(of: former), memory.proposed?.contains(network.url) == true else { return new }
+        (new.pin, new.servicePin, new.clock) = (memory.pin, memory.servicePin, memory.clock)
+        (new.serial, new.mac, new.endpoint) = (memory.serial, memory.mac, memory.endpoint)
         return new
     }
 
@@ -65,10 +77,8 @@ struct CameraMemory: Codable, Equatable, Sendable {
     /// - Returns: why it could not be done; then the file is not to be read. Nil when it is done.
     static func prepare(_ network: CameraConfiguration.Network) -> String? {
         guard let path = network.memoryFile else { return nil }
-        let settings = digest(of: network)
-        guard load(path, url: network.url).settings != settings else { return nil }
-        var memory = CameraMemory(url: network.url)
-        memory.settings = settings
+        let memory = load(path, for: network)
+        guard memory != read(path) else { return nil }
         guard let reason = memory.store(path) else { return nil }
         // A file that is not there harms nobody.
         return unlink(path) == 0 || errno == ENOENT ? nil : reason
@@ -100,8 +110,8 @@ struct CameraMemory: Codable, Equatable, Sendable {
             .compactMap {
                 $0
             }
-        return streams.count <= Self.mostStreams
-            && (texts + streams.keys + streams.values).allSatisfy { text in
+        return streams.count <= Self.mostStreams && proposed?.count ?? 0 <= Self.mostStreams
+            && (texts + (proposed ?? []) + streams.keys + streams.values).allSatisfy { text in
                 text.utf8.count <= Self.longestText && text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
             }
     }

@@ -9,6 +9,8 @@ struct CameraMoves {
     private let state: SharedState
     /// Announced, and not the camera: not asked again and again.
     var refused = RefusedAddresses()
+    /// Where the key that is known was shown, and not enough besides to follow the camera there.
+    private var keyholders = RecentPlaces<String>(lifetime: 86_400_000_000_000)
 
     init(_ network: CameraConfiguration.Network, state: SharedState) {
         self.network = network
@@ -38,8 +40,15 @@ struct CameraMoves {
     func candidates(_ memory: CameraMemory, at now: UInt64) -> [SharedState.Announcement] {
         let known = known(memory)
         return state.announced.filter { announced in
-            AnnouncedAddress.mayBeAsked(announced.address, known: known) && refused.permits(announced.address, at: now)
+            !announced.isKeyShared && AnnouncedAddress.mayBeAsked(announced.address, known: known)
+                && refused.permits(announced.address, at: now)
         }
+    }
+
+    /// Whether a key that is known can be looked for somewhere else.
+    func hasPlaces(_ memory: CameraMemory, at now: UInt64) -> Bool {
+        let known = known(memory)
+        return key(memory) != nil && candidates(memory, at: now).contains { !known.contains($0.address) }
     }
 
     /// Where the configured stream would be, which has to show its key there.
@@ -50,18 +59,21 @@ struct CameraMoves {
             .map { configured.with(host: $0.address, port: configured.port) }
     }
 
-    /// What cannot prove itself is for a person to decide; it is neither asked nor shown anything.
-    func propose(_ memory: CameraMemory) {
-        // A service that is known to have a key has to show it: who cannot is not the camera. A pin that a person has set
-        // may be that of the stream alone.
-        let isProvable = isDevice ? memory.servicePin != nil : key(memory) != nil
-        guard !isProvable else { return }
-        for announced in state.announced { propose(announced, memory) }
+    mutating func showedKey(_ address: String, at now: UInt64) {
+        keyholders.heard(address, at: address, now: now)
     }
 
-    func propose(_ announced: SharedState.Announcement, _ memory: CameraMemory) {
-        guard let move = move(announced, memory) else { return }
-        state.propose(move)
+    /// What does not prove itself is for a person to decide, and is told that a key is missing where one is known: the camera
+    /// may have been reset, or it is somebody else.
+    func propose(_ memory: CameraMemory) {
+        // A pin that a person has set may be that of the stream alone.
+        let hasKey = isDevice ? memory.servicePin != nil : key(memory) != nil
+        let keyholders = keyholders.values(at: Monotonic.now)
+        for announced in state.announced {
+            guard var move = move(announced, memory) else { continue }
+            if hasKey, !keyholders.contains(announced.address) { move.lacksKey = true }
+            state.propose(move)
+        }
     }
 
     /// Nil for what is not another address of a neighbour, or cannot be written as a source.

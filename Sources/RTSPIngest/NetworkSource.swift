@@ -101,13 +101,16 @@ public final class NetworkSource: NetworkSourceControl {
         }
     }
 
-    public func announced(address: String, url: String?, evidence: NetworkStatistics.Move.Evidence) {
+    public func announced(
+        address: String, url: String?, evidence: NetworkStatistics.Move.Evidence, isKeyShared: Bool
+    ) {
         // Address and URL come from the network.
         guard address.utf8.count <= 64, (url ?? "").utf8.count <= CameraURL.longest else { return }
         let now = Monotonic.now
         state.wishes.withLock { wishes in
             wishes.announced.heard(
-                .init(address: address, url: url, evidence: evidence), at: address.lowercased(), now: now)
+                .init(address: address, url: url, evidence: evidence, isKeyShared: isKeyShared),
+                at: address.lowercased(), now: now)
             wishes.announcements &+= 1
         }
         state.wakeup.signal()

@@ -66,8 +66,8 @@ extension PullFault {
         case .redirectElsewhere: self.init(.streamRedirected, what, mayHaveMoved: true)
         case .refused, .malformed, .tooLong: self.init(.cameraProtocol, what)
         case .notRTSP: self.init(.notRTSP, what, mayHaveMoved: true)
-        case .timeout: self.init(.cameraTimeout, what)
-        case .closed: self.init(.cameraUnreachable, what, ending: .away)
+        case .timeout: self.init(.cameraTimeout, what, mayHaveMoved: true)
+        case .closed: self.init(.cameraUnreachable, what, ending: .away, mayHaveMoved: true)
         }
     }
 
@@ -80,8 +80,8 @@ extension PullFault {
         switch error {
         case .unreachable, .connectTimedOut, .connectionLost:
             self.init(.cameraUnreachable, what, ending: .away, mayHaveMoved: true)
-        case .timedOut: self.init(.cameraTimeout, what)
-        case .tlsFailed: self.init(.cameraCertificate, what)
+        case .timedOut: self.init(.cameraTimeout, what, mayHaveMoved: true)
+        case .tlsFailed: self.init(.cameraCertificate, what, mayHaveMoved: true)
         case .invalidURL, .plainHTTPRefused, .invalidHeader, .malformedResponse, .responseTooLarge, .cancelled,
             .tooManyRequests, .unavailable:
             self.init(.cameraProtocol, what, next: error.next)
@@ -108,7 +108,7 @@ extension PullFault {
         case .notSupported, .fault, .invalidRequest: self.init(.cameraRefuses, what)
         case .malformed, .cancelled, .unavailable: self.init(.cameraProtocol, what)
         case .certificateChanged: self.init(.certificateChanged, what, ending: .person, mayHaveMoved: true)
-        case .certificate: self.init(.cameraCertificate, what)
+        case .certificate: self.init(.cameraCertificate, what, mayHaveMoved: true)
         }
     }
 

@@ -44,9 +44,12 @@ final class PullRun {
     private var profile: String?
     /// Of the ones that were looked at.
     private var announcements: UInt64 = 0
+    /// When moves were kept that a person may accept.
+    private var proposedAt: UInt64?
 
     private static let passwordInterval: UInt64 = 10_000_000_000
     private static let syncInterval: UInt64 = 2_000_000_000
+    private static let proposedInterval: UInt64 = 60_000_000_000
 
     init(
         _ network: CameraConfiguration.Network, camera: String, durationLimit: Double?, state: SharedState,
@@ -60,6 +63,9 @@ final class PullRun {
         memory = CameraMemory.load(network.memoryFile, url: network.url)
         stored = memory
         moves = CameraMoves(network, state: state)
+        // Of a camera that is away, too: control compares keys.
+        let (pin, servicePin) = (memory.pin, memory.servicePin)
+        state.change { _, network in (network.pin, network.servicePin) = (pin, servicePin) }
         switch network.transport {
         case .tcp: transport = .tcp
         case .udp: transport = .udp
@@ -83,7 +89,10 @@ final class PullRun {
     }
 
     func run() throws(MediaSourceError) {
-        defer { output.end() }
+        defer {
+            output.end()
+            keep(state.proposedMoves(), isLast: true)
+        }
         while !state.wakeup.isStopped, !output.isOver {
             nudge()
             let action = supervision.next(at: Monotonic.now)
@@ -112,6 +121,11 @@ final class PullRun {
             announcements = count
             if supervision.nudged(by: .announcement, at: now) {
                 finder?.mistrust()
+            } else if case .refused = supervision.state, told?.code == .certificateChanged, told?.mayHaveMoved == true,
+                (finder?.moves ?? moves).hasPlaces(memory, at: now)
+            {
+                // Another device is at the address that the camera had, and now it may be known where the camera is.
+                supervision.nudged(by: .person, at: now)
             } else if let told {
                 // What is not tried for a while is told at once.
                 tell(told)
@@ -151,9 +165,10 @@ final class PullRun {
                 try pull(from: place)
                 return
             } catch {
+                // It was there, and its stream broke off.
+                guard memory.movedURL != "\(place)" else { throw error }
                 let isSilent = error.code != .certificateChanged
                 moves.refused.refused(place.host, at: Monotonic.now, isSilent: isSilent)
-                guard memory.movedURL != "\(place)" else { throw error }
                 guard !isSilent else { continue }
                 logger.warning(
                     "a device at \(place.host) claims to be this camera and does not prove it: \(error.what)",
@@ -162,7 +177,12 @@ final class PullRun {
         }
         // Where it was found once, it may not be for ever.
         guard memory.movedURL != nil else { throw fault }
-        try pull(from: configured)
+        do throws(PullFault) {
+            try pull(from: configured)
+        } catch {
+            // Who is at an address that the camera has left is nothing to decide on.
+            throw memory.movedURL == nil ? error : fault
+        }
     }
 
     private func pull(from place: RTSPURL) throws(PullFault) {
@@ -274,7 +294,10 @@ final class PullRun {
                 // With another host, its key was checked before anything was said.
                 let isThere = host == configured.host
                 memory.movedURL = isThere ? nil : "\(configured.with(host: host, port: configured.port))"
-                if !isThere { logger.notice("the camera is at another address, and shows its key there: \(host)") }
+                if !isThere {
+                    moves.refused.proven(host)
+                    logger.notice("the camera is at another address, and shows its key there: \(host)")
+                }
             }
             let port = pull.map { Int($0.options.url.port) }
             state.change { _, network in
@@ -383,9 +406,23 @@ final class PullRun {
     /// Why there are no pictures, and before it where the camera seems to be: a long sentence is cut at its end.
     private func tell(_ fault: PullFault) {
         (finder?.moves ?? moves).propose(memory)
-        let move = NetworkStatistics.Move.sentence(state.proposedMoves(), camera: camera)
+        let proposed = state.proposedMoves()
+        keep(proposed)
+        let move = NetworkStatistics.Move.sentence(proposed, camera: camera)
         let reason = [move, fault.sentence(for: camera)].compactMap { $0 }.joined(separator: ". ")
         state.change { statistics, _ in statistics.reason = reason }
+    }
+
+    /// Under the source of a move that a person accepts, the keys that are known have to be shown as well.
+    private func keep(_ moves: [NetworkStatistics.Move], isLast: Bool = false) {
+        let sources = moves.map(\.source)
+        let now = Monotonic.now
+        guard !sources.allSatisfy((memory.proposed ?? []).contains) else { return }
+        // Whoever makes up addresses does not wear out the disk.
+        if !isLast, let proposedAt, now < proposedAt &+ Self.proposedInterval { return }
+        proposedAt = now
+        memory.proposed = sources
+        remember()
     }
 
     // MARK: - ONVIF while it runs

@@ -7,6 +7,8 @@ final class SharedState: Sendable {
         var address: String
         var url: String?
         var evidence = NetworkStatistics.Move.Evidence.endpoint
+        /// Another camera of this box has shown the same key: then it proves nothing.
+        var isKeyShared = false
     }
 
     struct Wishes: Sendable {

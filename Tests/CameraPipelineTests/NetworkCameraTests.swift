@@ -73,5 +73,7 @@ private final class WaitingNetworkSource: NetworkSourceControl {
     func presets() async throws(CodedError) -> [PTZPreset] { [] }
     func encoders() async throws(CodedError) -> [CameraEncoder] { [] }
     func configure(_ encoder: CameraEncoder.Change) async throws(CodedError) {}
-    func announced(address: String, url: String?, evidence: NetworkStatistics.Move.Evidence) {}
+    func announced(
+        address: String, url: String?, evidence: NetworkStatistics.Move.Evidence, isKeyShared: Bool
+    ) {}
 }

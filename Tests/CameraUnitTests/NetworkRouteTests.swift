@@ -42,7 +42,7 @@ struct NetworkRouteTests {
             configure: { (change: CameraEncoder.Change) async throws(CodedError) in
                 calls.add("\(change.token) \(change.gop ?? 0)")
                 throw CodedError(.cameraRefuses, "the camera refuses this", next: "Use less")
-            }, announced: { calls.add("\($0) \($1 ?? "-") \($2)") })
+            }, announced: { address, url, evidence, _ in calls.add("\(address) \(url ?? "-") \(evidence)") })
     }
 
     private func unit(_ network: NetworkCamera?) -> CameraUnitService {

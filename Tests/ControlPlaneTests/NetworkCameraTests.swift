@@ -385,18 +385,24 @@ struct NetworkCameraTests {
         let pin = "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
         let settings = #"{"settings":{"pin":"\#(pin)","identity_serial":"0042"}}"#
         #expect(await box.control.send(.patch, "cameras/yard", settings).status == 200)
-        let early = await box.control.send(.patch, "cameras/yard", #"{"acceptMove":"192.0.2.77"}"#)
+        let early = await box.control.send(.patch, "cameras/yard", #"{"acceptMove":"onvif://192.0.2.77:8000"}"#)
         #expect(early.status == 422 && early.problem?.code == .invalidValue)
         box.process.statistics.withLock {
             $0.moves = [.init(address: "192.0.2.77", source: "onvif://192.0.2.77:8000", evidence: .serial)]
         }
-        await box.look { (try? box.texts().contains { $0.contains("--accept-move 192.0.2.77") }) == true }
+        await box.look()
+        // A camera that only restarts is no event.
+        #expect(try !box.texts().contains { $0.contains("--accept-move") })
+        box.stage.now.withLock { $0 += AwayWatch.patience }
+        await box.look {
+            (try? box.texts().contains { $0.contains("--accept-move onvif://192.0.2.77:8000") }) == true
+        }
         await box.look()
         #expect(try box.texts().filter { $0.contains("--accept-move") }.count == 1)
         let shown = try await box.control.get(CameraDocument.self, "cameras/yard")
         #expect(shown.stream.statistics?.capture?.network?.moves?.first?.address == "192.0.2.77")
         for body in [
-            #"{"acceptMove":"192.0.2.66"}"#, #"{"acceptMove":""}"#,
+            #"{"acceptMove":"192.0.2.66"}"#, #"{"acceptMove":"192.0.2.77"}"#, #"{"acceptMove":""}"#,
             #"{"acceptMove":"192.0.2.77","source":"onvif://192.0.2.66"}"#,
         ] {
             #expect([400, 422].contains(await box.control.send(.patch, "cameras/yard", body).status), "\(body)")
@@ -404,13 +410,43 @@ struct NetworkCameraTests {
         #expect(try await box.control.get(CameraDocument.self, "cameras/yard").source == "onvif://192.0.2.7")
 
         let dry = await box.control.send(
-            .patch, "cameras/yard", #"{"acceptMove":"192.0.2.77"}"#, query: ["dryRun": "1"])
+            .patch, "cameras/yard", #"{"acceptMove":"onvif://192.0.2.77:8000"}"#, query: ["dryRun": "1"])
         #expect(dry.status == 200)
         #expect(try await box.control.get(CameraDocument.self, "cameras/yard").source == "onvif://192.0.2.7")
-        #expect(await box.control.send(.patch, "cameras/yard", #"{"acceptMove":"192.0.2.77"}"#).status == 200)
+        #expect(
+            await box.control.send(.patch, "cameras/yard", #"{"acceptMove":"onvif://192.0.2.77:8000"}"#).status == 200)
         let camera = try await box.control.get(CameraDocument.self, "cameras/yard")
         #expect(camera.source == "onvif://192.0.2.77:8000" && camera.endpoint == Self.endpoint)
         #expect(camera.settings["pin"] == .string(pin) && camera.settings["identity_serial"] == .string("0042"))
+    }
+
+    @Test func `whoever claims ever other addresses makes an event a minute`() async throws {
+        let box = try await box()
+        func events() throws -> Int { try box.texts().count { $0.contains("--accept-move") } }
+        for number in 1...60 {
+            box.process.statistics.withLock {
+                $0.moves = [.init(address: "192.0.2.\(number)", source: "onvif://192.0.2.\(number)", evidence: .mac)]
+            }
+            box.stage.now.withLock { $0 += .seconds(5) }
+            await box.look()
+        }
+        #expect(try (3...6).contains(events()))
+    }
+
+    @Test func `a key that another camera shows as well proves nothing`() async throws {
+        let box = try await box()
+        box.process.statistics.withLock { $0.servicePin = "sha256//47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=" }
+        await box.look()
+        #expect(await !box.control.core.isKeyShared("yard"))
+        // Another channel of the same recorder has the same key.
+        for (id, host, isShared) in [("channel", "192.0.2.7", false), ("gate", "192.0.2.8", true)] {
+            let body = #"""
+                {"id":"\#(id)","source":"rtsps://\#(host)/1",
+                "settings":{"pin":"sha256//47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="}}
+                """#
+            #expect(await box.control.send(.post, "cameras", body).status == 201)
+            #expect(await box.control.core.isKeyShared("yard") == isShared, "\(id)")
+        }
     }
 
     @Test func `a network is looked at after half a minute, every three minutes, and later every fifteen`() {

@@ -59,6 +59,20 @@ import Testing
             #expect(CameraMemory.load(path, url: other.url).pin == nil)
             #expect(CameraMemory.load(path, url: other.url).settings == CameraMemory.digest(of: other))
         }
+        // A move that a person accepts is none to another camera: the keys stay, and what is at the old address goes.
+        memory.servicePin = pin
+        memory.serial = "SN1"
+        memory.serviceURL = "https://192.0.2.7/onvif/device_service"
+        memory.proposed = [others[3].url]
+        #expect(memory.store(path) == nil)
+        #expect(CameraMemory.prepare(others[3]) == nil)
+        let moved = CameraMemory.load(path, url: others[3].url)
+        #expect(moved.pin == pin && moved.servicePin == pin && moved.serial == "SN1")
+        #expect(moved.serviceURL == nil && moved.streams.isEmpty && moved.proposed == nil)
+        var other = others[3]
+        other.user = "other"
+        #expect(memory.store(path) == nil)
+        #expect(CameraMemory.load(path, for: other).pin == nil)
         // One of which nobody knows the settings.
         memory.settings = nil
         #expect(memory.store(path) == nil)

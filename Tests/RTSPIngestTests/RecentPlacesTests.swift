@@ -34,12 +34,13 @@ import Testing
         let one = Move(address: "192.168.1.77", source: "onvif://192.168.1.77", evidence: .serial)
         #expect(
             Move.sentence([one], camera: "yard")
-                == "yard seems to have moved to 192.168.1.77 (the same serial number). If so: "
-                + "watchboxctl camera edit yard --accept-move 192.168.1.77")
-        let other = Move(address: "192.168.1.66", source: "onvif://192.168.1.66", evidence: .mac)
+                == "yard seems to have moved to onvif://192.168.1.77 (the same serial number). If so: "
+                + "watchboxctl camera edit yard --accept-move onvif://192.168.1.77")
+        let other = Move(address: "192.168.1.66", source: "rtsp://192.168.1.66/a?b", evidence: .mac, lacksKey: true)
         #expect(
             Move.sentence([one, other], camera: "yard")
-                == "yard seems to have moved to 192.168.1.77 (the same serial number) or 192.168.1.66 (the same MAC "
-                + "address). If you know where: watchboxctl camera edit yard --accept-move ADDRESS")
+                == "yard seems to have moved to onvif://192.168.1.77 (the same serial number) or 192.168.1.66 (the same "
+                + "MAC address, but it does not show its key). If you know where: watchboxctl camera edit yard --accept-move ADDRESS"
+        )
     }
 }

@@ -52,8 +52,8 @@ public struct CameraRequest: Codable, Equatable, Sendable {
     /// ID of a camera test of the same source: what it found out is kept with the camera (maker, identity, profiles, and
     /// the certificate's pin), if the camera was usable.
     public var test: String?
-    /// Of a change: an address to which the camera seems to have moved (`NetworkStatistics.moves`), and where it is from
-    /// now on. No other address is taken, and what is known of the camera stays.
+    /// Of a change: where the camera seems to have moved (`NetworkStatistics.moves`) and is from now on: the `source` of an
+    /// `onvif://` camera, the `address` of another. Nothing else is taken, and what is known of the camera stays.
     public var acceptMove: String?
 
     public init(

@@ -257,8 +257,13 @@ public struct AnnouncedRequest: Codable, Equatable, Sendable {
     public var url: String?
     /// What it has in common with the camera; `endpoint` without it.
     public var evidence: NetworkStatistics.Move.Evidence?
+    /// Another camera of this box shows the same key, which proves nothing then.
+    public var isKeyShared: Bool?
 
-    public init(address: String, url: String? = nil, evidence: NetworkStatistics.Move.Evidence? = nil) {
+    public init(
+        address: String, url: String? = nil, evidence: NetworkStatistics.Move.Evidence? = nil, isKeyShared: Bool? = nil
+    ) {
+        self.isKeyShared = isKeyShared
         self.address = address
         self.url = url
         self.evidence = evidence

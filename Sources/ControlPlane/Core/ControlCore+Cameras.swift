@@ -63,13 +63,13 @@ extension ControlCore {
                 for field in StoreContent.identityFields + ["pin"] { camera.settings[field] = nil }
             }
         }
-        if let address = request.acceptMove {
+        if let place = request.acceptMove {
             guard request.source == nil else {
                 throw CodedError(
                     .badRequest, "source and acceptMove both say where the camera is", next: "Give one", object: id)
             }
             // The same device elsewhere: what is known of it stays.
-            camera.source = try acceptedSource(of: id, at: address)
+            camera.source = try acceptedSource(of: id, at: place)
         }
         if let user = request.user { camera.user = user.isEmpty ? nil : user }
         if let isActive = request.isActive { camera.isActive = isActive }
@@ -85,8 +85,8 @@ extension ControlCore {
             cause ?? "camera edit \(id)", .updateCamera(camera, ifRevision: ifRevision))
         if dryRun { return difference(proposal) }
         _ = try commit(proposal)
-        if accepts { network[id]?.learnt = nil }
-        if request.acceptMove != nil { network[id]?.moves = [] }
+        // Nothing that was seen of the device before is looked for any more.
+        if accepts { network[id] = nil }
         if let finding { keep(LearnedCamera(finding), of: id) }
         return nil
     }

@@ -9,7 +9,7 @@ extension ControlCore {
     /// Between two messages to one camera's process; announcements are forged easily.
     private static let announcementPause = Duration.seconds(5)
     /// Between two events about one camera's announcements.
-    private static let announcementEventPause = Duration.seconds(60)
+    static let announcementEventPause = Duration.seconds(60)
 
     /// Somebody on the network says that a device has come or goes. Whether it is that device, is for the camera's process
     /// to find out before it shows it a password; a Bye changes nothing.
@@ -46,7 +46,8 @@ extension ControlCore {
         return Task {
             for id in told {
                 let request = AnnouncedRequest(
-                    address: announcement.address, url: announcement.url, evidence: cameras[id])
+                    address: announcement.address, url: announcement.url, evidence: cameras[id],
+                    isKeyShared: self.isKeyShared(id) ? true : nil)
                 guard let user = try? await self.user(of: id) else { continue }
                 try? await self.processes.announce(request, to: id, user: user)
             }

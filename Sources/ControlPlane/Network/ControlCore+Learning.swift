@@ -21,6 +21,12 @@ struct NetworkMemory {
     var allowance = EventAllowance()
     /// Where it seems to have moved, as its process said last.
     var moves: [NetworkStatistics.Move] = []
+    /// Of `CLOCK_BOOTTIME`: since when, and when an event told of it; and which that event named.
+    var movesSince: Duration?
+    var movesToldAt: Duration?
+    var movesTold: [String] = []
+    /// Of its certificates, as they are known.
+    var keys: Set<String> = []
     /// Where it was asked who it is, without a login, and what it told of what was not known.
     var identifiedAddress: String?
     var identity: DeviceIdentity?
@@ -41,6 +47,8 @@ extension ControlCore {
         thumbnails = thumbnails.filter { known.contains($0.key) }
         for stream in streams {
             guard let statistics = stream.statistics?.capture?.network else { continue }
+            network[stream.camera, default: NetworkMemory()].keys = Set(
+                [statistics.pin, statistics.servicePin].compactMap { $0 })
             learn(stream.camera, statistics)
             tell(of: stream.camera, statistics)
         }

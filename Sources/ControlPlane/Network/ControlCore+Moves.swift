@@ -12,7 +12,7 @@ extension ControlCore {
         let away = streams.filter { Self.isAway($0) && !identity(of: $0.camera).isEmpty }.map(\.camera)
         guard moveTask == nil else { return }
         if awayWatch.isDue(Set(away), at: clock.sinceBoot()) {
-            lookAround(for: away, live: streams.filter { $0.state == .live }.compactMap(Self.address))
+            lookAround(for: away, live: streams.filter { $0.state == .live })
         } else {
             learnIdentity(streams)
         }
@@ -25,7 +25,8 @@ extension ControlCore {
         }
         let codes: [ErrorCode] = [
             .cameraUnreachable, .cameraTimeout, .notRTSP, .cameraProtocol, .identityNotProven, .certificateChanged,
-            .loginRefused,
+            .loginRefused, .noSuchStream, .streamRedirected, .cameraCertificate, .loginNeeded, .loginUnsupported,
+            .accessForbidden,
         ]
         return capture.code.map { codes.contains($0) } ?? false
     }
@@ -44,7 +45,26 @@ extension ControlCore {
 
     // MARK: Looking
 
-    private func lookAround(for away: [String], live: [String]) {
+    /// Makers that ship one key in all devices: at another host it is that of another device. Several channels of a recorder
+    /// are at one.
+    func isKeyShared(_ id: String) -> Bool {
+        func keys(_ id: String) -> Set<String> {
+            (network[id]?.keys ?? []).union([current.settings.cameras[id]?.pin].compactMap { $0 })
+        }
+        let (mine, place) = (keys(id), host(of: id))
+        return current.settings.cameras.keys.contains { other in
+            other != id && host(of: other) != place && !keys(other).isDisjoint(with: mine)
+        }
+    }
+
+    private func host(of id: String) -> String? {
+        current.settings.cameras[id].flatMap { NetworkPlace($0.source) }?.host
+    }
+
+    private func lookAround(for away: [String], live streams: [StreamDocument]) {
+        let live = Dictionary(grouping: streams.map(\.camera)) { id in
+            streams.first { $0.camera == id }.flatMap(Self.address) ?? ""
+        }
         let known = Dictionary(uniqueKeysWithValues: away.map { ($0, places(of: $0)) })
         let near = away.filter { identity(of: $0).mac != nil }.flatMap { known[$0] ?? [] }
         let look = sightings
@@ -59,7 +79,7 @@ extension ControlCore {
 
     /// Where a camera is known to be: IP addresses, and the host of its source.
     private func places(of id: String) -> [String] {
-        let source = current.settings.cameras[id].flatMap { NetworkPlace($0.source) }?.host
+        let source = host(of: id)
         let stored = (try? store?.camera(id))?.address
         return [stored, network[id]?.learnt?.address, source].compactMap { $0 }
             .reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
@@ -67,7 +87,7 @@ extension ControlCore {
 
     /// Tells its process of those that may be the camera, the likeliest last: of too many, it keeps the newest.
     private func announce(
-        _ sightings: [NetworkTools.Sighting], to id: String, places: [String], live: [String]
+        _ sightings: [NetworkTools.Sighting], to id: String, places: [String], live: [String: [String]]
     ) async {
         let known = identity(of: id)
         var alike: [(sighting: NetworkTools.Sighting, evidence: NetworkStatistics.Move.Evidence)] = []
@@ -75,42 +95,66 @@ extension ControlCore {
             guard let evidence = known.trait(sharedWith: sighting.identity).map(NetworkStatistics.Move.Evidence.init)
             else { continue }
             // Cheap makers give one serial number to all: another camera of this box is not this one because of it.
-            guard evidence != .serial || !live.contains(sighting.address) else { continue }
+            guard evidence != .serial || !(live[sighting.address] ?? []).contains(where: { differs($0, known) }) else {
+                continue
+            }
             alike.append((sighting, evidence))
         }
         let order = NetworkStatistics.Move.Evidence.allCases
+        let isKeyShared = isKeyShared(id) ? true : nil
         alike.sort { (order.firstIndex(of: $0.evidence) ?? 0) < (order.firstIndex(of: $1.evidence) ?? 0) }
         guard !alike.isEmpty, let user = try? await user(of: id) else { return }
         for (sighting, evidence) in alike.prefix(NetworkStatistics.mostMoves).reversed() {
-            let request = AnnouncedRequest(address: sighting.address, url: sighting.url, evidence: evidence)
+            let request = AnnouncedRequest(
+                address: sighting.address, url: sighting.url, evidence: evidence, isKeyShared: isKeyShared)
             try? await processes.announce(request, to: id, user: user)
         }
     }
 
+    private func differs(_ id: String, _ known: DeviceIdentity) -> Bool {
+        let other = identity(of: id)
+        func differ(_ left: String?, _ right: String?) -> Bool { left != nil && right != nil && left != right }
+        return differ(other.endpoint, known.endpoint) || differ(other.mac, known.mac)
+    }
+
     // MARK: What its process makes of it
 
-    /// One event for each address that is new.
+    /// An event for places that are new, once a minute at most, and none of a camera that only restarts.
     private func tellMoves(_ stream: StreamDocument) {
         let id = stream.camera
-        guard let statistics = stream.statistics?.capture?.network else { return }
+        // A process that still has the source before knows nothing of this one.
+        guard let capture = stream.statistics?.capture, let statistics = capture.network,
+            capture.path == current.settings.cameras[id]?.source
+        else { return }
         let moves = Array((statistics.moves ?? []).prefix(NetworkStatistics.mostMoves))
-        let before = network[id]?.moves ?? []
-        guard moves != before else { return }
-        network[id, default: NetworkMemory()].moves = moves
-        let new = moves.filter { move in !before.contains { $0.address == move.address } }
-        guard !new.isEmpty, let text = NetworkStatistics.Move.sentence(moves, camera: id) else { return }
+        var memory = network[id] ?? NetworkMemory()
+        defer { network[id] = memory }
+        memory.moves = moves
+        guard !moves.isEmpty else {
+            (memory.movesSince, memory.movesTold) = (nil, [])
+            return
+        }
+        let now = clock.sinceBoot()
+        let since = memory.movesSince ?? now
+        memory.movesSince = since
+        guard now - since >= AwayWatch.patience,
+            memory.movesToldAt.map({ now - $0 >= Self.announcementEventPause }) ?? true,
+            !moves.allSatisfy({ memory.movesTold.contains($0.place) }),
+            let text = NetworkStatistics.Move.sentence(moves, camera: id)
+        else { return }
+        (memory.movesToldAt, memory.movesTold) = (now, moves.map(\.place))
         hub.publish(.camera, object: id, code: .identityNotProven, Printable.text(text, limit: 512))
     }
 
-    /// The source of a camera whose move to this address a person accepts: only what was proposed can be.
-    func acceptedSource(of id: String, at address: String) throws(CodedError) -> String {
+    /// The source of a camera whose move a person accepts: only what was proposed can be, and just as it was shown.
+    func acceptedSource(of id: String, at place: String) throws(CodedError) -> String {
         let moves = network[id]?.moves ?? []
-        if let move = moves.first(where: { $0.address == address }) { return move.source }
+        if let move = moves.first(where: { $0.place == place }) { return move.source }
         throw CodedError(
-            .invalidValue, "camera \(id) does not seem to have moved to \(Printable.text(address, limit: 64))",
+            .invalidValue, "camera \(id) does not seem to have moved to \(Printable.text(place, limit: 64))",
             why: moves.isEmpty
                 ? "nothing says that it has moved"
-                : "it seems to be at \(moves.map(\.address).joined(separator: " or "))",
+                : "it seems to be at \(moves.map(\.place).joined(separator: " or "))",
             next:
                 "See: watchboxctl camera show \(id); or give it its address: watchboxctl camera edit \(id) --source URL",
             object: id)
