@@ -14,7 +14,7 @@ struct CameraEditCommand: AsyncParsableCommand {
             none empties it. A network camera that shows another certificate than before is used again after \
             --accept-certificate, which asks it for the one that it shows now, without a login. --accept-device is for an \
             onvif:// camera that was replaced: the box forgets which device it was, and takes the one that answers next. \
-            --accept-move takes the address to which a camera seems to have moved, as status and camera show tell it, and no \
+            --accept-move takes the place to which a camera seems to have moved, as status and camera show tell it, and no \
             other: from then on the box looks for the camera there, and gives it its login.
 
               watchboxctl camera edit front --name "Front door, left"
@@ -23,7 +23,7 @@ struct CameraEditCommand: AsyncParsableCommand {
               watchboxctl camera edit yard --profile sub --transport udp
               watchboxctl camera edit yard --accept-certificate
               watchboxctl camera edit yard --accept-device
-              watchboxctl camera edit yard --accept-move 192.168.1.77
+              watchboxctl camera edit yard --accept-move onvif://192.168.1.77
             """)
 
     @OptionGroup var camera: CameraArgument
@@ -41,7 +41,7 @@ struct CameraEditCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The camera is at this address now, to which it seems to have moved: see watchboxctl status.",
+            "The camera is at this place now, to which it seems to have moved: just as watchboxctl status names it.",
             valueName: "address"))
     var acceptMove: String?
 
