@@ -84,7 +84,7 @@ final class CameraFinder {
         if let moved = try follow(password: password, memory: &memory) { return moved }
         // A camera whose ONVIF is away may well send its stream; another camera would send its own.
         guard fault.code != .identityNotProven, let remembered = memory.streams[profileKey],
-            Self.host(of: remembered) == host
+            network.rtspHost != nil || Self.host(of: remembered) == host
         else { throw fault }
         return Stream(url: try permitted(remembered, memory), profile: nil)
     }
@@ -280,7 +280,9 @@ final class CameraFinder {
                     return stream
                 } catch {
                     // Beyond its key, what it says is the camera's word.
-                    guard error.ending == .broken || error.code == .certificateChanged else { throw error }
+                    guard error.ending == .broken || error.ending == .away || error.code == .certificateChanged else {
+                        throw error
+                    }
                     if error == Self.elsewhere {
                         isSilent = false
                         moves.showedKey(there, at: Monotonic.now)

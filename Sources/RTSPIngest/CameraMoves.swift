@@ -27,7 +27,7 @@ struct CameraMoves {
 
     /// Whether this is where the settings say that the camera is.
     func isConfigured(_ host: String) -> Bool {
-        DeviceURL(network.url)?.host.lowercased() == host.lowercased()
+        [DeviceURL(network.url)?.host, network.rtspHost].contains { $0?.lowercased() == host.lowercased() }
     }
 
     /// Hosts where the camera is known to be.
