@@ -35,7 +35,7 @@ import Testing
         let publisher = RTMPPublisherConnection.connect(url: server.url("cam"), delegate: events)
         try await events.started()
         @Sendable func payload(_ number: Int) -> [UInt8] {
-            (0..<(number * 7919 % 60_000)).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ number) }
+            (0..<(number * 7919 % 6_000)).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ number) }
         }
         // Some whole, some in part, some not at all by the kernel: past the channel, and through it.
         let wake = server.freeze()
