@@ -7,6 +7,8 @@ SHELL := /bin/bash
 SWIFT ?= swift
 SOURCE ?=
 SECONDS_OF_DEMO ?= 10
+STRICT ?=
+QUICK ?=
 DESTDIR ?=
 PREFIX ?= /usr
 
@@ -20,7 +22,7 @@ VM_PACKAGES := qemu-system-x86 mmdebstrap debian-archive-keyring kmod cpio e2fsp
 BENCH_PACKAGES := ffmpeg gcc libssl-dev openssl time libnginx-mod-rtmp nginx python3 mmdebstrap debian-archive-keyring iproute2 util-linux \
 	python3-gi gir1.2-gst-rtsp-server-1.0 gstreamer1.0-rtsp gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-ugly
 
-.PHONY: help build release demo test test-systemd test-vm bench soak lint format install clean toolchain build-packages test-packages \
+.PHONY: help build release demo test test-systemd test-vm mutants bench soak lint format install clean toolchain build-packages test-packages \
 	bench-packages vm-packages python-peers
 
 help:  ## list the targets
@@ -36,33 +38,21 @@ demo: release  ## the main job: camera, relay, KAS, viewer on loopback; report i
 	.build/release/watchbox-demo --programs .build/release --output demo-out --seconds $(SECONDS_OF_DEMO) \
 		$(if $(SOURCE),--source '$(SOURCE)')
 
-test: toolchain build-packages test-packages vm-packages python-peers lint  ## what CI runs: style, build without warnings, all tests, foreign peers
-	$(SWIFT) build --build-tests
-	WATCHBOX_OTDF_PYTHON="$$( [ -x .venv/bin/python-otdf ] && echo "$$PWD/.venv/bin/python-otdf" || true )" \
-	WATCHBOX_FFMPEG7="$$( [ -x .venv/bin/ffmpeg7 ] && echo "$$PWD/.venv/bin/ffmpeg7" || true )" \
-	WATCHBOX_ONVIF_PYTHON="$$( [ -x .venv/bin/python-onvif ] && echo "$$PWD/.venv/bin/python-onvif" || true )" \
-		Tests/Rigs/run-tests $(SWIFT)
-	Tests/Rigs/discovery/network-tests --programs .build/debug || [ $$? -eq 77 ]
-	Tests/Rigs/systemd/run-all .build/debug
-	Tests/Rigs/vm/vm-tests || [ $$? -eq 77 ]
+test: toolchain build-packages test-packages vm-packages python-peers  ## what CI runs: style, builds without warnings, all tests, foreign peers
+	Tests/Rigs/gate/run --swift $(SWIFT) $(if $(STRICT),--strict)
 
-test-systemd: toolchain build-packages test-packages  ## the real units and programs under a real systemd, in a box of namespaces
-	$(SWIFT) build --product watchboxd
-	$(SWIFT) build --product watchboxctl
-	Tests/Rigs/systemd/run-all .build/debug
+test-systemd: toolchain build-packages test-packages  ## of these, the real units and programs under a real systemd, in a box of namespaces
+	Tests/Rigs/gate/run --swift $(SWIFT) units boxes
 
-test-vm: toolchain build-packages vm-packages  ## cameras, a hardware encoder and their faults, in a QEMU guest that is made from Debian packages
-	$(SWIFT) build --product watchboxd
-	$(SWIFT) build --product watchboxctl
-	$(SWIFT) build --product DeviceCheck
-	Tests/Rigs/vm/vm-tests || [ $$? -eq 77 ]
+test-vm: toolchain build-packages vm-packages  ## of these, cameras, a hardware encoder and their faults, in a QEMU guest
+	Tests/Rigs/gate/run --swift $(SWIFT) capture
 
-bench: release bench-packages vm-packages  ## speed against peers measured in the same run, as ratios
+mutants: toolchain build-packages test-packages python-peers  ## would a test notice? eighty faults, each switched on alone (half an hour, on demand)
+	Tests/Rigs/mutants/run --swift $(SWIFT)
+
+bench: release bench-packages vm-packages  ## speed against peers measured in the same run, as ratios (QUICK=1: a quick look)
 	cd Benchmarks && $(SWIFT) build -c release --product SealingRate
-	Tests/Rigs/bench/run
-	Tests/Rigs/systemd/box-tests --programs .build/release idle || [ $$? -eq 77 ]
-	Tests/Rigs/vm/vm-bench --programs .build/release || [ $$? -eq 77 ]
-	cd Benchmarks && $(SWIFT) package benchmark --no-progress
+	SWIFT='$(SWIFT)' QUICK='$(QUICK)' Tests/Rigs/bench/all
 
 soak: release bench-packages  ## ten minutes of players that come and go: memory and descriptors stay as they are
 	Tests/Rigs/bench/run soak

@@ -23,7 +23,6 @@ let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "sw
 let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
-let toml = Target.Dependency.product(name: "TOMLKit", package: "TOMLKit")
 
 /// Layer 0: a module map and a shim, nothing else.
 func systemLibrary(_ name: String, pkgConfig: String?, debian: String) -> Target {
@@ -79,7 +78,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
-        .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
@@ -90,6 +88,7 @@ let package = Package(
         systemLibrary("CZlib", pkgConfig: "zlib", debian: "zlib1g-dev"),
         .target(name: "CAVCodec", linkerSettings: [.linkedLibrary("dl")]),
         .target(name: "CSandbox"),
+        .target(name: "CProgram"),
         systemLibrary("CSystemd", pkgConfig: nil, debian: "libsystemd-dev"),
         // The kernel's own header, and libv4lconvert, loaded when a camera speaks a format that needs it.
         systemLibrary("CV4L2", pkgConfig: nil, debian: "libv4l-dev"),
@@ -109,6 +108,7 @@ let package = Package(
         protocolCore("KeyAccess", ["Wire"]),
         protocolCore("RTP", ["Wire", "Media"]),
         protocolCore("RTSP", ["Wire"]),
+        protocolCore("HTTPVideo", ["RTSP"]),
         protocolCore("ONVIF"),
         protocolCore("ErrorCatalog"),
         protocolCore("TOML"),
@@ -142,11 +142,11 @@ let package = Package(
         module(
             "RTSPIngest",
             [
-                "CameraModel", "Cryptography", "ErrorCatalog", "HTTPClient", "Media", "ONVIF", "ONVIFClient", "RTP",
-                "RTSP", "VideoCodec", logging,
+                "CameraModel", "Cryptography", "ErrorCatalog", "HTTPClient", "HTTPVideo", "Media", "ONVIF",
+                "ONVIFClient", "RTP", "RTSP", "VideoCodec", logging,
             ]),
         module("ControlAPI", ["CameraModel", "ErrorCatalog"]),
-        module("BoxConfiguration", ["CameraModel", "ErrorCatalog", "KeyAccessClient", "TOML", "Wire"]),
+        module("BoxConfiguration", ["CameraModel", "ErrorCatalog", "KeyAccessClient", "RTMP", "TOML", "Wire"]),
         module("Systemd", ["CSystemd", logging]),
         module("Database", [grdb]),
         module("CameraStore", ["Database", "TOML", grdb]),
@@ -195,8 +195,8 @@ let package = Package(
         module(
             "Doctor",
             [
-                "BoxConfiguration", "ControlAPI", "ControlClient", "CredentialStore", "ErrorCatalog",
-                "KeyAccessClient", "Systemd", "VideoCapture",
+                "BoxConfiguration", "ControlAPI", "ControlClient", "CredentialStore", "ErrorCatalog", "HTTPClient",
+                "KeyAccessClient", "RTMP", "RTMPTransport", "RelayProbe", "Systemd", "VideoCapture",
             ]),
         module("Demonstration", ["Console", "FLV", "Media", "VideoCodec"]),
         module(
@@ -227,7 +227,8 @@ let package = Package(
         program(
             "watchboxd",
             [
-                "APIServer", "BoxConfiguration", "CameraModel", "CameraPipeline", "CameraStore", "CameraUnit",
+                "APIServer", "BoxConfiguration", "CProgram", "CameraModel", "CameraPipeline", "CameraStore",
+                "CameraUnit",
                 "ControlAPI", "ControlClient", "ControlPlane", "CredentialStore", "ErrorCatalog", "HealthMonitor",
                 "KeyAccessServer", "Relay", "KeyAccessClient", "RTMPTransport", "Systemd", "VideoCodec", "Wire",
                 "Console", arguments, lifecycle, logging,
@@ -313,6 +314,7 @@ let package = Package(
             ], fixtures: true),
         tests("RTP", ["RTP", "Media", "Wire"], fixtures: true),
         tests("RTSP", ["RTSP", "Cryptography", "Wire"], fixtures: true),
+        tests("HTTPVideo", ["HTTPVideo", "RTSP"]),
         tests("ONVIF", ["ONVIF", "Cryptography", "XMLReader"], fixtures: true),
         tests("XMLReader", ["XMLReader", "ONVIF"]),
         tests("RelayProbe", ["RelayProbe", "FLV", "RTMP", "RTMPTransport", nioCore]),
@@ -325,8 +327,7 @@ let package = Package(
                 "RTP", "RTSP", "VideoCodec", logging,
             ]),
         tests("ErrorCatalog", ["ErrorCatalog"]),
-        // TOMLKit is a second opinion there, and in no program (docs/design/0005).
-        tests("TOML", ["TOML", toml]),
+        tests("TOML", ["TOML"]),
         tests("CameraModel", ["CameraModel", "KeyAccessClient"]),
         tests("ControlAPI", ["ControlAPI", "CameraModel", "ErrorCatalog"]),
         tests("PrometheusText", ["PrometheusText"]),
@@ -345,7 +346,7 @@ let package = Package(
             "ControlPlane",
             [
                 "ControlPlane", "BoxConfiguration", "CameraModel", "CameraStore", "ControlAPI", "CredentialStore",
-                "ErrorCatalog", "KeyAccess", "KeyAccessClient", "ONVIF", "Systemd", "Wire", logging,
+                "Cryptography", "ErrorCatalog", "KeyAccess", "KeyAccessClient", "ONVIF", "Systemd", "Wire", logging,
             ]),
         tests(
             "HealthMonitor",
@@ -360,18 +361,20 @@ let package = Package(
                 "CameraUnit", "CameraModel", "ControlAPI", "ErrorCatalog", "KeyAccessClient", "PrometheusText",
                 "Systemd", logging,
             ]),
-        tests("BoxView", ["BoxView", "CameraModel", "ControlAPI", "ErrorCatalog", "Console"]),
+        tests("BoxView", ["BoxConfiguration", "BoxView", "CameraModel", "ControlAPI", "ErrorCatalog", "Console"]),
         tests(
             "Doctor",
             [
-                "Doctor", "BoxConfiguration", "ControlAPI", "CredentialStore", "ErrorCatalog", "Systemd",
-                "VideoCapture",
+                "Doctor", "BoxConfiguration", "ControlAPI", "CredentialStore", "ErrorCatalog", "RTMPTransport",
+                "RelayProbe", "Systemd", "VideoCapture",
             ]),
         tests("Demonstration", ["Demonstration"]),
         tests(
             "KeyAccessServer",
             [
-                "KeyAccessServer", "KeyAccess", "Compression", "Cryptography", "HTTPClient", "NanoTDF", "Wire", "CZlib",
+                "KeyAccessServer", "KeyAccess", "KeyAccessClient", "Compression", "Cryptography", "HTTPClient",
+                "NanoTDF",
+                "Wire", "CZlib",
                 nioCore, nioPosix, nioSSL, lifecycle, logging,
             ], fixtures: true),
         tests(
@@ -389,8 +392,10 @@ let package = Package(
         tests(
             "EndToEnd",
             [
-                "watchboxd", "watchboxctl", "Demonstration", "Console", "FLV", "Media", "NanoTDF", "Cryptography",
-                "KeyAccessClient", "Player", "RTMP", "RTMPTransport", "Wire", nioCore, arguments,
+                "watchboxd", "watchboxctl", "ControlAPI", "Demonstration", "Doctor", "Console", "FLV", "Media",
+                "NanoTDF",
+                "Cryptography", "KeyAccessClient", "Player", "RTMP", "RTMPTransport", "Systemd", "Wire", nioCore,
+                arguments,
             ]),
     ],
     swiftLanguageModes: [.v6]

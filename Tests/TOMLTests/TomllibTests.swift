@@ -19,11 +19,12 @@ struct TomllibTests {
 
     @Test func `the same texts are TOML, with the same meaning`() throws {
         var texts: [String] = []
+        for seed in UInt64(0)..<400 { texts.append(DocumentWriter(seed: seed).text) }
         for seed in UInt64(0)..<60 {
             var mutator = Mutator(seed: seed)
             for base in Mutator.corpus(seed: seed) {
                 texts.append(base)
-                for _ in 0..<20 { texts.append(mutator.mutate(base)) }
+                for _ in 0..<50 { texts.append(mutator.mutate(base)) }
             }
         }
         let theirs = try Tomllib.read(texts)

@@ -228,7 +228,8 @@ def faults(guest, checks, names):
         return name in names
 
     if has("inject_v4l2_buf_flag_error"):
-        done = trouble(guest, inject("inject_v4l2_buf_flag_error"))
+        # Long enough for the command to start on a busy machine.
+        done = trouble(guest, inject("inject_v4l2_buf_flag_error"), count=75)
         checks.expect("a buffer with the error flag: counted as damaged, the stream goes on", done.ok
                       and event(done, "end")["damaged"] == 1 and len(events(done, "setup")) == 1, done)
     if has("inject_fatal_streaming_error"):

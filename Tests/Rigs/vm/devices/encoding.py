@@ -62,10 +62,12 @@ def exact(guest, checks, size, count, stride=None):
 
 def changes(guest, checks):
     done, coded, raw = encode(guest, "640x480", 30, "--change 12:500000", "--key-at 22")
-    compare(checks, "another bitrate opens the encoder anew, and no picture is lost or wrong", "640x480", done, coded, raw,
-            needed=30)
+    # libavcodec asks the driver for a coded picture only when it gets another one to code: what the driver had not finished
+    # when the other encoder was opened, one picture on a busy machine, does not come out. It is counted, so nobody waits for it.
+    compare(checks, "another bitrate opens the encoder anew, and no picture is wrong", "640x480", done, coded, raw, needed=29)
     if done.ok:
         end = event(done, "end")
+        checks.same("each picture came out or is counted as dropped", len(end["units"]) + end["drops"], 30)
         checks.expect("with a key frame where it changed, and one where it was asked for",
                       end["openings"] == 2 and 12 in end["keys"] and 22 in end["keys"], end)
 

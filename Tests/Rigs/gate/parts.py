@@ -1,0 +1,65 @@
+"""What there is to run, in the order in which it is told."""
+import dataclasses
+import os
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    name: str
+    command: list
+    # Parts that have to have passed.
+    after: tuple = ()
+    # Of LANES places; what must not be disturbed takes all.
+    places: int = 1
+    # A third of the CPU that it would have else.
+    polite: bool = False
+    # Seconds, for what hangs.
+    limit: int = 1800
+    # How its checks are read from its output: "marks" (✓ and ✗), "swift", or None for what checks nothing.
+    reads: str | None = None
+    environment: dict = dataclasses.field(default_factory=dict)
+
+
+LANES = 3
+SOCKETS = "RelayTests|RTMPTransportTests|CameraPipelineTests|RTSPIngestTests|ONVIFClientTests|DiscoveryTests"
+# They wait more than they work, so they run beside the others of their kind.
+FAULTS = "^EndToEndTests[.]EndToEndTests/(Outage|Replay|Crash)/"
+# What the rigs start.
+PRODUCTS = ("watchboxd", "watchboxctl", "DeviceCheck", "DiscoveryCheck")
+
+
+def peers(project):
+    """Foreign peers from PyPI; a test whose peer is missing says that it was skipped."""
+    names = {"WATCHBOX_OTDF_PYTHON": "python-otdf", "WATCHBOX_FFMPEG7": "ffmpeg7", "WATCHBOX_ONVIF_PYTHON": "python-onvif"}
+    found = {variable: project / ".venv/bin" / name for variable, name in names.items()}
+    return {variable: str(path) for variable, path in found.items() if os.access(path, os.X_OK)}
+
+
+def parts(project, swift):
+    rigs = project / "Tests/Rigs"
+    debug = str(project / ".build/debug")
+    # Without the check, a target may import whatever has been built before it. The index is a tenth of the build, but SwiftPM
+    # finds the tests in it.
+    build = [swift, "build", "--explicit-target-dependency-import-check", "error"]
+    shell = ["bash", "-euc"]
+
+    def tests(name, *filters, **more):
+        # The bundle itself: `swift test` would wait for every other use of .build.
+        return Part(name, [f"{debug}/watchboxPackageTests.xctest", "--testing-library", "swift-testing", *filters], ("tests",),
+                    reads="swift", environment={**peers(project), "SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH": "8"}, **more)
+    return [
+        Part("gate", [f"{rigs}/gate/check"], reads="marks", polite=True),
+        Part("style", ["make", "--no-print-directory", "lint", f"SWIFT={swift}"], polite=True),
+        Part("programs", shell + [" && ".join(" ".join(build + ["--product", name]) for name in PRODUCTS)]),
+        Part("trees", shell + [f"{rigs}/systemd/make-rootfs bookworm && {rigs}/systemd/make-rootfs trixie units"], polite=True),
+        Part("guest", [f"{rigs}/vm/make-guest"], polite=True),
+        Part("tests", build + ["--build-tests"], ("programs",), polite=True),
+        Part("units", [f"{rigs}/systemd/check-units"], ("trees",), reads="marks"),
+        Part("boxes", [f"{rigs}/systemd/box-tests", "--programs", debug, "--seed", "1", "--jobs", "3"], ("programs", "trees"), reads="marks"),
+        Part("discovery", [f"{rigs}/discovery/network-tests", "--programs", debug], ("programs",), reads="marks"),
+        Part("capture", [f"{rigs}/vm/vm-tests", "--programs", debug], ("programs", "guest"), reads="marks"),
+        tests("computation", "--skip", f"^({SOCKETS}|EndToEndTests)[.]", places=LANES),
+        tests("sockets", "--filter", f"^({SOCKETS})[.]"),
+        tests("whole", "--filter", "^EndToEndTests[.]", "--skip", FAULTS),
+        tests("faults", "--filter", FAULTS),
+    ]
