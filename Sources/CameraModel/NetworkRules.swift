@@ -7,7 +7,7 @@ extension CameraConfiguration.Network {
         case length
         /// White space, a control character, or something outside of ASCII.
         case characters
-        /// None of `rtsp://`, `rtsps://` and `onvif://`, in lower case.
+        /// None of `rtsp://`, `rtsps://`, `onvif://`, `http://` and `https://`, in lower case.
         case scheme
         /// No host, or something that is neither a name nor an IP address; IPv6 stands in brackets.
         case host
@@ -19,11 +19,13 @@ extension CameraConfiguration.Network {
         case query
     }
 
-    public static let schemes = ["rtsp", "rtsps", "onvif"]
+    public static let schemes = ["rtsp", "rtsps", "onvif", "http", "https"]
 
     /// Names of parts `name=value` of a path or a query that hold a login, as some makers document their addresses.
-    static let loginNames = passwordNames.union(["user", "username", "token"])
-    private static let passwordNames: Set<String> = ["password", "passwd", "pwd", "pass"]
+    static let loginNames = passwordNames.union([
+        "user", "username", "token", "usr", "loginuse",
+    ])
+    private static let passwordNames: Set<String> = ["password", "passwd", "pwd", "pass", "loginpas", "userpwd"]
 
     /// Whether an address may stand in a configuration.
     public static func check(address: String) throws(AddressFault) {
@@ -79,7 +81,10 @@ extension CameraConfiguration.Network {
 
     private static func holds(_ part: Substring, _ names: Set<String>) -> Bool {
         guard let equals = part.firstIndex(of: "="), part.index(after: equals) != part.endIndex else { return false }
-        return names.contains(decoded(part[..<equals]).lowercased())
+        let name = decoded(part[..<equals]).lowercased()
+        // User and password in Base64, where fewer characters name a scheme.
+        if name == "auth" { return part[equals...].dropFirst().utf8.count >= 8 }
+        return names.contains(name)
     }
 
     private static func decoded(_ text: Substring) -> String {

@@ -1,22 +1,22 @@
 internal import Wire
 
 /// The login of one session: which challenge is answered, and the answers (RFC 7616 §3.4, RFC 7617 §2).
-struct Authenticator: Sendable {
+package struct Authenticator: Sendable {
     /// Nil: nothing is answered.
-    let credentials: RTSPCredentials?
+    package let credentials: RTSPCredentials?
     /// Basic may be sent.
     let allowsBasic: Bool
     let digest: @Sendable (DigestAlgorithm, [UInt8]) -> [UInt8]
     let makeClientNonce: @Sendable () -> String
 
     /// The challenge that is answered; nil before the first one.
-    private(set) var challenge: Challenge?
+    package private(set) var challenge: Challenge?
     /// The camera took an answer: what it offers later must not be weaker.
-    private(set) var accepted: Challenge.Scheme?
+    package private(set) var accepted: Challenge.Scheme?
     private var clientNonce = ""
     private var nonceCount: UInt32 = 0
 
-    init(
+    package init(
         credentials: RTSPCredentials?, allowsBasic: Bool,
         digest: @escaping @Sendable (DigestAlgorithm, [UInt8]) -> [UInt8],
         makeClientNonce: @escaping @Sendable () -> String
@@ -39,18 +39,76 @@ struct Authenticator: Sendable {
         return best
     }
 
-    mutating func adopt(_ challenge: Challenge) {
+    package mutating func adopt(_ challenge: Challenge) {
         self.challenge = challenge
         clientNonce = challenge.scheme == .basic ? "" : makeClientNonce()
         nonceCount = 0
     }
 
-    mutating func wasAccepted() {
+    package mutating func wasAccepted() {
         accepted = challenge?.scheme
     }
 
+    // MARK: A refusal
+
+    package enum Verdict: Equatable, Sendable {
+        /// To be adopted; then the request goes out once more.
+        case answer(Challenge)
+        case fail(RTSPFailure)
+    }
+
+    /// What becomes of a request that was refused with 401. It is answered once; again only when that is worth it: accounts
+    /// lock after a few wrong answers.
+    ///
+    /// - Parameters:
+    ///   - headers: of WWW-Authenticate.
+    ///   - tried: the challenge that the request answered; nil when it carried no login.
+    ///   - attempts: how often it was sent before, each time with another login.
+    package func verdict(on headers: [String], tried: Challenge?, attempts: Int, mostLogins: Int) -> Verdict {
+        let challenges = Challenge.parse(headers)
+        let offered = challenges.map { shown($0.name, limit: 32) }
+        guard credentials != nil else { return .fail(.loginNeeded(offered: offered)) }
+        guard let challenge = strongest(of: challenges) else {
+            return .fail(nothingToAnswer(challenges, offered: offered, tried: tried))
+        }
+        if let tried, !isWorthAnotherLogin(challenge, tried: tried, attempts: attempts, mostLogins: mostLogins) {
+            return .fail(refusal(of: tried))
+        }
+        return .answer(challenge)
+    }
+
+    /// Whether a login that was refused may be tried again: the camera says that no more than the nonce was wrong, or it
+    /// took this login before and has a new nonce now.
+    func isWorthAnotherLogin(_ challenge: Challenge?, tried: Challenge, attempts: Int, mostLogins: Int) -> Bool {
+        guard let challenge, challenge.scheme != .basic, challenge.nonce != tried.nonce, attempts < mostLogins else {
+            return false
+        }
+        return challenge.isStale || (accepted != nil && attempts == 0)
+    }
+
+    private func nothingToAnswer(_ challenges: [Challenge], offered: [String], tried: Challenge?) -> RTSPFailure {
+        if let tried { return refusal(of: tried) }
+        if let basic = challenges.first(where: { $0.scheme == .basic }), accepted == nil {
+            return .basicNotAllowed(realm: shown(basic.realm, limit: 64))
+        }
+        return .loginUnsupported(offered: offered)
+    }
+
+    private func refusal(of tried: Challenge) -> RTSPFailure {
+        .loginRefused(scheme: tried.scheme?.name ?? tried.name, realm: shown(tried.realm, limit: 64))
+    }
+
+    /// A camera's text for a person: cut, printable, and without the password if it repeats that.
+    package func shown(_ text: String, limit: Int) -> String {
+        let kept = CameraText.printable(text, limit: limit)
+        guard let credentials, !credentials.password.isEmpty else { return kept }
+        return Self.isRevealing(kept, credentials) ? "(left out)" : kept
+    }
+
+    // MARK: An answer
+
     /// The Authorization header for one request; nil before a challenge came.
-    mutating func authorization(method: String, url: String) -> String? {
+    package mutating func authorization(method: String, url: String) -> String? {
         guard let credentials, let challenge, let scheme = challenge.scheme else { return nil }
         if scheme == .basic {
             return "Basic " + Base64.encode(Array("\(credentials.user):\(credentials.password)".utf8))

@@ -1,17 +1,17 @@
 /// One login that a camera offers: a challenge of WWW-Authenticate (RFC 7235 §2.1, RFC 7616 §3.3).
-struct Challenge: Equatable, Sendable {
+package struct Challenge: Equatable, Sendable {
     /// Weakest first.
-    enum Scheme: Int, Comparable, Sendable {
+    package enum Scheme: Int, Comparable, Sendable {
         case basic, md5Session, md5, sha256Session, sha256
 
-        static func < (left: Scheme, right: Scheme) -> Bool { left.rawValue < right.rawValue }
+        package static func < (left: Scheme, right: Scheme) -> Bool { left.rawValue < right.rawValue }
 
         var algorithm: DigestAlgorithm { self == .sha256 || self == .sha256Session ? .sha256 : .md5 }
 
         var isSession: Bool { self == .md5Session || self == .sha256Session }
 
         /// As a person reads it.
-        var name: String {
+        package var name: String {
             switch self {
             case .basic: "Basic"
             case .md5, .md5Session: "Digest MD5"
@@ -24,7 +24,7 @@ struct Challenge: Equatable, Sendable {
     static let most = 16
 
     /// Nil: one that we do not know, or that lacks what it needs.
-    var scheme: Scheme?
+    package var scheme: Scheme?
     /// For a person: `Digest SHA-256`, `Basic`, `Bearer`, …
     var name: String
     var realm = ""

@@ -150,7 +150,7 @@ struct ConnectionReader: Sendable {
     }
 
     private mutating func wholeMessage(_ input: inout ArraySlice<UInt8>) throws(RTSPFailure) -> RTSPMessage? {
-        guard let headEnd = Self.headEnd(of: input) else {
+        guard let headEnd = RTSPMessage.headEnd(of: input) else {
             guard input.count < RTSPMessage.longestHead else {
                 throw .tooLong(what: "bytes of headers", limit: RTSPMessage.longestHead)
             }
@@ -172,25 +172,6 @@ struct ConnectionReader: Sendable {
         hasMessage = true
         junk = 0
         return message
-    }
-
-    /// Behind the empty line; lines may end with LF alone.
-    private static func headEnd(of input: ArraySlice<UInt8>) -> Int? {
-        var index = input.startIndex
-        let end = min(input.endIndex, input.startIndex + RTSPMessage.longestHead + 4)
-        while index < end {
-            guard input[index] == UInt8(ascii: "\n") else {
-                index += 1
-                continue
-            }
-            index += 1
-            guard index < end else { return nil }
-            if input[index] == UInt8(ascii: "\n") { return index + 1 }
-            if input[index] == UInt8(ascii: "\r"), index + 1 < end, input[index + 1] == UInt8(ascii: "\n") {
-                return index + 2
-            }
-        }
-        return nil
     }
 
     // MARK: Junk

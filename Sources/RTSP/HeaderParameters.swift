@@ -1,5 +1,5 @@
 /// `a=b; c="d;e"; f`: what Transport, Session and RTP-Info are made of, with blanks in any place.
-struct HeaderParameters: Equatable, Sendable {
+package struct HeaderParameters: Equatable, Sendable {
     struct Parameter: Equatable, Sendable {
         /// In lower case.
         var name: String
@@ -11,7 +11,7 @@ struct HeaderParameters: Equatable, Sendable {
 
     var items: [Parameter] = []
 
-    init(_ text: some StringProtocol) {
+    package init(_ text: some StringProtocol) {
         for part in Self.split(text, at: UInt8(ascii: ";")).prefix(Self.most) {
             let halves = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let name = CameraText.trimmed(halves[0]).lowercased()
@@ -21,7 +21,7 @@ struct HeaderParameters: Equatable, Sendable {
     }
 
     /// The value of the first parameter of this name; empty for one without value, nil when there is none.
-    subscript(name: String) -> String? {
+    package subscript(name: String) -> String? {
         items.first { $0.name == name }?.value
     }
 

@@ -1,30 +1,31 @@
-/// The first lines of a message from a camera, or all of it when it has no body (RFC 2326 §4).
-struct RTSPMessage: Equatable, Sendable {
-    enum Start: Equatable, Sendable {
+/// The first lines of a message from a camera, or all of it when it has no body (RFC 2326 §4). Those of HTTP are written the
+/// same way, but for the protocol's name.
+package struct RTSPMessage: Equatable, Sendable {
+    package enum Start: Equatable, Sendable {
         case response(status: Int, reason: String)
         case request(method: String, url: String)
     }
 
-    struct Header: Equatable, Sendable {
+    package struct Header: Equatable, Sendable {
         /// In lower case.
         var name: String
         var value: String
     }
 
-    static let longestHead = 16 << 10
+    package static let longestHead = 16 << 10
     static let mostHeaders = 100
     static let longestBody = SessionDescription.longest
 
-    var start: Start
-    var headers: [Header] = []
+    package var start: Start
+    package var headers: [Header] = []
     var body: ArraySlice<UInt8> = []
 
     /// The value of the first header of this name, which is in lower case.
-    func header(_ name: String) -> String? {
+    package func header(_ name: String) -> String? {
         headers.first { $0.name == name }?.value
     }
 
-    func headers(_ name: String) -> [String] {
+    package func headers(_ name: String) -> [String] {
         headers.filter { $0.name == name }.map(\.value)
     }
 
@@ -43,12 +44,31 @@ struct RTSPMessage: Equatable, Sendable {
 extension RTSPMessage {
     /// Reads the first lines, up to the empty one or without it.
     /// - Parameter position: where they begin in the connection.
-    static func parse(head bytes: ArraySlice<UInt8>, at position: Int) throws(RTSPFailure) -> RTSPMessage {
+    package static func parse(head bytes: ArraySlice<UInt8>, at position: Int) throws(RTSPFailure) -> RTSPMessage {
         var rest = bytes
         guard let first = nextLine(&rest) else { throw .malformed(position: position, reason: "an empty message") }
         var message = RTSPMessage(start: try startLine(first, at: position))
         while let line = nextLine(&rest), !line.isEmpty { try message.add(line) }
         return message
+    }
+
+    /// Behind the empty line; lines may end with LF alone. Nil: it is not there, or behind the longest head.
+    package static func headEnd(of input: ArraySlice<UInt8>) -> Int? {
+        var index = input.startIndex
+        let end = min(input.endIndex, input.startIndex + longestHead + 4)
+        while index < end {
+            guard input[index] == UInt8(ascii: "\n") else {
+                index += 1
+                continue
+            }
+            index += 1
+            guard index < end else { return nil }
+            if input[index] == UInt8(ascii: "\n") { return index + 1 }
+            if input[index] == UInt8(ascii: "\r"), index + 1 < end, input[index + 1] == UInt8(ascii: "\n") {
+                return index + 2
+            }
+        }
+        return nil
     }
 
     /// Up to the next LF, without it and a CR before it; nil at the end.
@@ -63,7 +83,7 @@ extension RTSPMessage {
 
     private static func startLine(_ line: ArraySlice<UInt8>, at position: Int) throws(RTSPFailure) -> Start {
         let words = line.split(separator: UInt8(ascii: " "), maxSplits: 2, omittingEmptySubsequences: true)
-        if line.starts(with: Array("RTSP/".utf8)) {
+        if line.starts(with: Array("RTSP/".utf8)) || line.starts(with: Array("HTTP/".utf8)) {
             // 200OK was seen, too.
             let digits = words.count < 2 ? [] : words[1].prefix { (0x30...0x39).contains($0) }
             guard digits.count == 3, let status = Int(String(decoding: digits, as: UTF8.self)), status >= 100 else {

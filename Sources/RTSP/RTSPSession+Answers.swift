@@ -170,10 +170,5 @@ extension RTSPSession {
         reader.owners[Int(channels.rtp)] < 0 && reader.owners[Int(channels.rtcp)] < 0
     }
 
-    /// A camera's text for a person: cut, printable, and without the password if it repeats that.
-    func shown(_ text: String, limit: Int) -> String {
-        let kept = CameraText.printable(text, limit: limit)
-        guard let credentials = configuration.credentials, !credentials.password.isEmpty else { return kept }
-        return Authenticator.isRevealing(kept, credentials) ? "(left out)" : kept
-    }
+    func shown(_ text: String, limit: Int) -> String { authenticator.shown(text, limit: limit) }
 }

@@ -71,7 +71,8 @@ extension RTSPSession {
         let challenge = authenticator.strongest(of: challenges)
         guard !keepsAliveWithoutLogin else { return }
         guard authenticator.accepted != nil, let tried = request.challenge,
-            !isWorthAnotherLogin(request, challenge, tried: tried)
+            !authenticator.isWorthAnotherLogin(
+                challenge, tried: tried, attempts: request.attempts, mostLogins: configuration.mostLogins)
         else {
             logIn(request, message, at: now, &actions)
             return
@@ -86,49 +87,20 @@ extension RTSPSession {
 
     // MARK: Login
 
-    /// Whether a login that was refused may be tried again: the camera says that no more than the nonce was wrong, or it
-    /// took this login before and has a new nonce now.
-    private func isWorthAnotherLogin(_ request: Outstanding, _ challenge: Challenge?, tried: Challenge) -> Bool {
-        guard let challenge, challenge.scheme != .basic, challenge.nonce != tried.nonce,
-            request.attempts < configuration.mostLogins
-        else {
-            return false
-        }
-        return challenge.isStale || (authenticator.accepted != nil && request.attempts == 0)
-    }
-
-    /// Answers 401 once; again only when that is worth it. Accounts lock after a few wrong answers.
+    /// Answers 401 once; again only when that is worth it.
     private mutating func logIn(
         _ request: Outstanding, _ message: RTSPMessage, at now: UInt64, _ actions: inout [Action]
     ) {
-        let challenges = Challenge.parse(message.headers("www-authenticate"))
-        let offered = challenges.map { shown($0.name, limit: 32) }
-        guard authenticator.credentials != nil else {
-            fail(.loginNeeded(offered: offered), at: now, &actions)
-            return
+        switch authenticator.verdict(
+            on: message.headers("www-authenticate"), tried: request.challenge, attempts: request.attempts,
+            mostLogins: configuration.mostLogins)
+        {
+        case .fail(let failure): fail(failure, at: now, &actions)
+        case .answer(let challenge):
+            authenticator.adopt(challenge)
+            send(
+                request.request, isKeepAlive: request.isKeepAlive, attempts: request.attempts + 1, at: now, &actions)
         }
-        guard let challenge = authenticator.strongest(of: challenges) else {
-            fail(nothingToAnswer(challenges, offered: offered, tried: request.challenge), at: now, &actions)
-            return
-        }
-        if let tried = request.challenge, !isWorthAnotherLogin(request, challenge, tried: tried) {
-            let realm = shown(tried.realm, limit: 64)
-            fail(.loginRefused(scheme: tried.scheme?.name ?? tried.name, realm: realm), at: now, &actions)
-            return
-        }
-        authenticator.adopt(challenge)
-        send(
-            request.request, isKeepAlive: request.isKeepAlive, attempts: request.attempts + 1, at: now, &actions)
-    }
-
-    private func nothingToAnswer(_ challenges: [Challenge], offered: [String], tried: Challenge?) -> RTSPFailure {
-        if let tried {
-            return .loginRefused(scheme: tried.scheme?.name ?? tried.name, realm: shown(tried.realm, limit: 64))
-        }
-        if let basic = challenges.first(where: { $0.scheme == .basic }), authenticator.accepted == nil {
-            return .basicNotAllowed(realm: shown(basic.realm, limit: 64))
-        }
-        return .loginUnsupported(offered: offered)
     }
 
     // MARK: Redirects

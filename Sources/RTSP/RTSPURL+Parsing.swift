@@ -2,20 +2,18 @@ internal import Wire
 
 extension RTSPURL {
     /// - Parameter dropsUser: leave out user information instead of refusing it: some cameras repeat it in their answers.
-    static func parse(_ text: String, dropsUser: Bool) throws(RTSPURLFault) -> RTSPURL {
+    static func parse(
+        _ text: String, dropsUser: Bool, services: [Service] = [.rtsp]
+    ) throws(RTSPURLFault) -> RTSPURL {
         guard text.utf8.count <= longest else { throw .tooLong }
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") }) else {
             throw .invalidCharacter
         }
-        let isSecure: Bool
-        let rest: Substring
-        if let tail = dropping("rtsp://", from: text) {
-            (isSecure, rest) = (false, tail)
-        } else if let tail = dropping("rtsps://", from: text) {
-            (isSecure, rest) = (true, tail)
-        } else {
-            throw .unknownScheme
-        }
+        let found = services.lazy.flatMap { service in [false, true].map { (service, $0) } }.compactMap {
+            (service, isSecure) -> (Service, Bool, Substring)? in
+            dropping("\(service.scheme(isSecure: isSecure))://", from: text).map { (service, isSecure, $0) }
+        }.first
+        guard let (service, isSecure, rest) = found else { throw .unknownScheme }
         let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
         var authority = rest[..<end]
         var path = rest[end...]
@@ -31,9 +29,9 @@ extension RTSPURL {
             authority = tail[..<tailEnd]
             path = tail[tailEnd...]
         }
-        let (host, port) = try hostAndPort(authority, isSecure: isSecure)
+        let (host, port) = try hostAndPort(authority, service, isSecure: isSecure)
         let full = path.hasPrefix("/") ? String(path) : "/" + path
-        return RTSPURL(isSecure: isSecure, host: host, port: port, path: full)
+        return RTSPURL(service: service, isSecure: isSecure, host: host, port: port, path: full)
     }
 
     private static func dropping(_ scheme: String, from text: String) -> Substring? {
@@ -47,7 +45,9 @@ extension RTSPURL {
         return authority[authority.index(after: colon)...].utf8.allSatisfy { (0x30...0x39).contains($0) }
     }
 
-    private static func hostAndPort(_ text: Substring, isSecure: Bool) throws(RTSPURLFault) -> (String, UInt16) {
+    private static func hostAndPort(
+        _ text: Substring, _ service: Service, isSecure: Bool
+    ) throws(RTSPURLFault) -> (String, UInt16) {
         var host = text
         var port: Substring = ""
         if text.first == "[" {
@@ -64,7 +64,7 @@ extension RTSPURL {
         guard !host.isEmpty, host.utf8.count <= 255,
             host.utf8.allSatisfy({ !RTSPURL.forbiddenInHost.contains($0) })
         else { throw .invalidHost }
-        guard !port.isEmpty else { return (String(host), defaultPort(isSecure: isSecure)) }
+        guard !port.isEmpty else { return (String(host), defaultPort(service, isSecure: isSecure)) }
         guard port.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = UInt16(port), number > 0 else {
             throw .invalidPort
         }
@@ -132,12 +132,12 @@ extension RTSPURL {
     }
 
     /// Where a redirect points to; relative to this address if it names no host. Nil when it cannot be read.
-    func redirected(to location: String) -> RTSPURL? {
+    package func redirected(to location: String) -> RTSPURL? {
         let text = Self.encodingForbidden(CameraText.trimmed(location))
         if text.hasPrefix("/"), !text.hasPrefix("//") {
-            return RTSPURL(isSecure: isSecure, host: host, port: port, path: text)
+            return RTSPURL(service: service, isSecure: isSecure, host: host, port: port, path: text)
         }
-        return try? Self.parse(text, dropsUser: true)
+        return try? Self.parse(text, dropsUser: true, services: [service])
     }
 
     private static func encodingForbidden(_ text: String) -> String {

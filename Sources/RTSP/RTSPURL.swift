@@ -1,8 +1,14 @@
-/// `rtsp[s]://host[:port][/path][?query]`, without user information.
+/// `rtsp[s]://host[:port][/path][?query]`, without user information; or `http[s]://…`, where pictures come that way.
 ///
 /// The path stays as it was given, its query with it: cameras compare addresses byte by byte.
 public struct RTSPURL: Hashable, Sendable {
-    /// `rtsps`: RTSP inside TLS.
+    /// What is spoken there.
+    public enum Service: Hashable, Sendable, CaseIterable {
+        case rtsp, http
+    }
+
+    public let service: Service
+    /// `rtsps`, `https`: inside TLS.
     public let isSecure: Bool
     /// A name or an address; an IPv6 address without brackets, with its zone if it was given one.
     public let host: String
@@ -18,7 +24,13 @@ public struct RTSPURL: Hashable, Sendable {
         self = try Self.parse(text, dropsUser: false)
     }
 
-    init(isSecure: Bool, host: String, port: UInt16, path: String) {
+    /// The same of `http://` and `https://` as well.
+    public init(stream text: String) throws(RTSPURLFault) {
+        self = try Self.parse(text, dropsUser: false, services: Service.allCases)
+    }
+
+    init(service: Service = .rtsp, isSecure: Bool, host: String, port: UInt16, path: String) {
+        self.service = service
         self.isSecure = isSecure
         self.host = host
         self.port = port
@@ -27,29 +39,43 @@ public struct RTSPURL: Hashable, Sendable {
 
     /// The same stream of the same scheme at another place.
     public func with(host: String, port: UInt16) -> RTSPURL {
-        RTSPURL(isSecure: isSecure, host: host, port: port, path: path)
+        RTSPURL(service: service, isSecure: isSecure, host: host, port: port, path: path)
     }
 
-    /// The port that an address without one means: 554, with TLS 322.
-    public static func defaultPort(isSecure: Bool) -> UInt16 { isSecure ? 322 : 554 }
+    /// The port that an address without one means: 554, with TLS 322; of HTTP 80 and 443.
+    public static func defaultPort(_ service: Service = .rtsp, isSecure: Bool) -> UInt16 {
+        switch service {
+        case .rtsp: isSecure ? 322 : 554
+        case .http: isSecure ? 443 : 80
+        }
+    }
 
     /// Host and, unless it is the default, port; an IPv6 address in brackets and without its zone, which means nothing to
     /// the camera.
     public var authority: String {
         let address = host.prefix { $0 != "%" }
         let name = host.contains(":") ? "[\(address)]" : host
-        return port == Self.defaultPort(isSecure: isSecure) ? name : "\(name):\(port)"
+        return port == Self.defaultPort(service, isSecure: isSecure) ? name : "\(name):\(port)"
     }
 }
 
 extension RTSPURL: CustomStringConvertible {
     /// As it is sent.
-    public var description: String { "\(isSecure ? "rtsps" : "rtsp")://\(authority)\(path)" }
+    public var description: String { "\(service.scheme(isSecure: isSecure))://\(authority)\(path)" }
+}
+
+extension RTSPURL.Service {
+    func scheme(isSecure: Bool) -> String {
+        switch self {
+        case .rtsp: isSecure ? "rtsps" : "rtsp"
+        case .http: isSecure ? "https" : "http"
+        }
+    }
 }
 
 /// Why a text is no RTSP address. Says nothing of the text itself, which may hold secrets.
 public enum RTSPURLFault: Error, Equatable, Sendable {
-    /// Neither `rtsp://` nor `rtsps://`.
+    /// Neither `rtsp://` nor `rtsps://`, nor where it may stand `http://` or `https://`.
     case unknownScheme
     /// White space, a control character, `#`, or what is not ASCII.
     case invalidCharacter
@@ -65,7 +91,8 @@ public enum RTSPURLFault: Error, Equatable, Sendable {
 extension RTSPURLFault: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .unknownScheme: "the address must begin with rtsp:// or rtsps://"
+        case .unknownScheme:
+            "the address must begin with rtsp:// or rtsps://, or http:// or https:// for pictures over HTTP"
         case .invalidCharacter:
             "the address holds white space, a control character, # or a letter beyond ASCII; write it percent-encoded"
         case .userInformation: "the address holds a user or a password; give them apart from it"

@@ -22,7 +22,8 @@ struct CameraMoves {
     /// Of the device's service, or of the stream that is configured; nil: nothing can prove a move.
     func key(_ memory: CameraMemory) -> String? {
         if isDevice { return network.pin ?? memory.servicePin }
-        return network.url.lowercased().hasPrefix("rtsps:") ? network.pin ?? memory.pin : nil
+        let isSecure = ["rtsps:", "https:"].contains { network.url.lowercased().hasPrefix($0) }
+        return isSecure ? network.pin ?? memory.pin : nil
     }
 
     /// Whether this is where the settings say that the camera is.

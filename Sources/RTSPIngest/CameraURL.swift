@@ -8,6 +8,14 @@ enum CameraURL: Equatable, Sendable {
 
     static let longest = 2048
 
+    /// It may show a certificate that is worth being kept: one behind a redirect from an address without TLS is not.
+    var hasCertificate: Bool {
+        switch self {
+        case .device: true
+        case .stream(let text): ["rtsps:", "https:"].contains { text.lowercased().hasPrefix($0) }
+        }
+    }
+
     /// - Throws: why it is none, without quoting it: somebody may have put a password into it.
     init(_ text: String) throws(PullFault) {
         let prefix = "onvif://"

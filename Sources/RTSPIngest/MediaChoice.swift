@@ -45,6 +45,12 @@ struct MediaSelection: Equatable, Sendable {
         return [video.index] + (sound.map { [$0.index] } ?? [])
     }
 
+    /// Pictures alone, of a camera that offers nothing else.
+    init(video: MediaChoice) {
+        self.video = video
+        offered = ["video \(video.kind.rawValue)"]
+    }
+
     init(_ description: SessionDescription, audio: Bool) {
         for (index, media) in description.media.enumerated() {
             offered += media.formats.map { "\(media.kind) \($0.encoding.isEmpty ? "\($0.payloadType)" : $0.encoding)" }

@@ -1,5 +1,6 @@
 internal import ErrorCatalog
 internal import HTTPClient
+internal import HTTPVideo
 internal import ONVIF
 internal import ONVIFClient
 internal import RTSP
@@ -68,6 +69,34 @@ extension PullFault {
         case .notRTSP: self.init(.notRTSP, what, mayHaveMoved: true)
         case .timeout: self.init(.cameraTimeout, what, mayHaveMoved: true)
         case .closed: self.init(.cameraUnreachable, what, ending: .away, mayHaveMoved: true)
+        }
+    }
+
+    /// - Parameter isLive: pictures came before.
+    init(_ failure: HTTPVideoFailure, isLive: Bool) {
+        let what = "\(failure)"
+        switch failure {
+        case .session(.timeout) where isLive:
+            self.init(.streamFrozen, "the camera did not send the next picture in time", ending: .stalled)
+        case .session(let failure): self.init(failure)
+        case .notHTTP:
+            self.init(
+                .notRTSP, what, next: "Check address and port; cameras with RTSP are added as rtsp://",
+                mayHaveMoved: true)
+        case .noPictures(_, true):
+            self.init(
+                .notRTSP, what,
+                next: "Use the address of the pictures themselves, such as http://ADDRESS:81/stream of an ESP32-CAM; "
+                    + "of a camera with ONVIF give its address: --source onvif://ADDRESS")
+        case .noPictures(_, false):
+            self.init(
+                .unsupportedCodec, what, next: "Use an address of the camera's that sends MJPEG or a JPEG picture",
+                ending: .unready)
+        case .tooManyRedirects:
+            self.init(
+                .streamRedirected, what,
+                next: "Open the address in a browser, and give the one where the pictures are: "
+                    + "watchboxctl camera edit ID --source URL")
         }
     }
 

@@ -31,6 +31,8 @@ final class PullRun {
     private var keepsAliveWithOptions = false
     /// The longest distance of key frames of the last session that had two of them, nanoseconds.
     private var knownGroup: UInt64 = 0
+    /// Pictures per second of the last session over HTTP.
+    private var knownRate: Double?
     private var closed = PullCounters()
     private var told: PullFault?
     private var password: String?
@@ -151,7 +153,7 @@ final class PullRun {
         do throws(PullFault) {
             try pull(from: try target())
         } catch {
-            guard error.mayHaveMoved, case .stream(let text) = url, let configured = try? RTSPURL(text) else {
+            guard error.mayHaveMoved, case .stream(let text) = url, let configured = try? RTSPURL(stream: text) else {
                 throw error
             }
             try follow(configured, error)
@@ -195,6 +197,7 @@ final class PullRun {
                 return
             } catch {
                 if followsRedirect, let redirect = error.redirect {
+                    try options(for: redirect).checkLogin(at: redirect, from: place)
                     place = redirect
                     followsRedirect = false
                 } else if error.isTransport, transport != .tcp, !hasTransportWorked {
@@ -228,7 +231,7 @@ final class PullRun {
             profile = found.profile
         }
         do throws(RTSPURLFault) {
-            let url = try RTSPURL(text)
+            let url = try RTSPURL(stream: text)
             text = "\(url)"
             state.change { statistics, network in network.url = text }
             return url
@@ -242,35 +245,48 @@ final class PullRun {
         }
     }
 
-    private func pull(_ url: RTSPURL, followsRedirect: Bool) throws(PullFault) {
-        if url.isSecure, transport != .tcp {
-            useTCP(because: PullFault(.transportRefused, "datagrams beside rtsps:// would carry pictures unencrypted"))
-        }
+    private func options(for url: RTSPURL) -> StreamPull.Options {
         var options = StreamPull.Options(url: url)
         if let user = network.user { options.credentials = password.map { RTSPCredentials(user: user, password: $0) } }
+        options.pin = network.pin ?? memory.pin
+        return options
+    }
+
+    private func pull(_ url: RTSPURL, followsRedirect: Bool) throws(PullFault) {
+        if url.service == .rtsp, url.isSecure, transport != .tcp {
+            useTCP(because: PullFault(.transportRefused, "datagrams beside rtsps:// would carry pictures unencrypted"))
+        }
+        var options = options(for: url)
         options.transport = transport
         options.timestamps = StreamClock.Policy(network.timestamps)
         options.audio = network.audio
         options.allowsBasic = network.allowsBasic && moves.isConfigured(url.host)
-        options.pin = network.pin ?? memory.pin
         options.followsRedirect = followsRedirect
         options.keepsAliveWithOptions = keepsAliveWithOptions
         options.knownGroup = knownGroup
         options.showsOneLogin = supervision.showsOneLogin
+        options.snapshotRate = network.snapshotRate
+        options.knownRate = knownRate
         output.began(at: Monotonic.now)
-        var pull: StreamPull?
+        var pull: (any CameraPull)?
         var events: Task<Void, Never>?
-        let running = StreamPull(options, wakeup: state.wakeup, isOver: { [output] in output.isOver }) {
-            [unowned self] event, now in
+        let handle = { [unowned self] (event: StreamPull.Event, now: UInt64) in
             self.happened(event, pull, &events, at: now)
         }
+        let isOver = { [output] in output.isOver }
+        let running: any CameraPull =
+            switch url.service {
+            case .rtsp: StreamPull(options, wakeup: state.wakeup, isOver: isOver, handle: handle)
+            case .http: HTTPPull(options, wakeup: state.wakeup, isOver: isOver, handle: handle)
+            }
         pull = running
         defer {
             events?.cancel()
             closed.add(running.counters)
             count(nil)
-            keepsAliveWithOptions = keepsAliveWithOptions || running.facts.getParameterRefused
+            keepsAliveWithOptions = keepsAliveWithOptions || running.isGetParameterRefused
             if running.knownGroup > 0 { knownGroup = running.knownGroup }
+            knownRate = running.knownRate ?? knownRate
             // The closure above holds it.
             pull = nil
         }
@@ -278,11 +294,12 @@ final class PullRun {
     }
 
     private func happened(
-        _ event: StreamPull.Event, _ pull: StreamPull?, _ events: inout Task<Void, Never>?, at now: UInt64
+        _ event: StreamPull.Event, _ pull: (any CameraPull)?, _ events: inout Task<Void, Never>?, at now: UInt64
     ) {
         switch event {
         case .certificateSeen(let pin):
             progressed()
+            guard url.hasCertificate else { return }
             memory.pin = pin
             // Before any login: whoever comes after a power cut has to show the same one.
             remember()
@@ -290,7 +307,9 @@ final class PullRun {
         case .connected(let address, let pin):
             progressed()
             memory.address = address
-            if case .stream(let text) = url, let host = pull?.options.url.host, let configured = try? RTSPURL(text) {
+            if case .stream(let text) = url, let host = pull?.options.url.host,
+                let configured = try? RTSPURL(stream: text)
+            {
                 // With another host, its key was checked before anything was said.
                 let isThere = host == configured.host
                 memory.movedURL = isThere ? nil : "\(configured.with(host: host, port: configured.port))"
@@ -300,10 +319,11 @@ final class PullRun {
                 }
             }
             let port = pull.map { Int($0.options.url.port) }
+            let hasCertificate = url.hasCertificate
             state.change { _, network in
                 network.address = address
                 network.port = port
-                network.pin = pin
+                network.pin = hasCertificate ? pin : nil
             }
         case .described(let selection):
             progressed()
@@ -329,9 +349,9 @@ final class PullRun {
         if isKeyFrameWanted { synchronize(at: now) }
     }
 
-    private func playing(_ pull: StreamPull) {
+    private func playing(_ pull: any CameraPull) {
         count(pull)
-        if pull.sound == nil, var selection, selection.sound != nil {
+        if !pull.hasSound, var selection, selection.sound != nil {
             selection.sound = nil
             selection.soundReason = "the camera offers sound and refused to set it up"
             output.described(selection)
@@ -453,10 +473,9 @@ final class PullRun {
         output.publish()
     }
 
-    private func count(_ pull: StreamPull?) {
+    private func count(_ pull: (any CameraPull)?) {
         var counters = closed
         if let pull { counters.add(pull.counters) }
-        let facts = pull?.facts
         state.change { statistics, network in
             network.packets = counters.packets
             network.lost = counters.lost
@@ -467,11 +486,10 @@ final class PullRun {
             statistics.lost = counters.lost
             statistics.damaged = counters.damaged &+ output.damaged
             statistics.clockSteps = counters.timelines
-            if let facts {
-                network.authentication = facts.authentication
-                network.server = facts.server
-            }
-            if let pull { network.timed(video: pull.video, sound: pull.sound) }
+            guard let pull else { return }
+            network.authentication = pull.authentication
+            network.server = pull.server
+            pull.tellTiming(&network)
         }
     }
 

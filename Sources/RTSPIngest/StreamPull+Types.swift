@@ -20,6 +20,10 @@ extension StreamPull {
         /// A login that is refused is not followed by another one, whatever the camera says of it.
         var showsOneLogin = false
         var connectTimeout = Duration.seconds(5)
+        /// Of a camera that is asked for each picture, pictures per second.
+        var snapshotRate = 2.0
+        /// Pictures per second that an earlier session saw; nil: none did.
+        var knownRate: Double?
     }
 
     enum Event {

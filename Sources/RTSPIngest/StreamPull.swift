@@ -6,7 +6,7 @@ internal import RTSP
 
 /// One attempt: a connection to a camera, an RTSP session over it, and the media that come, until it ends. Used by one
 /// thread, which it blocks.
-final class StreamPull {
+final class StreamPull: CameraPull {
     let options: Options
     private let wakeup: Wakeup
     private let handle: (Event, UInt64) -> Void
@@ -90,33 +90,9 @@ final class StreamPull {
     }
 
     private func connect() throws(PullFault) -> RawConnection {
-        do throws(HTTPClientError) {
-            var trust: HTTPTrust?
-            if options.url.isSecure {
-                if let pin = options.pin {
-                    trust = .pinned(pin)
-                } else {
-                    // No login over a connection of which nothing is known: the next one shows this certificate or none.
-                    let first = try open(.firstUse)
-                    guard let pin = first.pin else {
-                        throw HTTPClientError.tlsFailed(host: options.url.host, reason: "it shows no certificate")
-                    }
-                    handle(.certificateSeen(pin: pin), Monotonic.now)
-                    trust = .pinned(pin)
-                }
-            }
-            return try open(trust)
-        } catch {
-            throw PullFault(error)
+        try RawConnection.toCamera(options.url, options, wakeup: wakeup) {
+            handle(.certificateSeen(pin: $0), Monotonic.now)
         }
-    }
-
-    private func open(_ trust: HTTPTrust?) throws(HTTPClientError) -> RawConnection {
-        let wakeup = wakeup
-        return try RawConnection(
-            RawConnection.Options(
-                host: options.url.host, port: options.url.port, trust: trust,
-                connectTimeout: options.connectTimeout), isCancelled: { wakeup.isStopped })
     }
 
     private func perform(_ actions: [RTSPSession.Action], at now: UInt64) throws(PullFault) {

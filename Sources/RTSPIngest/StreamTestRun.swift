@@ -115,7 +115,7 @@ final class StreamTestRun: Sendable {
 
     private static func url(_ text: String) throws(PullFault) -> RTSPURL {
         do throws(RTSPURLFault) {
-            return try RTSPURL(text)
+            return try RTSPURL(stream: text)
         } catch {
             throw PullFault(.cameraProtocol, "\(error)", next: "Check the address of the camera", ending: .person)
         }
@@ -202,21 +202,27 @@ final class StreamTestRun: Sendable {
             try pull(url, followsRedirect: true, &log)
         } catch {
             guard let redirect = error.redirect else { throw error }
+            try options(for: redirect).checkLogin(at: redirect, from: url)
             log.report.streamURL = "\(redirect)"
             try pull(redirect, followsRedirect: false, &log)
         }
     }
 
-    private func pull(_ url: RTSPURL, followsRedirect: Bool, _ log: inout Log) throws(PullFault) {
-        let pin = subject.network.pin ?? subject.memory?.pin
-        if url.isSecure, pin == nil, !subject.trustsFirstCertificate {
-            throw PullFault(
-                .cameraCertificate, "nobody has accepted the camera's certificate yet",
-                next: "Add the camera, or accept its certificate: watchboxctl camera edit ID --accept-certificate")
-        }
+    private func options(for url: RTSPURL) -> StreamPull.Options {
         var options = StreamPull.Options(url: url)
         options.credentials = subject.network.user.flatMap { user in
             subject.password.map { RTSPCredentials(user: user, password: $0) }
+        }
+        options.pin = subject.network.pin ?? subject.memory?.pin
+        return options
+    }
+
+    private func pull(_ url: RTSPURL, followsRedirect: Bool, _ log: inout Log) throws(PullFault) {
+        var options = options(for: url)
+        if url.isSecure, options.pin == nil, !subject.trustsFirstCertificate {
+            throw PullFault(
+                .cameraCertificate, "nobody has accepted the camera's certificate yet",
+                next: "Add the camera, or accept its certificate: watchboxctl camera edit ID --accept-certificate")
         }
         switch subject.network.transport {
         case .tcp: options.transport = .tcp
@@ -229,18 +235,22 @@ final class StreamTestRun: Sendable {
         // As the pull itself: readable only for where the settings say that it is.
         options.allowsBasic =
             subject.network.allowsBasic && CameraMoves(subject.network, state: state).isConfigured(url.host)
-        options.pin = pin
+        options.snapshotRate = subject.network.snapshotRate
         options.followsRedirect = followsRedirect
         var steps = log
         var isOver = false
         var lacksKeyFrame = false
-        var current: StreamPull?
-        let pull = StreamPull(
-            options, wakeup: state.wakeup, isOver: { isOver || steps.isLate },
-            handle: { [self] event, now in
-                if case .lacksKeyFrame = event { lacksKeyFrame = true }
-                isOver = took(event, current, &steps, at: now) || isOver
-            })
+        var current: (any CameraPull)?
+        let handle = { [self] (event: StreamPull.Event, now: UInt64) in
+            if case .lacksKeyFrame = event { lacksKeyFrame = true }
+            isOver = took(event, current, &steps, at: now) || isOver
+        }
+        let isDone = { isOver || steps.isLate }
+        let pull: any CameraPull =
+            switch url.service {
+            case .rtsp: StreamPull(options, wakeup: state.wakeup, isOver: isDone, handle: handle)
+            case .http: HTTPPull(options, wakeup: state.wakeup, isOver: isDone, handle: handle)
+            }
         current = pull
         defer {
             current = nil
@@ -263,14 +273,14 @@ final class StreamTestRun: Sendable {
 
     /// - Returns: whether all is known.
     private func took(
-        _ event: StreamPull.Event, _ pull: StreamPull?, _ log: inout Log, at now: UInt64
+        _ event: StreamPull.Event, _ pull: (any CameraPull)?, _ log: inout Log, at now: UInt64
     ) -> Bool {
         switch event {
-        case .certificateSeen(let pin): log.saw(pin: pin)
+        case .certificateSeen(let pin): log.saw(pin: kept(pin))
         case .connected(let address, let pin):
             log.report.address = address
             log.report.port = pull.map { Int($0.options.url.port) }
-            log.saw(pin: pin)
+            log.saw(pin: kept(pin))
             if !log.report.lines.contains(where: { $0.step == .reach }) {
                 log.add(.reach, .ok, "\(address) answers" + (pin == nil ? "" : ", encrypted"))
                 log.add(.clock, .skipped, "the address of a stream has no clock", milliseconds: 0)
@@ -287,15 +297,18 @@ final class StreamTestRun: Sendable {
         return false
     }
 
-    private func described(_ selection: MediaSelection, _ pull: StreamPull?, _ log: inout Log) {
+    private func kept(_ pin: String?) -> String? {
+        (try? CameraURL(subject.network.url))?.hasCertificate == true ? pin : nil
+    }
+
+    private func described(_ selection: MediaSelection, _ pull: (any CameraPull)?, _ log: inout Log) {
         guard let video = selection.video else { return }
-        let facts = pull?.facts
-        log.report.authentication = facts?.authentication
-        log.report.server = facts?.server
+        log.report.authentication = pull?.authentication
+        log.report.server = pull?.server
         log.report.videoCodec = video.kind.rawValue
         log.report.audioCodec = selection.sound?.kind.rawValue
         log.report.rate = video.frameRate
-        let scheme = facts?.authentication ?? "none"
+        let scheme = pull?.authentication ?? "none"
         if !log.report.lines.contains(where: { $0.step == .login }) {
             log.add(
                 .login, .ok,
@@ -311,7 +324,7 @@ final class StreamTestRun: Sendable {
     }
 
     private func pictureArrived(
-        _ choice: MediaChoice, _ unit: MediaTrack.Unit, _ pull: StreamPull?, _ log: inout Log
+        _ choice: MediaChoice, _ unit: MediaTrack.Unit, _ pull: (any CameraPull)?, _ log: inout Log
     ) -> Bool {
         if let format = unit.coded.format {
             log.report.width = format.width
@@ -323,7 +336,7 @@ final class StreamTestRun: Sendable {
             log.report.width = header.width
             log.report.height = header.height
         }
-        log.report.authentication = pull?.facts.authentication ?? log.report.authentication
+        log.report.authentication = pull?.authentication ?? log.report.authentication
         log.report.isUsable = true
         let size = [log.report.width, log.report.height].compactMap { $0.map { "\($0)" } }.joined(separator: "x")
         log.add(.keyFrame, .ok, "a key frame came" + (size.isEmpty ? "" : ": \(size) \(choice.kind.rawValue)"))

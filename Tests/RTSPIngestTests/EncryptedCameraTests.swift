@@ -62,6 +62,24 @@ struct EncryptedCameraTests {
         #expect(connection.transport == "tcp")
     }
 
+    /// Whoever stands between can answer in plain text.
+    @Test func `a login follows no redirect to a certificate that nobody knows`() async throws {
+        let stranger = try await camera("stranger")
+        let plain = try await TestCamera.quirky()
+        defer { plain.end() }
+        var network = try CameraConfiguration.Network.test(
+            plain.url("redirect=\(stranger.port)"), user: "admin", in: directory)
+        network.memoryFile = directory.path("network.json")
+        let running = RunningSource(network)
+        let capture = try await running.waitForStatistics("the refusal") { $0.network?.state == .refused }
+        #expect(capture.code == .streamRedirected)
+        _ = try await running.stop()
+        #expect(CameraMemory.load(network.memoryFile, url: network.url).pin == nil)
+        stranger.end()
+        let lines = try await stranger.lines.wait("its end") { $0.last == "END" }
+        #expect(TestCamera.connections(lines).isEmpty)
+    }
+
     /// An answer that cannot be sent is followed by a shorter TEARDOWN.
     @Test func `a camera that asks and resets the connection costs a reconnect and no more`() async throws {
         let camera = try await camera("rude")

@@ -261,7 +261,9 @@ struct PictureTranscoderTests {
             defer { transcoder.stop() }
             let jpeg = try Self.jpeg()
             let feeding = Task {
-                for number in 0... where !Task.isCancelled {
+                for number in 0... {
+                    // Not as a `where`: that would look for the next number for ever.
+                    try Task.checkCancellation()
                     add(number, jpeg, to: transcoder)
                     try await Task.sleep(for: .milliseconds(40))
                 }

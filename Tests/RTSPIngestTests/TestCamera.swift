@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Synchronization
+import TestSupport
 import Testing
 
 /// A camera of Tests/Rigs/rtsp: a process of its own on a free port.
@@ -20,7 +21,7 @@ final class TestCamera: @unchecked Sendable {
 
     /// Debian's python3-gi and gst-rtsp-server.
     static let hasGStreamer: Bool = {
-        guard hasPython, media != nil else { return false }
+        guard hasMedia else { return false }
         let program = "import gi; gi.require_version('GstRtspServer', '1.0'); from gi.repository import GstRtspServer"
         return run(python, ["-c", program]) == 0
     }()
@@ -35,7 +36,7 @@ final class TestCamera: @unchecked Sendable {
                     + "sys.exit(Gst.ElementFactory.find('avenc_g726') is None)",
             ]) == 0
 
-    /// What cameras send, made once; nil without ffmpeg.
+    /// What cameras send, made once; nil when it could not be made, which fails the tests that want it.
     static let media: TemporaryDirectory? = {
         let directory = TemporaryDirectory()
         let script = rigs.appendingPathComponent("rtsp/make-media").path
@@ -44,9 +45,10 @@ final class TestCamera: @unchecked Sendable {
         return directory
     }()
 
-    static let hasMedia = hasPython && media != nil
+    /// Is there what `make-media` needs? Whether it succeeds is for the tests to say.
+    static let hasMedia = hasPython && ForeignEncoders.has("libx264", "libx265", "aac", "mjpeg")
 
-    /// Pictures of several hundred kilobytes and AAC, made once; nil without ffmpeg.
+    /// Pictures of several hundred kilobytes and AAC, made once; nil when they could not be made.
     static let largeMedia: TemporaryDirectory? = {
         let directory = TemporaryDirectory()
         let script = rigs.appendingPathComponent("rtsp/make-media").path
@@ -54,6 +56,27 @@ final class TestCamera: @unchecked Sendable {
         atexit { TestCamera.removeLargeMedia() }
         return directory
     }()
+
+    /// JPEG pictures of 320x240: the left half red, the right half blue, with noise. Made once; nil without ffmpeg.
+    static let pictures: TemporaryDirectory? = {
+        let directory = TemporaryDirectory()
+        let status = run(
+            "/usr/bin/ffmpeg",
+            [
+                "-v", "error", "-nostdin", "-f", "lavfi", "-i", "color=red:size=160x240:rate=10", "-f", "lavfi", "-i",
+                "color=blue:size=160x240:rate=10", "-filter_complex", "hstack,noise=alls=6:allf=t", "-frames:v", "8",
+                "-pix_fmt", "yuvj420p", directory.path("%02d.jpg"),
+            ])
+        guard status == 0 else { return nil }
+        atexit { TestCamera.removePictures() }
+        return directory
+    }()
+
+    static let hasPictures = hasPython && pictures != nil
+
+    private static func removePictures() {
+        if let pictures { try? FileManager.default.removeItem(at: pictures.url) }
+    }
 
     private static func removeMedia() {
         if let media { try? FileManager.default.removeItem(at: media.url) }
@@ -95,6 +118,12 @@ final class TestCamera: @unchecked Sendable {
         let media = try #require(media)
         return try await TestCamera(
             "rtsp/gst-rtsp-server.py", ["--h264", media.path("h264.mp4"), "--h265", media.path("h265.mp4")] + arguments)
+    }
+
+    /// One that sends JPEG pictures over HTTP, and misbehaves as the query of the URL says.
+    static func overHTTP(_ arguments: [String] = [], after earlier: TestCamera? = nil) async throws -> TestCamera {
+        let pictures = try #require(pictures)
+        return try await TestCamera("rtsp/http-camera.py", arguments + [pictures.url.path], after: earlier)
     }
 
     /// The ONVIF side of a camera; its streams are at the given address.
@@ -145,6 +174,8 @@ final class TestCamera: @unchecked Sendable {
     }
 
     func url(_ query: String) -> String { "rtsp://127.0.0.1:\(port)/cam?\(query)" }
+    /// Of a camera that sends pictures over HTTP.
+    func web(_ path: String, scheme: String = "http") -> String { "\(scheme)://127.0.0.1:\(port)\(path)" }
     func url(path: String) -> String { "rtsp://127.0.0.1:\(port)\(path)" }
 
     /// What the quirk camera said of connections that ended.
@@ -155,6 +186,9 @@ final class TestCamera: @unchecked Sendable {
         var algorithm: String?
         var basic: Bool?
         var refusals: Int?
+        var paths: [String]?
+        var logins: [String]?
+        var pictures: Int?
         var expired: Bool?
         var transport: String?
         var error: String?

@@ -15,6 +15,7 @@ Needs Python's standard library only. Quirks are chosen per connection by the qu
   nonce=1          a new nonce at SETUP, the old one stale
   status=N         DESCRIBE is answered N                 greeting=http|ssh   it is no RTSP server at all
   redirect=1       302 on the first DESCRIBE              redirect=away  302 to another host
+  redirect=PORT    302 to rtsps://127.0.0.1:PORT/cam?auth=basic
   base=missing|noscheme|doubled|junk           Content-Base, when it is not right
   space=1          stray blanks and odd case in headers   chan=1         answers with other interleaved channels
   sess=1           the Session id changes between SETUPs  cseq=missing|wrong
@@ -544,6 +545,8 @@ class Camera:
         if self.quirk("redirect") and not self.has_redirected:
             self.has_redirected = True
             target = "rtsp://192.0.2.1/else" if self.quirk("redirect") == "away" else url.replace("redirect=1", "r=0")
+            if len(self.quirk("redirect")) > 1 and self.quirk("redirect").isdigit():
+                target = f"rtsps://127.0.0.1:{self.quirk('redirect')}/cam?auth=basic"
             self.reply(cseq, "302 Found", ["Location: " + target])
         elif self.quirk("status"):
             self.reply(cseq, f"{self.quirk('status')} Because")
