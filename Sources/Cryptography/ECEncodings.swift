@@ -81,8 +81,11 @@ enum SubjectPublicKeyInfo {
     }
 
     /// - Parameter point: 04 ‖ x ‖ y.
+    static func der(p256Point point: [UInt8]) -> [UInt8] { prefix + point }
+
+    /// - Parameter point: 04 ‖ x ‖ y.
     static func pem(p256Point point: [UInt8]) -> String {
-        let digits = Array(Base64.encode(prefix + point).utf8)
+        let digits = Array(Base64.encode(der(p256Point: point)).utf8)
         let lines = stride(from: 0, to: digits.count, by: 64).map {
             String(decoding: digits[$0..<min($0 + 64, digits.count)], as: UTF8.self)
         }

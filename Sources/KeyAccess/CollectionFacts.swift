@@ -15,14 +15,18 @@ public struct CollectionFacts: Codable, Equatable, Sendable {
     public var newerRegistrations: Int
     /// The KAS's time when it answered, Unix milliseconds.
     public var time: Int64
-    /// SHA-256 thumbprint (RFC 7638, base64url) of the device key that signed the registration; nil when none did.
-    public var signer: String?
+    /// The signature of the device that registered the header, under a key that the KAS knows as its publisher's; nil when
+    /// the KAS knows none. For the viewer to verify.
+    public var publisher: PublisherSignature?
 
-    public init(stream: String, registeredAt: Int64, newerRegistrations: Int, time: Int64, signer: String? = nil) {
+    public init(
+        stream: String, registeredAt: Int64, newerRegistrations: Int, time: Int64,
+        publisher: PublisherSignature? = nil
+    ) {
         self.stream = stream
         self.registeredAt = registeredAt
         self.newerRegistrations = newerRegistrations
         self.time = time
-        self.signer = signer
+        self.publisher = publisher
     }
 }

@@ -21,8 +21,14 @@ public struct CollectionRegistration: Codable, Equatable, Sendable {
     public var issuedAt: Int64
     /// HMAC-SHA256 of `proofInput`, base64.
     public var proof: String
+    /// Of the publisher's device, when it has a key to sign with.
+    public var signature: DeviceSignature?
 
-    public init(stream: String, header: String, lifetime: Int64, issuedAt: Int64, proof: String) {
+    public init(
+        stream: String, header: String, lifetime: Int64, issuedAt: Int64, proof: String,
+        signature: DeviceSignature? = nil
+    ) {
+        self.signature = signature
         self.stream = stream
         self.header = header
         self.lifetime = lifetime
@@ -40,15 +46,8 @@ public struct CollectionRegistration: Codable, Equatable, Sendable {
         headerHash: [UInt8], stream: String, lifetime: Int64, issuedAt: Int64, issuer: String, subject: String
     ) -> [UInt8] {
         var input = Array("watchbox-register-1".utf8) + [0] + headerHash
-        for text in [stream, issuer, subject] {
-            let bytes = Array(text.utf8)
-            input += bigEndian(UInt64(bytes.count)) + bytes
-        }
-        return input + bigEndian(UInt64(bitPattern: lifetime)) + bigEndian(UInt64(bitPattern: issuedAt))
-    }
-
-    private static func bigEndian(_ value: UInt64) -> [UInt8] {
-        (0..<8).map { UInt8(truncatingIfNeeded: value >> UInt64(56 - 8 * $0)) }
+        for text in [stream, issuer, subject] { input += SignedText.bytes(text) }
+        return input + SignedText.bytes(UInt64(bitPattern: lifetime)) + SignedText.bytes(UInt64(bitPattern: issuedAt))
     }
 }
 
@@ -61,8 +60,14 @@ public struct CollectionReceipt: Codable, Equatable, Sendable {
     public var registeredAt: Int64
     /// Unix seconds after which the service forgets the header.
     public var notAfter: Int64
+    /// Nil when no device key of the publisher is registered, or none was when it registered the header.
+    public var publisher: PublisherSignature?
 
-    public init(stream: String, headerSha256: String, registeredAt: Int64, notAfter: Int64) {
+    public init(
+        stream: String, headerSha256: String, registeredAt: Int64, notAfter: Int64,
+        publisher: PublisherSignature? = nil
+    ) {
+        self.publisher = publisher
         self.stream = stream
         self.headerSha256 = headerSha256
         self.registeredAt = registeredAt

@@ -17,11 +17,14 @@ public struct CollectionRegistry: Sendable {
         public var registeredAt: Int64
         /// Counts the registrations of the stream, from 1 on; given by the registry.
         public var sequence: Int64
+        /// Of the publisher's device, verified.
+        public var signature: PublisherSignature?
 
         public init(
             headerSha256: String, stream: String, notAfter: Int64, publisher: String, kid: String,
-            registeredAt: Int64, sequence: Int64 = 0
+            registeredAt: Int64, sequence: Int64 = 0, signature: PublisherSignature? = nil
         ) {
+            self.signature = signature
             self.headerSha256 = headerSha256
             self.stream = stream
             self.notAfter = notAfter
@@ -84,6 +87,8 @@ public struct CollectionRegistry: Sendable {
             }
             entry.sequence = known.sequence
             entry.registeredAt = known.registeredAt
+            // Who signed a header has signed it for good; a renewal without cannot take that away.
+            entry.signature = entry.signature ?? known.signature
             entries[entry.headerSha256] = entry
             earliestEnd = min(earliestEnd, entry.notAfter)
             return entry

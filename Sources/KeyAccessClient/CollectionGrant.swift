@@ -7,8 +7,11 @@ public struct CollectionGrant: Sendable {
     /// Nil from a KAS that knows nothing of registration (OpenTDF's, arkavo-rs): then whose stream this is, and how old,
     /// is not verified by the KAS.
     public var facts: CollectionFacts?
+    /// The device that registered it.
+    public var publisher: PublisherProof
 
-    public init(key: CollectionKey, facts: CollectionFacts? = nil) {
+    public init(key: CollectionKey, facts: CollectionFacts? = nil, publisher: PublisherProof = .none) {
+        self.publisher = publisher
         self.key = key
         self.facts = facts
     }

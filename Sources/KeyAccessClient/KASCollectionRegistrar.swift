@@ -8,10 +8,12 @@ internal import Wire
 /// key for a header that nobody vouched for (nanotdf-and-kas.md §4, S7).
 public final class KASCollectionRegistrar: Sendable {
     private let connection: KASConnection
+    private let patience = Patience()
     private let wallClock: @Sendable () -> Int64
     /// How far the KAS's clock is ahead of ours, in milliseconds, as its answers showed. A board without a battery begins
     /// in 1970, and a registration must say when it was made.
     private let offset = Mutex<Int64>(0)
+    private let signer = Mutex<DeviceSigner?>(nil)
 
     /// - Parameter client: shared with other users of the same KAS; nil for one of its own.
     public convenience init(configuration: KASConfiguration, client: HTTPClient? = nil) {
@@ -67,13 +69,24 @@ public final class KASCollectionRegistrar: Sendable {
             subject: subject)
         let registration = CollectionRegistration(
             stream: stream, header: Base64.encode(claim.headerBytes), lifetime: lifetime, issuedAt: issuedAt,
-            proof: Base64.encode(claim.proof.mac(of: input)))
+            proof: Base64.encode(claim.proof.mac(of: input)),
+            signature: try deviceSigner()?.sign(headerHash: claim.headerHash, stream: stream, issuedAt: issuedAt))
         let response = try await connection.send(
             .post, connection.configuration.root + CollectionRegistration.path,
-            body: try KASConnection.encode(registration), authorised: true, accepted: [200, 201, 204, 400])
+            body: try KASConnection.encode(registration), authorised: true, accepted: [200, 201, 204, 400],
+            patience: patience)
         return Answer(
             status: response.status, time: response.header(CollectionRegistration.timeHeader).flatMap { Int64($0) },
             fault: response.status == 400 ? KASConnection.fault(of: response) : nil, offset: used)
+    }
+
+    /// Nil when no key is configured. Read once; one that cannot be read is tried again with the next registration.
+    private func deviceSigner() throws(KeyAccessError) -> DeviceSigner? {
+        guard let path = connection.configuration.signingKeyFile else { return nil }
+        if let known = signer.withLock({ $0 }) { return known }
+        let read = try DeviceSigner(file: path)
+        signer.withLock { $0 = read }
+        return read
     }
 
     private func learn(_ time: Int64) {

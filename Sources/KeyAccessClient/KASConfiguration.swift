@@ -18,6 +18,8 @@ public struct KASConfiguration: Equatable, Sendable {
     public var keyIdentifier: KeyIdentifierUse
     /// Keeps the last good public key, so that a process can start while the KAS is away.
     public var publicKeyCacheFile: String?
+    /// File of the key that registrations are signed with (`DeviceSigner`); nil: they are not signed.
+    public var signingKeyFile: String?
     public var connectTimeout: Duration
     /// For a whole request.
     public var timeout: Duration
@@ -26,7 +28,7 @@ public struct KASConfiguration: Equatable, Sendable {
         url: String, token: AccessTokenSource = .none, certificateAuthorityFile: String? = nil,
         publicKeyPin: String? = nil,
         sessionSalt: SessionSalt = .l1l, keyIdentifier: KeyIdentifierUse = .automatic,
-        publicKeyCacheFile: String? = nil,
+        publicKeyCacheFile: String? = nil, signingKeyFile: String? = nil,
         connectTimeout: Duration = .seconds(5), timeout: Duration = .seconds(10)
     ) {
         self.url = url
@@ -36,6 +38,7 @@ public struct KASConfiguration: Equatable, Sendable {
         self.sessionSalt = sessionSalt
         self.keyIdentifier = keyIdentifier
         self.publicKeyCacheFile = publicKeyCacheFile
+        self.signingKeyFile = signingKeyFile
         self.connectTimeout = connectTimeout
         self.timeout = timeout
     }
@@ -96,7 +99,7 @@ public enum KeyIdentifierUse: String, Codable, CaseIterable, Sendable {
 extension KASConfiguration: Codable {
     private enum CodingKeys: String, CodingKey {
         case url, token, tokenFile, certificateAuthorityFile, publicKeyPin, sessionSalt, keyIdentifier,
-            publicKeyCacheFile
+            publicKeyCacheFile, signingKeyFile
         case connectTimeoutSeconds, timeoutSeconds
     }
 
@@ -113,6 +116,7 @@ extension KASConfiguration: Codable {
         sessionSalt = try container.decodeIfPresent(SessionSalt.self, forKey: .sessionSalt) ?? sessionSalt
         keyIdentifier = try container.decodeIfPresent(KeyIdentifierUse.self, forKey: .keyIdentifier) ?? keyIdentifier
         publicKeyCacheFile = try container.decodeIfPresent(String.self, forKey: .publicKeyCacheFile)
+        signingKeyFile = try container.decodeIfPresent(String.self, forKey: .signingKeyFile)
         connectTimeout = try Self.duration(container, .connectTimeoutSeconds) ?? connectTimeout
         timeout = try Self.duration(container, .timeoutSeconds) ?? timeout
     }
@@ -132,6 +136,7 @@ extension KASConfiguration: Codable {
         try container.encode(sessionSalt, forKey: .sessionSalt)
         try container.encode(keyIdentifier, forKey: .keyIdentifier)
         try container.encodeIfPresent(publicKeyCacheFile, forKey: .publicKeyCacheFile)
+        try container.encodeIfPresent(signingKeyFile, forKey: .signingKeyFile)
         try container.encode(connectTimeout.inSeconds, forKey: .connectTimeoutSeconds)
         try container.encode(timeout.inSeconds, forKey: .timeoutSeconds)
     }

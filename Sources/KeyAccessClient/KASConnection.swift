@@ -29,25 +29,32 @@ struct KASConnection: Sendable {
         AccessTokenReader.claimed(try token.token())
     }
 
-    /// - Parameter accepted: statuses that are an answer; every other one is an error.
+    /// - Parameters:
+    ///   - accepted: statuses that are an answer; every other one is an error.
+    ///   - patience: of somebody who tries again at once.
     func send(
         _ method: HTTPRequest.Method, _ url: String, headers: [HTTPHeader] = [], body: [UInt8] = [],
-        authorised: Bool, accepted: Set<Int> = [200], timeout: Duration? = nil
+        authorised: Bool, accepted: Set<Int> = [200], timeout: Duration? = nil, patience: Patience? = nil
     ) async throws(KeyAccessError) -> HTTPResponse {
         var headers = headers + [HTTPHeader("Accept", "application/json")]
         if authorised, let token = try token.token() { headers.append(HTTPHeader("Authorization", "Bearer \(token)")) }
         if !body.isEmpty { headers.append(HTTPHeader("Content-Type", "application/json")) }
-        let total = min(timeout ?? configuration.timeout, configuration.timeout)
+        let limits = patience?.next()
+        let total = min(timeout ?? limits?.total ?? configuration.timeout, configuration.timeout)
+        let connect = min(limits?.connect ?? configuration.connectTimeout, configuration.connectTimeout)
         let request = HTTPRequest(
             method: method, url: url, headers: headers, body: body,
-            connectTimeout: min(configuration.connectTimeout, total), totalTimeout: total,
+            connectTimeout: min(connect, total), totalTimeout: total,
             maximumResponseBytes: Self.answerLimit)
         let response: HTTPResponse
         do {
             response = try await transport.send(request)
         } catch {
-            throw KeyAccessError(error)
+            let fault = KeyAccessError(error)
+            patience?.ended(fault)
+            throw fault
         }
+        patience?.ended(nil)
         guard accepted.contains(response.status) else {
             throw Self.fault(of: response)
         }

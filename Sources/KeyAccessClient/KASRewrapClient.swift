@@ -11,6 +11,7 @@ public struct KASRewrapClient: Sendable {
     static let tokenLifetime: Int64 = 60
 
     private let connection: KASConnection
+    private let patience = Patience()
     /// Unix seconds.
     private let now: @Sendable () -> Int64
 
@@ -36,9 +37,11 @@ public struct KASRewrapClient: Sendable {
         let response = try await connection.send(
             .post, connection.configuration.base + "/v2/rewrap",
             headers: [HTTPHeader(CollectionFacts.requestHeader.name, CollectionFacts.requestHeader.value)], body: body,
-            authorised: true)
+            authorised: true, patience: patience)
         let answer = try KASConnection.decode(RewrapResponse.self, response.body)
-        return CollectionGrant(key: try key(from: answer, clientKey: clientKey), facts: answer.watchbox)
+        return CollectionGrant(
+            key: try key(from: answer, clientKey: clientKey), facts: answer.watchbox,
+            publisher: PublisherProof(answer.watchbox, header: header))
     }
 
     // MARK: request

@@ -36,6 +36,8 @@ public enum KeyAccessError: Error, Equatable, Sendable {
     /// The header that a key is asked for is no NanoTDF header.
     case invalidHeader
     case tokenUnreadable(path: String?, TokenFault)
+    /// The key that registrations are signed with is none, or can't be read. Says why, and nothing of the key.
+    case signingKey(String)
     /// The configured URL, token or CA file can't be used.
     case configuration(HTTPClientError)
     /// No connection, or it broke.
@@ -73,7 +75,7 @@ public enum KeyAccessError: Error, Equatable, Sendable {
         case .unreachable(let error) where error.isPinMismatch: .late
         case .unreachable, .slow, .garbage, .notAKeyService, .invalidKey, .crypto: .soon
         case .status(let status, _): status == 408 || status == 429 || status >= 500 ? .soon : .late
-        case .tokenUnreadable, .configuration, .denied: .late
+        case .tokenUnreadable, .signingKey, .configuration, .denied: .late
         case .invalidHeader, .cancelled: .never
         }
     }
@@ -87,6 +89,7 @@ extension KeyAccessError: CustomStringConvertible {
         switch self {
         case .invalidHeader: "no key can be asked for"
         case .tokenUnreadable: "the access token cannot be read"
+        case .signingKey: "the device's signing key cannot be used"
         case .configuration: "the key access service cannot be asked"
         case .unreachable: "the key access service cannot be reached"
         case .slow: "the key access service did not answer in time"
@@ -105,6 +108,7 @@ extension KeyAccessError: CustomStringConvertible {
         case .invalidHeader: "the stream's header is no NanoTDF header"
         case .tokenUnreadable(let path, let fault):
             "\(path.map { "\($0): " } ?? "")\(Self.text(fault))"
+        case .signingKey(let reason): reason
         case .configuration(let error), .unreachable(let error), .slow(let error), .notAKeyService(let error):
             "\(error)"
         case .status(_, let message): message.isEmpty ? "it gives no reason" : "it says \"\(message)\""
@@ -126,6 +130,8 @@ extension KeyAccessError: CustomStringConvertible {
         switch self {
         case .invalidHeader: "Check the publisher."
         case .tokenUnreadable: "Put a valid token there; the file is read again by itself."
+        case .signingKey:
+            "Give the file of a P-256 private key, readable for this program; a box makes its own: watchboxctl device make."
         case .configuration(let error), .unreachable(let error), .slow(let error): error.next
         case .status(401, _): "Check the token: it may be expired, or made for another service."
         case .status(403, _): "Check the token's scopes: kas.rewrap to view, kas.publish to publish."

@@ -2,8 +2,8 @@ internal import FoundationEssentials
 public import KeyAccess
 internal import Synchronization
 
-/// What a KAS knows of tokens and grants beside its configuration: `revocations.json`, `grants.json` and the log of
-/// issued tokens, `tokens.jsonl`, in its state directory.
+/// What a KAS knows of tokens, grants and devices beside its configuration: `revocations.json`, `grants.json`,
+/// `devices.json` and the log of issued tokens, `tokens.jsonl`, in its state directory.
 ///
 /// The tools write the same files while the service runs; the service reads them again every few seconds, and each
 /// change is made on what is on disk at that moment.
@@ -11,12 +11,14 @@ public final class AccessRegister: Sendable {
     private struct State {
         var revocations = TokenRevocations()
         var grants = AccessGrants()
+        var devices = DeviceKeys()
         var stamps: [UInt64] = []
         var linesSinceCompaction = 0
     }
 
     private static let revocationsName = "revocations.json"
     private static let grantsName = "grants.json"
+    private static let devicesName = "devices.json"
     private static let fileLimit = 8 << 20
 
     private let directory: StateDirectory
@@ -33,6 +35,7 @@ public final class AccessRegister: Sendable {
 
     public var revocations: TokenRevocations { state.withLock { $0.revocations } }
     public var grants: AccessGrants { state.withLock { $0.grants } }
+    public var devices: DeviceKeys { state.withLock { $0.devices } }
 
     /// Reads the files again when another process changed them. One that can't be read keeps what was read before.
     func refresh(now: Int64) throws {
@@ -42,6 +45,7 @@ public final class AccessRegister: Sendable {
         state.withLock {
             $0.revocations = loaded.revocations
             $0.grants = loaded.grants
+            $0.devices = loaded.devices
             $0.stamps = loaded.stamps
         }
     }
@@ -133,6 +137,33 @@ public final class AccessRegister: Sendable {
         try change(now: now) { _, grants in grants.takeReadmission(holder, now: now) }
     }
 
+    // MARK: devices
+
+    /// Lets a publisher register headers only with the signature of this device, or of another that it has here.
+    ///
+    /// - Parameter key: compressed P-256 point, on the curve.
+    public func add(device key: [UInt8], of holder: AccessGrants.Holder, now: Int64) throws {
+        try change { devices throws(DeviceKeys.Fault) in try devices.add(key, for: holder, now: now) }
+    }
+
+    public func remove(device key: [UInt8], of holder: AccessGrants.Holder) throws {
+        try change { devices throws(DeviceKeys.Fault) in try devices.remove(key, of: holder) }
+    }
+
+    private func change(_ body: (inout DeviceKeys) throws(DeviceKeys.Fault) -> Void) throws {
+        try state.withLock { state in
+            try directory.locked {
+                var known = try Self.load(directory)
+                let before = known.devices
+                try body(&known.devices)
+                if known.devices != before { try directory.write(Self.devicesName, try Self.encode(known.devices)) }
+                known.linesSinceCompaction = state.linesSinceCompaction
+                known.stamps = Self.stamps(directory)
+                state = known
+            }
+        }
+    }
+
     private func change<Answer: Sendable, Failure: Error>(
         now: Int64, _ body: (inout TokenRevocations, inout AccessGrants) throws(Failure) -> Answer
     ) throws -> Answer {
@@ -149,6 +180,7 @@ public final class AccessRegister: Sendable {
                 if grants != known.grants { try directory.write(Self.grantsName, try Self.encode(grants)) }
                 state.revocations = revocations
                 state.grants = grants
+                state.devices = known.devices
                 state.stamps = Self.stamps(directory)
                 return answer
             }
@@ -161,11 +193,12 @@ public final class AccessRegister: Sendable {
         state.stamps = stamps(directory)
         state.revocations = try read(revocationsName, directory) ?? state.revocations
         state.grants = try read(grantsName, directory) ?? state.grants
+        state.devices = try read(devicesName, directory) ?? state.devices
         return state
     }
 
     private static func stamps(_ directory: StateDirectory) -> [UInt64] {
-        [directory.stamp(revocationsName), directory.stamp(grantsName)]
+        [revocationsName, grantsName, devicesName].map { directory.stamp($0) }
     }
 
     private static func read<Value: Decodable>(_ name: String, _ directory: StateDirectory) throws -> Value? {

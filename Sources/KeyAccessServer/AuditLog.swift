@@ -25,11 +25,14 @@ struct AuditEntry: Encodable, Equatable {
     var reason: String?
     /// Refusals of the same subject and network for the same reason since the line before that got no line of their own.
     var leftOut: Int?
+    /// Times within the last minute when the same subject of the same network was given the same key again.
+    var repeats: Int?
 }
 
 /// Writes audit entries as JSON lines, to a file or through the logger.
 ///
-/// Every key that is given has its line. Of refusals there may be any number, so they are thinned out.
+/// Every key that is given has its line; that it was given again within a minute is counted (`PermitMemory`). Of refusals
+/// there may be any number, so they are thinned out.
 final class AuditLog: Sendable {
     private struct File {
         var descriptor: Int32 = -1
@@ -44,6 +47,7 @@ final class AuditLog: Sendable {
     private let logger: Logger
     private let file: Mutex<File>
     private let refusals = Mutex(RefusalThrottle())
+    private let permits = Mutex(PermitMemory())
 
     /// Opens the file, so that a wrong path stops the start and not the first request.
     init(path: String?, logger: Logger) throws(StateDirectoryError) {
@@ -67,12 +71,24 @@ final class AuditLog: Sendable {
         entry.policy = entry.policy.map { Self.cut($0, 128) }
         entry.stream = entry.stream.map { Self.cut($0, 256) }
         entry.client = entry.client.map { Self.cut($0, 256) }
-        guard entry.decision == "deny" else { return append(entry) }
+        guard entry.decision == "deny" else {
+            return entry.event == .rewrap && entry.headerSha256 != nil ? permit(entry) : append(entry)
+        }
         guard let leftOut = refusals.withLock({ $0.count(Self.key(entry), entry, now: entry.time) }) else {
             return true
         }
         entry.leftOut = leftOut > 0 ? leftOut : nil
         return append(entry)
+    }
+
+    private func permit(_ entry: AuditEntry) -> Bool {
+        let key = Self.key(entry) + " \(entry.kid ?? "") \(entry.headerSha256 ?? "")"
+        guard let repeats = permits.withLock({ $0.asked(key, now: entry.time) }) else { return true }
+        var line = entry
+        line.repeats = repeats > 0 ? repeats : nil
+        guard append(line) else { return false }
+        permits.withLock { $0.told(key, entry, now: entry.time) }
+        return true
     }
 
     /// - Parameter limit: bytes.
@@ -83,6 +99,7 @@ final class AuditLog: Sendable {
     /// Tells what was left out and not told since; to be called every few seconds.
     func settle(now: Int64) {
         for entry in refusals.withLock({ $0.settle(now: now) }) { append(entry) }
+        for entry in permits.withLock({ $0.settle(now: now) }) { append(entry) }
     }
 
     private static func key(_ entry: AuditEntry) -> String {

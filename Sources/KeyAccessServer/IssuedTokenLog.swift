@@ -4,7 +4,8 @@ internal import KeyAccess
 /// One JSON line for each token that this KAS issued, so that its owner can see and revoke them; never the token.
 ///
 /// Bounded: entries go when the token can't even be renewed any more, and the oldest when there are too many, first
-/// those of a subject that has more than its share.
+/// those of a subject that has more than its share. Narrowed tokens, which any holder can have made in any number, push out
+/// none but narrowed ones; what they were made from stays, and is what an owner revokes.
 public struct IssuedTokenLog: Sendable {
     public struct Entry: Codable, Equatable, Sendable {
         /// `jti`.
@@ -54,6 +55,9 @@ public struct IssuedTokenLog: Sendable {
     static let name = "tokens.jsonl"
     static let limit = 4096
     static let limitOfSubject = 512
+    /// Of narrowed ones, beside the others.
+    static let limitOfNarrowed = 4096
+    static let limitOfNarrowedOfSubject = 256
     static let compactionInterval = 256
     private static let fileLimit = 64 << 20
     private static let keptSeconds: Int64 = 31 * 86_400
@@ -68,15 +72,34 @@ public struct IssuedTokenLog: Sendable {
             guard line.count <= 16_384 else { return nil }
             return try? decoder.decode(Entry.self, from: Data(line))
         }.filter { now - $0.expiresAt <= ($0.isRenewable ? AccessClaims.renewalGrace : Self.keptSeconds) }
-        var counts: [String: Int] = [:]
+        var own = Share(limit: Self.limit, limitOfSubject: Self.limitOfSubject)
+        var narrowed = Share(limit: Self.limitOfNarrowed, limitOfSubject: Self.limitOfNarrowedOfSubject)
         var kept: [Entry] = []
-        for entry in known.reversed() where kept.count < Self.limit {
-            let count = counts[entry.subject, default: 0]
-            guard count < Self.limitOfSubject else { continue }
-            counts[entry.subject] = count + 1
-            kept.append(entry)
+        for entry in known.reversed() {
+            let isTaken = entry.isNarrowed ? narrowed.takes(entry.subject) : own.takes(entry.subject)
+            if isTaken { kept.append(entry) }
         }
         return kept.reversed()
+    }
+
+    private struct Share {
+        let limit: Int
+        let limitOfSubject: Int
+        private var count = 0
+        private var counts: [String: Int] = [:]
+
+        init(limit: Int, limitOfSubject: Int) {
+            self.limit = limit
+            self.limitOfSubject = limitOfSubject
+        }
+
+        mutating func takes(_ subject: String) -> Bool {
+            let ofSubject = counts[subject, default: 0]
+            guard count < limit, ofSubject < limitOfSubject else { return false }
+            count += 1
+            counts[subject] = ofSubject + 1
+            return true
+        }
     }
 
     func append(_ entry: Entry) throws {

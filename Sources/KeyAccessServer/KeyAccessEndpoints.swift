@@ -45,7 +45,8 @@ final class KeyAccessEndpoints: Sendable {
         processor = RewrapProcessor(
             configuration: configuration, store: store, clock: clock, collections: collections, audit: audit)
         publicKeys = PublicKeyEndpoint(store: store)
-        registrations = RegistrationEndpoint(store: store, clock: clock, collections: collections, audit: audit)
+        registrations = RegistrationEndpoint(
+            store: store, clock: clock, collections: collections, register: register, audit: audit)
         let (address, subject) = (configuration.addressRateLimit, configuration.subjectRateLimit)
         addresses = Mutex(RateLimiter(rate: address.perSecond, burst: address.burst))
         subjects = Mutex(RateLimiter(rate: subject.perSecond, burst: subject.burst))
@@ -124,7 +125,7 @@ final class KeyAccessEndpoints: Sendable {
         do {
             try register.refresh(now: now)
         } catch {
-            logger.error("Grants and revocations can't be read; those read before stay in use: \(error)")
+            logger.error("Grants, revocations and device keys can't be read; those read before stay in use: \(error)")
         }
         for path in verifier.refresh() {
             logger.error("The JWKS file \(path) can't be read; the keys read before stay in use.")

@@ -11,6 +11,7 @@ struct RegistrationEndpoint: Sendable {
     let store: KeyStore
     let clock: KeyAccessClock
     let collections: CollectionStore
+    let register: AccessRegister
     let audit: AuditLog
 
     /// - Parameter body: JSON of a `CollectionRegistration`.
@@ -46,8 +47,10 @@ struct RegistrationEndpoint: Sendable {
             throw refuse("no lifetime", .invalidRequest("lifetime must be above 0 seconds."))
         }
         let claim: ProvenClaim
+        let signature: PublisherSignature?
         do throws(ClaimFault) {
             claim = try ProvenClaim(registration, caller: caller, ring: store.ring)
+            signature = try self.signature(of: registration, claim.headerHash, caller)
         } catch {
             throw refuse(error.rawValue, error.fault)
         }
@@ -60,7 +63,7 @@ struct RegistrationEndpoint: Sendable {
                 CollectionRegistry.Entry(
                     headerSha256: claim.headerSha256, stream: registration.stream,
                     notAfter: now.saturatingAdd(registration.lifetime), publisher: caller.subject.name, kid: claim.kid,
-                    registeredAt: now), now: now)
+                    registeredAt: now, signature: signature), now: now)
         } catch let fault as CollectionRegistry.Fault {
             switch fault {
             case .takenByAnother:
@@ -74,6 +77,24 @@ struct RegistrationEndpoint: Sendable {
         entry.decision = "permit"
         audit.write(entry)
         return try .json(CollectionReceipt(taken))
+    }
+
+    /// A publisher that has a device key here registers nothing without its signature. Of one that has none, what it
+    /// signed with is not looked at: nobody vouches for it.
+    private func signature(
+        of registration: CollectionRegistration, _ headerHash: [UInt8], _ caller: Caller
+    ) throws(ClaimFault) -> PublisherSignature? {
+        let devices = register.devices
+        let holder = AccessGrants.Holder(issuer: caller.issuer, subject: caller.subjectClaim)
+        guard devices.has(holder) else { return nil }
+        guard let signature = registration.signature else { throw .notSigned }
+        guard
+            let verified = signature.verified(
+                headerHash: headerHash, stream: registration.stream, issuedAt: registration.issuedAt,
+                verifies: CanonicalES256.verifies(_:of:by:))
+        else { throw .signatureInvalid }
+        guard devices.keys(of: holder).contains(verified.device) else { throw .otherDevice }
+        return PublisherSignature(signedAt: registration.issuedAt, signature: verified.signature)
     }
 
     /// For a viewer that wants to know whether a header is its stream's own (requirement S9).
@@ -94,6 +115,9 @@ private enum ClaimFault: String, Error {
     case notProven = "proof does not hold"
     case policyUnreadable = "policy can't be read"
     case otherStream = "policy names another stream"
+    case notSigned = "not signed by the publisher's device"
+    case signatureInvalid = "the device's signature does not hold"
+    case otherDevice = "signed by a device that is not the publisher's"
 
     /// The publisher is known by now: it may learn what is wrong.
     var fault: ServiceFault {
@@ -105,12 +129,19 @@ private enum ClaimFault: String, Error {
                 "The proof does not hold: whoever registers a header must have made it, for a key of this KAS.")
         case .policyUnreadable: .invalidRequest("The header's policy can't be read.")
         case .otherStream: .policyDenied("The header's policy does not name this stream.")
+        case .notSigned:
+            .policyDenied("This publisher has a device key here, and the registration is not signed with it.")
+        case .signatureInvalid:
+            .policyDenied("The device's signature does not hold for this header, stream and time.")
+        case .otherDevice:
+            .policyDenied("The device key that signed is not registered here for this publisher.")
         }
     }
 }
 
 /// A header that its sender has proven to have made.
 private struct ProvenClaim {
+    let headerHash: [UInt8]
     let headerSha256: String
     /// The KAS key that it was made for.
     let kid: String
@@ -142,6 +173,7 @@ private struct ProvenClaim {
         guard let policy = proven.policy else { throw .policyUnreadable }
         // The name in the policy ties header and stream for good, also after the registration has ended.
         guard let named = policy.stream, named.utf8.elementsEqual(registration.stream.utf8) else { throw .otherStream }
+        headerHash = hash
         headerSha256 = Hexadecimal.encode(hash)
         kid = proven.kid
         self.policy = policy
@@ -160,6 +192,6 @@ extension CollectionReceipt {
     fileprivate init(_ entry: CollectionRegistry.Entry) {
         self.init(
             stream: entry.stream, headerSha256: entry.headerSha256, registeredAt: entry.registeredAt,
-            notAfter: entry.notAfter)
+            notAfter: entry.notAfter, publisher: entry.signature)
     }
 }

@@ -92,7 +92,7 @@ final class RewrapProcessor: Sendable {
         else { return nil }
         return CollectionFacts(
             stream: entry.stream, registeredAt: entry.registeredAt, newerRegistrations: newer,
-            time: clock.unixMilliseconds())
+            time: clock.unixMilliseconds(), publisher: entry.signature)
     }
 
     /// Steps 3 and 4a: the request token's times, signature and novelty.

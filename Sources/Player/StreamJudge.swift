@@ -1,4 +1,5 @@
 public import KeyAccess
+public import KeyAccessClient
 public import Media
 
 /// Tells whether a stream is what its viewer asked for, and live. No I/O; time is an argument.
@@ -13,8 +14,13 @@ public struct StreamJudge: Sendable {
         /// Milliseconds; older pictures are not live.
         public var mostAge: Int64
         public var allowsRecording: Bool
+        /// `sha256//…` of the device key that must have signed; nil when none need have.
+        public var publisher: String?
 
-        public init(stream: String? = nil, mostAge: Int64 = 15_000, allowsRecording: Bool = false) {
+        public init(
+            stream: String? = nil, mostAge: Int64 = 15_000, allowsRecording: Bool = false, publisher: String? = nil
+        ) {
+            self.publisher = publisher
             self.stream = stream
             self.mostAge = mostAge
             self.allowsRecording = allowsRecording
@@ -25,6 +31,8 @@ public struct StreamJudge: Sendable {
     public struct Counters: Equatable, Sendable {
         /// Collections whose key belongs to another stream.
         public var notThisStream: UInt64 = 0
+        /// Collections that the device which was asked for has not signed.
+        public var notThisPublisher: UInt64 = 0
         /// Ends of a stream, or of a collection, whose last items never came.
         public var truncated: UInt64 = 0
     }
@@ -51,6 +59,7 @@ public struct StreamJudge: Sendable {
     private struct Collection {
         var hash: [UInt8]
         var facts: CollectionFacts?
+        var publisher: PublisherProof
         /// Highest counter that was opened; 0 before the first.
         var highest: UInt32 = 0
     }
@@ -87,6 +96,8 @@ public struct StreamJudge: Sendable {
     private var localClock: Anchor?
     private var note: (note: StreamNote, at: UInt64)?
     private var foreignStream: String?
+    /// Why the publisher is not the one that was asked for.
+    private var foreignPublisher: String?
     private var missing: [MissingTail] = []
     private var disorderedAt: UInt64?
     private var clearAt: UInt64?
@@ -124,8 +135,10 @@ public struct StreamJudge: Sendable {
 
     /// The KAS gave a key.
     /// - Parameter receivedAt: when its answer came: not when the key was put to use.
-    /// - Returns: false when it is another stream's and must not be used.
-    public mutating func keyArrived(_ facts: CollectionFacts?, forHeader hash: [UInt8], receivedAt: UInt64) -> Bool {
+    /// - Returns: false when it is another stream's or publisher's and must not be used.
+    public mutating func keyArrived(
+        _ facts: CollectionFacts?, publisher: PublisherProof = .none, forHeader hash: [UInt8], receivedAt: UInt64
+    ) -> Bool {
         if let facts {
             if (0...Self.latestTime).contains(facts.time), keyAccessClock.map({ receivedAt >= $0.at }) ?? true {
                 keyAccessClock = Anchor(time: facts.time, at: receivedAt)
@@ -138,11 +151,28 @@ public struct StreamJudge: Sendable {
             }
         }
         foreignStream = nil
+        if let fault = self.fault(of: publisher) {
+            counters.notThisPublisher += 1
+            foreignPublisher = fault
+            return false
+        }
+        foreignPublisher = nil
         collections.removeAll { $0.hash == hash }
         if collections.count >= Self.mostCollections { collections.removeFirst() }
-        collections.append(Collection(hash: hash, facts: facts))
+        collections.append(Collection(hash: hash, facts: facts, publisher: publisher))
         announced.removeAll { $0 == hash }
         return true
+    }
+
+    /// Why this is not the publisher that was asked for; nil when it is, or any will do.
+    private func fault(of publisher: PublisherProof) -> String? {
+        guard let wanted = configuration.publisher else { return nil }
+        switch publisher {
+        case .device(wanted, _): return nil
+        case .device(let other, _): return "the device \(other) signed it, not the one that was asked for"
+        case .invalid: return "the signature that the key access server tells of does not hold"
+        case .none: return "the key access server tells of no device that signed it"
+        }
     }
 
     /// An item was opened.
@@ -155,6 +185,7 @@ public struct StreamJudge: Sendable {
         if !isPlaying { firstCollection = hash }
         current = hash
         foreignStream = nil
+        foreignPublisher = nil
         isEnded = isEmpty
         isPlaying = true
         isCut = false
@@ -249,6 +280,7 @@ public struct StreamJudge: Sendable {
                 .notThisStream,
                 "the key access server says that this is \(Self.printable(foreignStream)), not what was asked for")
         }
+        if let foreignPublisher { return told(.notThisPublisher, foreignPublisher) }
         let staleness = staleness(age, at: now)
         if let staleness, !configuration.allowsRecording { return told(.stale, staleness) }
         if let disorderedAt, now < disorderedAt &+ Self.remembrance {
@@ -264,7 +296,12 @@ public struct StreamJudge: Sendable {
     }
 
     /// Whether there is anything to judge.
-    public var hasBegun: Bool { current != nil || foreignStream != nil }
+    public var hasBegun: Bool { current != nil || foreignStream != nil || foreignPublisher != nil }
+
+    /// The device that registered what plays; nil before anything does.
+    public var publisher: PublisherProof? {
+        collections.first { $0.hash == current }?.publisher
+    }
 
     /// Whether the newest unit may be shown.
     public func isShowable(at now: UInt64) -> Bool {
@@ -294,6 +331,7 @@ public struct StreamJudge: Sendable {
         guard currentFacts != nil else {
             return "the key access server does not say whose stream a key is for"
         }
+        if publisher == .invalid { return "the signature of its publisher's device does not hold" }
         guard note.note.time != .unset else { return "the camera's clock is not set, so that its age is unknown" }
         guard let age, age >= -configuration.mostAge else { return "the camera's clock is ahead of ours" }
         return nil

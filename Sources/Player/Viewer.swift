@@ -16,6 +16,8 @@ public final class Viewer: @unchecked Sendable {
     private static let mostKeyRequests = 4
     /// A viewer that has opened nothing for so long, in nanoseconds, is not playing.
     private static let silence: UInt64 = 1_000_000_000
+    /// AMF0: a string of 10 bytes.
+    private static let metadataName: [UInt8] = [2, 0, 10] + Array("onMetaData".utf8)
 
     private let configuration: ViewerConfiguration
     private let logger: Logger
@@ -27,6 +29,11 @@ public final class Viewer: @unchecked Sendable {
     private var session: ViewerSession
     private var statistics = ViewerStatistics()
     private var player: RTMPPlayerConnection?
+    /// Where the relay sent us; it takes over with its first message. Until then the old one plays on.
+    private var nextPlayer: RTMPPlayerConnection?
+    /// Of `nextPlayer`, then of `player`: elsewhere only as long as that works.
+    private var place: RTMPURL?
+    private var redirects: RedirectRule
     private var backoff = ReconnectBackoff()
     private var keyRequests: [(hash: [UInt8], request: KeyRequest, task: Task<Void, Never>)] = []
     private var keysAhead = KeysAhead()
@@ -53,6 +60,7 @@ public final class Viewer: @unchecked Sendable {
         if let path = configuration.recordingPath { recorder = try RelayRecorder(path: path) }
         self.configuration = configuration
         self.logger = logger
+        redirects = RedirectRule(allowed: configuration.redirectHosts)
         states = StateReporter(onState)
         session = ViewerSession(
             crypto: OpenSSLCrypto(), hold: configuration.hold, allowsClear: configuration.allowsClear,
@@ -78,8 +86,8 @@ public final class Viewer: @unchecked Sendable {
         } onCancel: {
             stop()
         }
-        let player = (try? await eventLoop.submit { self.player }.get()) ?? nil
-        await player?.stop()
+        let players = (try? await eventLoop.submit { [self.player, self.nextPlayer] }.get()) ?? []
+        for player in players { await player?.stop() }
         do {
             try await output.finish()
         } catch let outputError {
@@ -149,8 +157,29 @@ public final class Viewer: @unchecked Sendable {
     private func connect() {
         guard !isFinished else { return }
         enter(.connecting)
-        player = RTMPPlayerConnection.connect(
-            url: configuration.url, tls: configuration.tls, on: eventLoop, delegate: self)
+        place = nil
+        player = connection(to: configuration.url)
+    }
+
+    private func connection(to url: RTMPURL) -> RTMPPlayerConnection {
+        var session = PlayerSession.Configuration()
+        session.announcesReconnect = true
+        return RTMPPlayerConnection.connect(
+            url: url, tls: configuration.tls, session: session, on: eventLoop, delegate: self)
+    }
+
+    /// The first message on the connection that the relay sent us to. What was opened of the running group of pictures
+    /// comes again and is passed over; keys stay.
+    private func takeOver() {
+        let old = player
+        player = nextPlayer
+        nextPlayer = nil
+        statistics.moves += 1
+        if let old { Task { await old.stop() } }
+        let now = NIODeadline.now().uptimeNanoseconds
+        session.connectionLost(at: now)
+        session.streamStarted(at: now)
+        backoff.streamStarted(at: now)
     }
 
     private func timePassed() {
@@ -264,9 +293,13 @@ public final class Viewer: @unchecked Sendable {
         keyRequests.removeAll { $0.hash == hash }
         let now = NIODeadline.now().uptimeNanoseconds
         perform(
-            session.keyArrived(grant.key, facts: grant.facts, receivedAt: receivedAt, forHeader: hash, at: now))
+            session.keyArrived(
+                grant.key, facts: grant.facts, publisher: grant.publisher, receivedAt: receivedAt, forHeader: hash,
+                at: now))
         takeVerdict(at: now)
-        guard statistics.verdict == .notThisStream, !isFinished else { return }
+        guard statistics.verdict == .notThisStream || statistics.verdict == .notThisPublisher, !isFinished else {
+            return
+        }
         // What is there is not shown; the time limit counts all the same.
         firstUnit = firstUnit ?? now
         enter(.waitingForStream, statistics.verdictReason)
@@ -318,13 +351,37 @@ public final class Viewer: @unchecked Sendable {
 
 extension Viewer: RTMPPlayerDelegate {
     public func playerStarted(_ player: RTMPPlayerConnection) {
+        guard player === self.player else { return }
         backoff.streamStarted(at: NIODeadline.now().uptimeNanoseconds)
         session.streamStarted(at: NIODeadline.now().uptimeNanoseconds)
         if statistics.state != .playing { enter(.waitingForStream) }
     }
 
+    public func player(_ player: RTMPPlayerConnection, wasAskedToReconnectTo tcURL: String?) {
+        guard player === self.player, nextPlayer == nil, !isFinished else { return }
+        let now = NIODeadline.now().uptimeNanoseconds
+        switch redirects.asked(toMoveTo: tcURL, from: place ?? configuration.url, home: configuration.url, at: now) {
+        case .move(.home):
+            place = nil
+            nextPlayer = connection(to: configuration.url)
+        case .move(.elsewhere(let url)):
+            place = url
+            nextPlayer = connection(to: url)
+        case .refuse(let why, let isNews):
+            if isNews {
+                logger.warning("the relay sends us elsewhere, which is not followed", metadata: ["why": "\(why)"])
+            }
+        }
+    }
+
     public func player(_ player: RTMPPlayerConnection, received message: RTMPMessage) {
         guard !isFinished else { return }
+        if player === nextPlayer {
+            // The relay's own |RtmpSampleAccess comes before there is a stream.
+            guard message.type != .dataAMF0 || message.payload.starts(with: Self.metadataName) else { return }
+            takeOver()
+        }
+        guard player === self.player else { return }
         statistics.relayedBytes += UInt64(message.payload.count)
         output.record(
             type: message.type.rawValue, timestamp: message.timestamp, body: message.payload)
@@ -343,7 +400,9 @@ extension Viewer: RTMPPlayerDelegate {
     }
 
     public func playerStreamEnded(_ player: RTMPPlayerConnection) {
-        guard !isFinished else { return }
+        guard !isFinished, player === self.player else { return }
+        // Its publisher went where we were sent to.
+        if nextPlayer != nil { return enter(.waitingForStream, "the relay sent the stream elsewhere") }
         if configuration.untilStreamEnds, firstUnit != nil || session.hasFrames {
             drainThenEnd()
         } else {
@@ -367,10 +426,20 @@ extension Viewer: RTMPPlayerDelegate {
     }
 
     public func playerClosed(_ player: RTMPPlayerConnection, error: RTMPTransportError) {
-        self.player = nil
-        guard !isFinished else { return }
         let now = NIODeadline.now().uptimeNanoseconds
+        if player === nextPlayer {
+            nextPlayer = nil
+            if let place { redirects.failed(place, at: now) }
+            place = nil
+            guard self.player == nil else { return }
+        } else {
+            guard player === self.player else { return }
+            self.player = nil
+        }
+        guard !isFinished else { return }
         session.connectionLost(at: now)
+        // The one that it sent us to is on its way.
+        if nextPlayer != nil { return enter(.waitingForStream, "the relay sent us to another connection") }
         if case .session(.authenticationFailed) = error.cause { return end(.relay(error.why)) }
         // Files do not mend themselves while we wait.
         if case .tlsConfiguration = error.cause { return end(.relay("\(error.what): \(error.why)")) }

@@ -1,5 +1,6 @@
 internal import FLV
 public import KeyAccess
+public import KeyAccessClient
 public import Media
 public import NanoTDF
 internal import Wire
@@ -109,6 +110,12 @@ public struct ViewerSession: ~Copyable {
         statistics.stale = withheld.dropped
         statistics.notThisStream = judge.counters.notThisStream
         statistics.truncated = judge.counters.truncated
+        statistics.notThisPublisher = judge.counters.notThisPublisher
+        switch judge.publisher {
+        case .device(let fingerprint, _): statistics.publisher = fingerprint
+        case .none?, .invalid?: statistics.publisher = nil
+        case nil: break
+        }
     }
 
     /// Whether it is the stream that was asked for, and live; nil before the first frame.
@@ -177,12 +184,13 @@ public struct ViewerSession: ~Copyable {
 
     /// - Parameters:
     ///   - facts: what the KAS knows of the collection; a key of another stream is not used.
+    ///   - publisher: the device that registered it.
     ///   - receivedAt: when the KAS answered, if that was not now.
     public mutating func keyArrived(
-        _ key: CollectionKey, facts: CollectionFacts? = nil, receivedAt: UInt64? = nil, forHeader hash: [UInt8],
-        at now: UInt64
+        _ key: CollectionKey, facts: CollectionFacts? = nil, publisher: PublisherProof = .none,
+        receivedAt: UInt64? = nil, forHeader hash: [UInt8], at now: UInt64
     ) -> [Action] {
-        guard judge.keyArrived(facts, forHeader: hash, receivedAt: receivedAt ?? now) else {
+        guard judge.keyArrived(facts, publisher: publisher, forHeader: hash, receivedAt: receivedAt ?? now) else {
             return deliver(opener.keyDiscarded(forHeader: hash), at: now)
         }
         return deliver(opener.keyArrived(key, forHeader: hash, at: now), at: now)

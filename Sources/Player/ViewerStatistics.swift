@@ -23,6 +23,8 @@ public struct ViewerStatistics: Codable, Equatable, Sendable {
         case stale
         /// The key is another stream's, and is not used.
         case notThisStream
+        /// The device that was asked for has not signed for it: the key is not used.
+        case notThisPublisher
         /// Frames came in another order than they were sealed in; those are dropped.
         case disordered
         /// The end of the stream, or of a collection, never came.
@@ -52,6 +54,10 @@ public struct ViewerStatistics: Codable, Equatable, Sendable {
     public var stale: UInt64 = 0
     /// Collections whose key was another stream's.
     public var notThisStream: UInt64 = 0
+    /// Collections that the device which was asked for has not signed.
+    public var notThisPublisher: UInt64 = 0
+    /// `sha256//…` of the device key that signed what plays, verified here; nil when the KAS tells of none.
+    public var publisher: String?
     /// Items that came behind one of their medium that was sealed after them; never handed on.
     public var disordered: UInt64 = 0
     /// Ends of the stream, or of a collection, that never came.
@@ -87,6 +93,8 @@ public struct ViewerStatistics: Codable, Equatable, Sendable {
     /// Units that an output has no place for: sound whose format changed within a film, or was not known at its beginning.
     public var outputIgnored: UInt64 = 0
     public var reconnects: UInt64 = 0
+    /// Times when the relay sent the viewer to another connection, and it went.
+    public var moves: UInt64 = 0
     /// Bytes of audio, video and data messages from the relay.
     public var relayedBytes: UInt64 = 0
 
@@ -95,6 +103,7 @@ public struct ViewerStatistics: Codable, Equatable, Sendable {
     /// The gravest that was noticed at any time; nil when all was as it should be.
     public var finding: Verdict? {
         if notThisStream > 0 { return .notThisStream }
+        if notThisPublisher > 0 { return .notThisPublisher }
         // Also when nothing came to be held back: the picture stood still.
         if stale > 0 || verdict == .stale { return .stale }
         if disordered > 0 { return .disordered }

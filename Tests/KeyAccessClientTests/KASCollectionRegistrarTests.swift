@@ -78,4 +78,65 @@ struct KASCollectionRegistrarTests {
         }
         #expect(transport.requests.count == 1)
     }
+
+    @Test func `a box with a device key signs header, stream and time, once more when the time was wrong`() async throws
+    {
+        let claim = try MiniatureKAS().sealer().claim
+        let identity = try SigningIdentity.generate()
+        let path = FileManager.default.temporaryDirectory.appending(path: "signing-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try Data(identity.keyForStream("door")).write(to: URL(filePath: path))
+        let kasTime: Int64 = 1_700_000_000_000
+        let transport = ScriptedTransport { request in
+            let isNow = (try? Self.sent(request).issuedAt) == kasTime
+            return .success(
+                HTTPResponse(status: isNow ? 200 : 400, headers: [HTTPHeader("WatchBox-Time", String(kasTime))]))
+        }
+        let registrar = KASCollectionRegistrar(
+            configuration: KASConfiguration(
+                url: "https://kas.example/kas", token: .value(Self.token), signingKeyFile: path), transport: transport,
+            wallClock: { 0 })
+        try await registrar.register(claim, stream: "door", lifetime: 600)
+        #expect(transport.requests.count == 2)
+        for request in transport.requests {
+            let registration = try Self.sent(request)
+            let verified = try #require(
+                registration.signature?.verified(
+                    headerHash: claim.headerHash, stream: "door", issuedAt: registration.issuedAt,
+                    verifies: CanonicalES256.verifies(_:of:by:)))
+            #expect(try ECPublicKey(sec1: verified.device, curve: .p256).fingerprint == identity.fingerprint)
+            #expect(SigningIdentity.fingerprint(publicKeyPEM: identity.publicKeyPEM) == identity.fingerprint)
+            #expect(
+                registration.signature?.verified(
+                    headerHash: claim.headerHash, stream: "doors", issuedAt: registration.issuedAt,
+                    verifies: CanonicalES256.verifies(_:of:by:)) == nil)
+        }
+    }
+
+    @Test func `a device key that is none is told, and nothing goes out unsigned`() async throws {
+        let claim = try MiniatureKAS().sealer().claim
+        let path = FileManager.default.temporaryDirectory.appending(path: "signing-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let transport = ScriptedTransport { _ in .success(HTTPResponse(status: 200)) }
+        let registrar = KASCollectionRegistrar(
+            configuration: KASConfiguration(
+                url: "https://kas.example/kas", token: .value(Self.token), signingKeyFile: path), transport: transport)
+        let good = try SigningIdentity.generate().keyForStream("door")
+        let long = try ECPrivateKey.generate(.p384).privateKeyPEMBytes()
+        for bytes in [
+            nil, [], Array("nonsense".utf8), long, good.dropLast(20) + [], good + [UInt8](repeating: 10, count: 4096),
+            good + good,
+        ] as [[UInt8]?] {
+            if let bytes { try Data(bytes).write(to: URL(filePath: path)) }
+            let fault = await #expect(throws: KeyAccessError.self) {
+                try await registrar.register(claim, stream: "door", lifetime: 600)
+            }
+            #expect(fault?.what.contains("signing key") == true && fault?.why.contains("PRIVATE") == false)
+        }
+        #expect(transport.requests.isEmpty)
+        // It was put right.
+        try Data(good).write(to: URL(filePath: path))
+        try await registrar.register(claim, stream: "door", lifetime: 600)
+        #expect(transport.requests.count == 1)
+    }
 }

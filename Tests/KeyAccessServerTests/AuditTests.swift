@@ -12,6 +12,7 @@ import Testing
         var decision: String
         var reason: String?
         var leftOut: Int?
+        var repeats: Int?
     }
 
     private func lines(_ rig: Rig) throws -> [Line] {
@@ -63,10 +64,10 @@ import Testing
     @Test func `permissions are never left out`() throws {
         let rig = try Rig()
         let client = TestClient()
-        let header = try rig.sealedHeader()
-        try rig.register(header: header, stream: "front")
         let token = try rig.accessToken()
         for _ in 0..<20 {
+            let header = try rig.sealedHeader()
+            try rig.register(header: header, stream: "front")
             _ = rig.post(Route.rewrap, try client.request(client.body([header]), now: rig.time.seconds), token: token)
         }
         #expect(try lines(rig).count { $0.event == "rewrap" && $0.decision == "permit" } == 20)
@@ -82,6 +83,7 @@ import Testing
             rig.post(Route.rewrap, try client.request(client.body([header]), now: rig.time.seconds), token: token)
         }
         #expect(try ask().status == 200)
+        rig.time.seconds += PermitMemory.window
         // A directory of that name: not even root can write there.
         try FileManager.default.removeItem(atPath: rig.path + "/audit.jsonl")
         try FileManager.default.createDirectory(atPath: rig.path + "/audit.jsonl", withIntermediateDirectories: false)
@@ -104,6 +106,7 @@ import Testing
                 .status
         }
         #expect(try ask() == 200)
+        rig.time.seconds += PermitMemory.window
         // /dev/full takes nothing; a link to it stands for a disk without space.
         let path = rig.path + "/audit.jsonl"
         try FileManager.default.moveItem(atPath: path, toPath: path + ".1")
@@ -112,5 +115,51 @@ import Testing
         try FileManager.default.removeItem(atPath: path)
         #expect(try ask() == 200)
         #expect(try lines(rig).count == 1)
+    }
+
+    /// Who may view a stream asks for its key a thousand times: the disk does not fill, and nothing is hidden.
+    @Test func `the same key given again has no line of its own, and is counted`() throws {
+        let rig = try Rig()
+        let client = TestClient()
+        let (header, other) = (try rig.sealedHeader(), try rig.sealedHeader())
+        for header in [header, other] { try rig.register(header: header, stream: "front") }
+        func ask(_ header: [UInt8], subject: String = "viewer") throws -> Bool {
+            try rig.post(
+                Route.rewrap, client.request(client.body([header]), now: rig.time.seconds),
+                token: rig.accessToken(subject: subject)
+            ).rewrap.responses[0].results[0].isPermitted
+        }
+        func given() throws -> [Line] { try lines(rig).filter { $0.event == "rewrap" } }
+        for _ in 0..<100 { #expect(try ask(header)) }
+        #expect(try given().map(\.repeats) == [nil])
+        // Another key, and somebody else, each have their own.
+        #expect(try ask(other) && ask(header, subject: "guest"))
+        #expect(try given().count == 3)
+        rig.time.seconds += PermitMemory.window
+        #expect(try ask(header))
+        #expect(try given().map(\.repeats) == [nil, nil, nil, 99])
+        #expect(try ask(header))
+        rig.time.seconds += PermitMemory.window
+        rig.endpoints.maintain()
+        #expect(try given().map(\.repeats) == [nil, nil, nil, 99, 1])
+        rig.endpoints.maintain()
+        #expect(try given().count == 5)
+    }
+
+    @Test func `what the memory of given keys has no room for is told each time`() {
+        var memory = PermitMemory()
+        func entry(_ number: Int) -> AuditEntry {
+            AuditEntry(time: 0, event: .rewrap, address: "a", headerSha256: "\(number)", decision: "permit")
+        }
+        for number in 0..<(PermitMemory.capacity + 10) {
+            #expect(memory.asked("\(number)", now: 0) == 0)
+            memory.told("\(number)", entry(number), now: 0)
+        }
+        #expect(memory.asked("0", now: 1) == nil)
+        #expect(memory.asked("\(PermitMemory.capacity)", now: 1) == 0)
+        // A clock that was ahead, and is put right, hides nothing.
+        #expect(memory.asked("0", now: -5) == 1)
+        #expect(memory.settle(now: PermitMemory.window).map(\.repeats) == [1])
+        #expect(memory.settle(now: PermitMemory.window).isEmpty)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import KeyAccess
 import Testing
 
@@ -74,5 +75,51 @@ import Testing
         }
         let size = try Data(contentsOf: URL(filePath: path + "/state/" + CollectionStore.journalName)).count
         #expect(size < 3 * 4096 * 700 + 1024 * 700)
+    }
+
+    /// As many live registrations as there may be, each signed by a device, and more that push out the oldest. The journal is
+    /// left out: writing it takes minutes in a debug build, and its bounds have tests of their own.
+    @Test func `memory and look-ups stay bounded when the registry is full`() throws {
+        let signature = PublisherSignature(
+            signedAt: 1_800_000_000_000,
+            signature: DeviceSignature(
+                key: [UInt8](repeating: 2, count: 33), signature: [UInt8](repeating: 3, count: 64),
+                delegation: .init(device: [UInt8](repeating: 4, count: 33), signature: [UInt8](repeating: 5, count: 64))
+            ))
+        let (streams, most, more) = (32, 65_536, 4096)
+        var registry = CollectionRegistry()
+        func register(_ numbers: Range<Int>) throws {
+            for number in numbers {
+                var entry = Self.entry(number, stream: "stream-\(number % streams)")
+                entry.signature = signature
+                try registry.register(entry, now: 0)
+            }
+        }
+        /// Seconds of 2,000 look-ups.
+        func lookUp(among count: Int) -> Double {
+            let begin = ContinuousClock.now
+            for number in 0..<2000 { _ = registry.entry(forHeader: Self.hash(number * 7919 % count), now: 0) }
+            return (ContinuousClock.now - begin) / .seconds(1)
+        }
+        try register(0..<1024)
+        let small = (0..<3).map { _ in lookUp(among: 1024) }.min() ?? 0
+        let before = try residentBytes()
+        try register(1024..<most)
+        #expect(registry.count == most)
+        let full = (0..<3).map { _ in lookUp(among: most) }.min() ?? 0
+        try register(most..<(most + more))
+        #expect(registry.count == most)
+        #expect(registry.entry(forHeader: Self.hash(more - 1), now: 0) == nil, "the oldest went")
+        #expect(registry.entry(forHeader: Self.hash(more), now: 0)?.signature == signature)
+        let grown = try residentBytes() - before
+        print("65536 live registrations: \(grown >> 20) MiB, look-ups \(full / small) times as long")
+        // A look through all would take 64 times as long; a machine that is busy with the second one only, a few.
+        #expect(full < 20 * small)
+        #expect(grown < 192 << 20)
+    }
+
+    private func residentBytes() throws -> Int {
+        let fields = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
+        return (Int(fields[1]) ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE)))
     }
 }

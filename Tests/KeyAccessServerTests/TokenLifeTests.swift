@@ -414,4 +414,31 @@ import Wire
         let longer = try narrow(rig, box, "door").token
         #expect(try claims(longer).expiresAt?.seconds == rig.time.seconds + 5000)
     }
+
+    @Test func `narrowed tokens, however many, do not push what they were made from out of the log`() throws {
+        let rig = try Rig()
+        let log = IssuedTokenLog(directory: rig.store.directory)
+        func claims(_ id: String, subject: String, narrowed: Bool) -> AccessClaims {
+            var claims = AccessClaims(
+                issuer: "i", subject: subject, audience: [],
+                expiresAt: NumericDate(seconds: rig.time.seconds + 3600),
+                issuedAt: NumericDate(seconds: rig.time.seconds), scopes: [Scope.publish], tokenID: id)
+            claims.isNarrowed = narrowed
+            return claims
+        }
+        try log.append(.init(claims("first", subject: "box", narrowed: false), kid: nil))
+        try log.append(.init(claims("other", subject: "hall", narrowed: false), kid: nil))
+        for number in 0..<3000 {
+            try log.append(.init(claims("n\(number)", subject: "box", narrowed: true), kid: nil))
+        }
+        // Many subjects, each with its share.
+        for number in 0..<5000 {
+            try log.append(.init(claims("m\(number)", subject: "s\(number % 100)", narrowed: true), kid: nil))
+        }
+        try log.compact(now: rig.time.seconds)
+        let kept = try log.entries(now: rig.time.seconds)
+        #expect(kept.prefix(2).map(\.id) == ["first", "other"])
+        #expect(kept.count { $0.isNarrowed } <= IssuedTokenLog.limitOfNarrowed)
+        #expect(kept.count { $0.isNarrowed && $0.subject == "box" } <= IssuedTokenLog.limitOfNarrowedOfSubject)
+    }
 }

@@ -32,6 +32,19 @@ import Testing
                 requiresRegistration: false) == .deny(.streamNotGranted))
     }
 
+    @Test(arguments: ["front", "fr*", "*"])
+    func `a stream that is denied is refused, whatever grants it`(denied: String) {
+        var subject = Self.subject(["front", "*"])
+        subject.deniedStreams = [StreamPattern(denied)]
+        func decide(_ stream: String) -> AccessDecision {
+            .decide(
+                policy: Self.policy(), origin: .registered(stream: stream), subject: subject, requiresRegistration: true
+            )
+        }
+        #expect(decide("front") == .deny(.streamNotGranted))
+        #expect(decide("yard") == (denied == "*" ? .deny(.streamNotGranted) : .permit))
+    }
+
     @Test func `an unregistered header needs the requirement off and a grant of everything`() {
         func decide(_ streams: [String], _ requires: Bool) -> AccessDecision {
             .decide(

@@ -210,6 +210,13 @@ import Wire
         #expect(state.frameArrives(isKeyFrame: true, itemCount: 3, at: 2) == .proceed)
     }
 
+    @Test func `no policy lets a collection go on past its last counter`() {
+        let state = RotationState(policy: RotationPolicy(forcedItems: .max), at: 0)
+        let last = ContainerItem.lastCounter
+        #expect(state.frameArrives(isKeyFrame: false, itemCount: last - 1, at: 1) == .proceed)
+        #expect(state.frameArrives(isKeyFrame: false, itemCount: last, at: 1) == .dropUntilKeyFrame)
+    }
+
     @Test func `every key frame rotates if asked, but not the one a collection was made for`() {
         let state = RotationState(policy: RotationPolicy(everyKeyFrame: true), at: 0)
         #expect(state.frameArrives(isKeyFrame: true, itemCount: 0, at: 0) == .proceed)

@@ -8,19 +8,23 @@ import RTMPTransport
 final class MiniRelay: RTMPServerDelegate {
     private let messages: [SealedStream.Message]
     private let ends: Bool
+    /// Where players are sent when they have it all.
+    private let sendsTo: String?
 
-    private init(_ messages: [SealedStream.Message], ends: Bool) {
+    private init(_ messages: [SealedStream.Message], ends: Bool, sendsTo: String?) {
         self.messages = messages
+        self.sendsTo = sendsTo
         self.ends = ends
     }
 
     /// Runs `body` with a configuration for a viewer of the stream `messages`.
     static func serving<Result>(
-        _ messages: [SealedStream.Message], ends: Bool = false, to mode: ViewerConfiguration.Mode,
+        _ messages: [SealedStream.Message], ends: Bool = false, sendsTo: String? = nil,
+        to mode: ViewerConfiguration.Mode,
         _ body: (ViewerConfiguration) async throws -> Result
     ) async throws -> Result {
         let server = try await RTMPServer.bind(
-            RTMPServerConfiguration(port: 0), delegate: MiniRelay(messages, ends: ends))
+            RTMPServerConfiguration(port: 0), delegate: MiniRelay(messages, ends: ends, sendsTo: sendsTo))
         let url = RTMPURL(
             scheme: .rtmp, host: "127.0.0.1", port: UInt16(server.port), app: "live", streamName: "door")
         do {
@@ -45,6 +49,7 @@ final class MiniRelay: RTMPServerDelegate {
             connection.write(ByteBuffer(bytes: chunks))
         }
         connection.flush()
+        if let sendsTo { _ = connection.requestReconnect(to: sendsTo) }
         if ends { connection.announceEnd() }
     }
 

@@ -1,4 +1,5 @@
 import KeyAccess
+import KeyAccessClient
 import Media
 import Testing
 
@@ -15,8 +16,9 @@ private struct Dialogue {
     let second = [UInt8](repeating: 2, count: 32)
     let third = [UInt8](repeating: 3, count: 32)
 
-    init(allowsRecording: Bool = false) {
-        judge = StreamJudge(.init(stream: "door", mostAge: 15_000, allowsRecording: allowsRecording))
+    init(allowsRecording: Bool = false, publisher: String? = nil) {
+        judge = StreamJudge(
+            .init(stream: "door", mostAge: 15_000, allowsRecording: allowsRecording, publisher: publisher))
         judge.streamStarted(at: 0)
     }
 
@@ -27,8 +29,10 @@ private struct Dialogue {
     }
 
     @discardableResult
-    mutating func key(_ facts: CollectionFacts?, _ hash: [UInt8]? = nil, at now: UInt64 = 0) -> Bool {
-        judge.keyArrived(facts, forHeader: hash ?? first, receivedAt: now)
+    mutating func key(
+        _ facts: CollectionFacts?, _ hash: [UInt8]? = nil, publisher: PublisherProof = .none, at now: UInt64 = 0
+    ) -> Bool {
+        judge.keyArrived(facts, publisher: publisher, forHeader: hash ?? first, receivedAt: now)
     }
 
     /// - Parameter sealed: when the note was sealed, by the KAS's clock, in seconds.
@@ -70,6 +74,42 @@ private struct Dialogue {
         dialogue.frame(1, dialogue.second, sealed: 0, at: 2)
         #expect(dialogue.verdict(at: 2) == .live)
         #expect(dialogue.judge.counters.notThisStream == 1)
+    }
+
+    @Test func `what the device that was asked for has not signed is not used, and is named`() {
+        let (wanted, other) = ("sha256//wanted", "sha256//other")
+        for (proof, words) in [
+            (PublisherProof.none, "no device"), (.invalid, "does not hold"),
+            (.device(fingerprint: other, signedAt: 1), other),
+        ] {
+            var dialogue = Dialogue(publisher: wanted)
+            #expect(dialogue.key(Dialogue.facts(), dialogue.first, publisher: proof) == false)
+            #expect(dialogue.judge.hasBegun && dialogue.verdict(at: 1) == .notThisPublisher)
+            #expect(dialogue.judge.verdict(at: 1).reason?.contains(words) == true)
+            #expect(dialogue.judge.counters.notThisPublisher == 1 && dialogue.judge.counters.notThisStream == 0)
+            // The genuine one comes.
+            let genuine = PublisherProof.device(fingerprint: wanted, signedAt: 1)
+            #expect(dialogue.key(Dialogue.facts(), dialogue.second, publisher: genuine) == true)
+            dialogue.frame(1, dialogue.second, sealed: 0, at: 2)
+            #expect(dialogue.verdict(at: 2) == .live)
+            #expect(dialogue.judge.publisher == .device(fingerprint: wanted, signedAt: 1))
+        }
+        // A KAS that says nothing at all.
+        var dialogue = Dialogue(publisher: wanted)
+        #expect(dialogue.key(nil) == false)
+    }
+
+    @Test func `who asks for no device is told what does not hold, and sees the stream`() {
+        for (proof, verdict) in [
+            (PublisherProof.none, ViewerStatistics.Verdict.live), (.device(fingerprint: "d", signedAt: 1), .live),
+            (.invalid, .unverified),
+        ] {
+            var dialogue = Dialogue()
+            #expect(dialogue.key(Dialogue.facts(), dialogue.first, publisher: proof) == true)
+            #expect(dialogue.judge.publisher == nil)
+            dialogue.frame(1, sealed: 0, at: 1)
+            #expect(dialogue.verdict(at: 1) == verdict && dialogue.judge.publisher == proof)
+        }
     }
 
     @Test(arguments: ["Door", "door ", "doo", "", "do\u{6F}\u{0072}x"])

@@ -100,6 +100,38 @@ struct ViewerTests {
         #expect(statistics.finding == .notThisStream)
     }
 
+    @Test func `a relay that is drained sends the viewer on, which loses neither key nor frame`() async throws {
+        let collection = try SealedStream.Collection()
+        let kas = ReturningKAS(collection.key, [])
+        let first = try sealed(collection)
+        // The next relay begins with the group of pictures that runs.
+        let second = first + [try collection.video(80), try collection.video(120)]
+        func viewed(allowed: Bool) async throws -> ViewerStatistics {
+            try await MiniRelay.serving(second, to: .sealed(kas)) { next in
+                try await MiniRelay.serving(
+                    first, sendsTo: "rtmp://127.0.0.1:\(next.url.port)/live", to: .sealed(kas)
+                ) {
+                    var configuration = $0
+                    if allowed { configuration.redirectHosts = ["127.0.0.1:\(next.url.port)"] }
+                    let viewer = try Viewer(configuration: configuration, sinks: [], logger: Self.logger)
+                    async let end = viewer.run()
+                    for _ in 0..<500 where await viewer.report().opened < (allowed ? 4 : 2) {
+                        try await Task.sleep(for: .milliseconds(10))
+                    }
+                    viewer.stop()
+                    return try await end
+                }
+            }
+        }
+        let moved = try await viewed(allowed: true)
+        #expect(moved.opened == 4 && moved.moves == 1 && moved.reconnects == 0)
+        #expect(moved.rewraps == 1 && moved.noKey == 0)
+        #expect(moved.finding == nil)
+        // It may not make a viewer connect to whom it likes.
+        let stayed = try await viewed(allowed: false)
+        #expect(stayed.opened == 2 && stayed.moves == 0)
+    }
+
     private func sealed(_ collection: SealedStream.Collection) throws -> [SealedStream.Message] {
         [try collection.headerFrame()] + SealedStream.formats
             + [try collection.video(0, key: true), try collection.video(40)]
