@@ -31,10 +31,15 @@ struct Endpoint: Equatable, Sendable {
             guard let number = UInt16(digits), number > 0 else { return nil }
             port = number
         }
+        self.init(host: String(host), port: port)
+    }
+
+    /// Nil for what cannot be a name or an address.
+    init?(host: String, port: UInt16) {
         guard !host.isEmpty, host.utf8.count <= 253, !host.contains("\0"), !host.contains(where: \.isWhitespace) else {
             return nil
         }
-        self.host = String(host)
+        self.host = host
         self.port = port
     }
 }

@@ -11,6 +11,8 @@ enum Reachability {
     struct Times: Equatable {
         var lookup: Duration
         var connect: Duration
+        /// Nil where the kernel tells nothing.
+        var link: TCPLink?
     }
 
     /// - Parameter limit: for the connection; the look-up has the resolver's own limits.
@@ -24,11 +26,12 @@ enum Reachability {
         var tries = 0
         while let address = next, tries < 4 {
             tries += 1
-            if let why = connect(address.pointee, limit: limit / 2) {
+            switch connect(address.pointee, limit: limit / 2) {
+            case .refused(let why):
                 failure = why
                 next = address.pointee.ai_next
-            } else {
-                return Times(lookup: resolved - begin, connect: ContinuousClock.now - resolved)
+            case .connected(let link):
+                return Times(lookup: resolved - begin, connect: ContinuousClock.now - resolved, link: link)
             }
         }
         throw .port(failure)
@@ -43,21 +46,27 @@ enum Reachability {
         return list
     }
 
-    /// Nil when it answers.
-    private static func connect(_ address: addrinfo, limit: Duration) -> String? {
+    private enum Outcome {
+        case connected(TCPLink?)
+        case refused(String)
+    }
+
+    private static func connect(_ address: addrinfo, limit: Duration) -> Outcome {
         let kind = address.ai_socktype | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
         let descriptor = socket(address.ai_family, kind, address.ai_protocol)
-        guard descriptor >= 0 else { return String(cString: strerror(errno)) }
+        guard descriptor >= 0 else { return .refused(String(cString: strerror(errno))) }
         defer { close(descriptor) }
-        if Glibc.connect(descriptor, address.ai_addr, address.ai_addrlen) == 0 { return nil }
-        guard errno == EINPROGRESS else { return String(cString: strerror(errno)) }
+        if Glibc.connect(descriptor, address.ai_addr, address.ai_addrlen) == 0 {
+            return .connected(TCPLink(descriptor: descriptor))
+        }
+        guard errno == EINPROGRESS else { return .refused(String(cString: strerror(errno))) }
         var poll = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         var count: CInt
         repeat { count = Glibc.poll(&poll, 1, CInt(limit.milliseconds)) } while count < 0 && errno == EINTR
-        guard count > 0 else { return "no answer within \((limit.milliseconds / 1000).tenths) s" }
+        guard count > 0 else { return .refused("no answer within \((limit.milliseconds / 1000).tenths) s") }
         var code: CInt = 0
         var size = socklen_t(MemoryLayout<CInt>.size)
         getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &size)
-        return code == 0 ? nil : String(cString: strerror(code))
+        return code == 0 ? .connected(TCPLink(descriptor: descriptor)) : .refused(String(cString: strerror(code)))
     }
 }

@@ -39,6 +39,8 @@ public struct Surroundings: Sendable {
     public var units: any UnitControl
     /// Name of the H.264 encoder that opens here and how it was chosen; throws why none does. Nil: not tried.
     public var encoder: (@Sendable () throws -> String)?
+    /// Whether the clock follows a time server; nil when the kernel does not tell this user.
+    public var isClockSynchronised: @Sendable () -> Bool?
     /// What the kernel has to hold decoders with, and what it lacks, each in words. Nil: not looked at.
     public var decoders: (@Sendable () -> (evidence: String, lack: String?))?
 
@@ -48,6 +50,7 @@ public struct Surroundings: Sendable {
         version: String, identity: Identity = .current, isOffline: Bool = false,
         answerLimit: Duration = .seconds(5), units: any UnitControl,
         encoder: (@Sendable () throws -> String)? = nil,
+        isClockSynchronised: @escaping @Sendable () -> Bool? = { ClockSynchronisation.isSynchronised },
         decoders: (@Sendable () -> (evidence: String, lack: String?))? = nil
     ) {
         self.decoders = decoders
@@ -61,6 +64,7 @@ public struct Surroundings: Sendable {
         self.answerLimit = answerLimit
         self.units = units
         self.encoder = encoder
+        self.isClockSynchronised = isClockSynchronised
     }
 
     /// Where a path of the machine is in these surroundings.

@@ -24,6 +24,8 @@ public struct PlayerSession: Sendable {
     public struct Configuration: Equatable, Sendable {
         /// What `closed(.continueOnNewConnection)` of the connection before this one carried.
         public var hints = ConnectHints()
+        /// Announce `capsEx` 1. Only when the owner acts upon `reconnectRequested`.
+        public var announcesReconnect = false
         /// Announced as `fourCcList`: without it MediaMTX hands out legacy codecs only.
         public var fourCCs: [String] = ["hvc1"]
         public var chunkSize = 4096
@@ -75,11 +77,12 @@ public struct PlayerSession: Sendable {
     ) {
         self.url = url
         self.configuration = configuration
-        let properties: AMF0Object = [
+        var properties: AMF0Object = [
             "flashVer": .string(configuration.flashVersion), "tcUrl": .null, "fpad": .boolean(false),
             "capabilities": .number(15), "audioCodecs": .number(4071), "videoCodecs": .number(252),
             "videoFunction": .number(1),
         ]
+        if configuration.announcesReconnect { properties["capsEx"] = .number(1) }
         let setup = ClientLink.Setup(
             url: url, properties: properties, fourCCs: configuration.fourCCs, hints: configuration.hints,
             chunkSize: configuration.chunkSize, windowAcknowledgementSize: configuration.windowAcknowledgementSize,

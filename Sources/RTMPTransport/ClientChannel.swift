@@ -46,6 +46,7 @@ final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
     private var controlOutput = 0
     private let answers: PendingAnswers
 
+    private(set) var link = RTMPLinkFacts()
     private var state = State.idle
     private var owner: (any ClientChannelOwner)?
     private var tls: RTMPClientTLS?
@@ -156,6 +157,8 @@ final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
             self.metrics.bytesAcknowledged = progress.bytesAcknowledged
             self.metrics.bytesNotSent = progress.bytesNotSent
             self.metrics.tcpRoundTrip = UInt64(progress.roundTrip) * 1000
+            self.link.roundTrip = self.metrics.tcpRoundTrip
+            if progress.pathMTU > 0 { self.link.pathMTU = Int(progress.pathMTU) }
             guard case .open = self.state else { return }
             let outstanding = progress.segmentsOutstanding > 0 || progress.bytesNotSent > 0 || !channel.isWritable
             self.observed(progress.bytesAcknowledged, outstanding: outstanding)
@@ -313,8 +316,10 @@ final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
         case TLSUserEvent.handshakeCompleted:
-            let certificate = try? context.pipeline.syncOperations.handler(type: NIOSSLClientHandler.self)
-                .peerCertificate
+            let handler = try? context.pipeline.syncOperations.handler(type: NIOSSLClientHandler.self)
+            let certificate = handler?.peerCertificate
+            link.tlsVersion = handler?.tlsVersion.map(Self.name)
+            link.certificateEnd = certificate.map { Int64($0.notValidAfter) }
             guard tls?.accepts(certificate) ?? false else { return fail(RTMPTransportError(.publicKeyMismatch)) }
             tlsWasVerified = true
             if case .securing = state { open() }
@@ -329,6 +334,16 @@ final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
             }
         default:
             context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    private static func name(_ version: TLSVersion) -> String {
+        switch version {
+        case .tlsv1: "TLS 1.0"
+        case .tlsv11: "TLS 1.1"
+        case .tlsv12: "TLS 1.2"
+        case .tlsv13: "TLS 1.3"
+        @unknown default: "TLS"
         }
     }
 

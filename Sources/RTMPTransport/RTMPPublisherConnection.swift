@@ -103,6 +103,9 @@ public final class RTMPPublisherConnection: @unchecked Sendable {
 
     public var metrics: RTMPTransportMetrics { channel.metrics }
 
+    /// Of the connection that is open, or was the last one.
+    public var link: RTMPLinkFacts { channel.link }
+
     /// False until the relay has answered a ping: until then only TCP tells whether it is alive.
     public var relayAnswersPings: Bool { session.relayAnswersPings }
 

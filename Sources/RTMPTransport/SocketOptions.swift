@@ -24,6 +24,8 @@ struct TCPProgress: Equatable, Sendable {
     var segmentsOutstanding: UInt32
     /// Smoothed, in microseconds.
     var roundTrip: UInt32
+    /// Bytes of the largest packet that the way takes.
+    var pathMTU: UInt32
 
     /// 152 bytes, aligned as the kernel's structure is.
     private typealias Words = (
@@ -43,7 +45,8 @@ struct TCPProgress: Equatable, Sendable {
                     bytesAcknowledged: bytes.load(fromByteOffset: 120, as: UInt64.self),
                     bytesNotSent: bytes.load(fromByteOffset: 144, as: UInt32.self),
                     segmentsOutstanding: bytes.load(fromByteOffset: 24, as: UInt32.self),
-                    roundTrip: bytes.load(fromByteOffset: 68, as: UInt32.self))
+                    roundTrip: bytes.load(fromByteOffset: 68, as: UInt32.self),
+                    pathMTU: bytes.load(fromByteOffset: 60, as: UInt32.self))
             }
             done(progress)
         }

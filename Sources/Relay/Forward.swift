@@ -26,12 +26,16 @@ final class Forward: RTMPPublisherDelegate, @unchecked Sendable {
     /// Lost on connections that are gone.
     var dropped = DropCount()
     private let fourCCs: [String]
+    private let tls: RTMPClientTLS
     private let eventLoop: any EventLoop
     private weak var core: RelayCore?
     private var connection: RTMPPublisherConnection?
     private var backoff = ReconnectBackoff()
     private var began: UInt64 = 0
     private var redirection: RTMPURL?
+    /// The next relay sends this one to its own host and to those of other targets: a stranger must not choose to whom
+    /// this machine connects, and the key of the stream goes along.
+    private var redirects: RedirectRule
     /// Somebody else got the name at the next relay.
     private var nameWasTaken = false
     private var retry: Scheduled<Void>?
@@ -44,7 +48,7 @@ final class Forward: RTMPPublisherDelegate, @unchecked Sendable {
 
     init(
         id: ConnectionID, path: StreamPath, target: ForwardTarget, number: Int, chain: RelayChain, fourCCs: [String],
-        chunkSize: Int, core: RelayCore, eventLoop: any EventLoop
+        tls: RTMPClientTLS, redirectHosts: [String], chunkSize: Int, core: RelayCore, eventLoop: any EventLoop
     ) {
         self.id = id
         self.path = path
@@ -52,6 +56,8 @@ final class Forward: RTMPPublisherDelegate, @unchecked Sendable {
         self.number = number
         self.chain = chain
         self.fourCCs = fourCCs
+        self.tls = tls
+        redirects = RedirectRule(allowed: redirectHosts)
         self.chunkSize = chunkSize
         self.core = core
         self.eventLoop = eventLoop
@@ -82,7 +88,8 @@ final class Forward: RTMPPublisherDelegate, @unchecked Sendable {
         session.announcesReconnect = true
         session.fourCCs = fourCCs
         session.chain = chain
-        connection = RTMPPublisherConnection.connect(url: url, session: session, on: eventLoop, delegate: self)
+        connection = RTMPPublisherConnection.connect(
+            url: url, tls: tls, session: session, on: eventLoop, delegate: self)
     }
 
     /// Nothing more is sent. The goodbye is over when the result says so.
@@ -146,9 +153,17 @@ final class Forward: RTMPPublisherDelegate, @unchecked Sendable {
 
     func publisher(_ publisher: RTMPPublisherConnection, wasAskedToReconnectTo tcURL: String?) {
         guard publisher === connection, state == .forwarding else { return }
-        let lasted = NIODeadline.now().uptimeNanoseconds &- began
-        let next = tcURL.flatMap { (redirection ?? target.url(for: path))?.redirected(to: $0) }
-        close(lasted >= Self.shortestStay ? .immediately : .transient)
+        let now = NIODeadline.now().uptimeNanoseconds
+        guard let home = target.url(for: path) else { return }
+        var next: RTMPURL?
+        switch redirects.asked(toMoveTo: tcURL, from: redirection ?? home, home: home, at: now) {
+        case .move(.home): break
+        case .move(.elsewhere(let url)): next = url
+        case .refuse(let why, let isNews):
+            core?.forwardStays(self, because: isNews ? why : nil)
+            return
+        }
+        close(now &- began >= Self.shortestStay ? .immediately : .transient)
         redirection = next
     }
 

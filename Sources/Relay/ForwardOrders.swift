@@ -18,6 +18,8 @@ struct ForwardTable {
     }
 
     let targets: [ForwardTarget]
+    /// How the relays are trusted that streams go to with TLS.
+    let tls: RTMPClientTLS
     /// Of this relay, while it runs: 16 hexadecimal digits.
     let relay: String
     private(set) var forwards: [ConnectionID: Forward] = [:]
@@ -28,8 +30,9 @@ struct ForwardTable {
     private(set) var refusals: [ForwardPlan.Place: ForwardPlan.Refusal] = [:]
     private var lastID = firstID
 
-    init(targets: [ForwardTarget], random: UInt64) {
+    init(targets: [ForwardTarget], authorityFile: String? = nil, random: UInt64) {
         self.targets = targets
+        tls = RTMPClientTLS(authorityFile: authorityFile)
         let digits = String(random, radix: 16)
         relay = String(repeating: "0", count: 16 - digits.count) + digits
     }
@@ -99,7 +102,9 @@ extension RelayCore {
             }
             let forward = Forward(
                 id: forwards.newID(), path: place.path, target: target, number: place.number, chain: origin.chain,
-                fourCCs: origin.fourCCs, chunkSize: chunkSize, core: self, eventLoop: eventLoop)
+                fourCCs: origin.fourCCs, tls: forwards.tls,
+                redirectHosts: forwards.targets.map(\.authority), chunkSize: chunkSize, core: self, eventLoop: eventLoop
+            )
             forwards.insert(forward)
             forward.begin()
         }
@@ -130,6 +135,15 @@ extension RelayCore {
         guard let reason else { return }
         logger.warning(
             "forward waits", metadata: log(forward).merging(["reason": "\(reason)"]) { old, _ in old })
+    }
+
+    /// The next relay sent it elsewhere, where it does not go.
+    /// - Parameter reason: nil: told already.
+    func forwardStays(_ forward: Forward, because reason: String?) {
+        guard let reason else { return }
+        logger.warning(
+            "forward does not go where the next relay sends it",
+            metadata: log(forward).merging(["reason": "\(reason)"]) { old, _ in old })
     }
 
     /// Its connection is gone. Without a publisher here there is nothing to come back with; and while this relay is being

@@ -24,6 +24,8 @@ public struct ForwardTarget: Equatable, Sendable {
     private let destination: String
     /// For people: where it is, and nothing more.
     public let host: String
+    /// The same without its scheme: `host[:port]`.
+    var authority: String { String(host.drop { $0 != "/" }.drop { $0 == "/" }) }
 
     /// Reads lines of `[pattern] URL`; `#` begins a comment line. A pattern is `app/*`, `app/name` or `*`.
     public static func parse(_ text: String) throws(Fault) -> [ForwardTarget] {

@@ -20,6 +20,8 @@ public struct RelayConfiguration: Equatable, Sendable {
     public var connectionsPerAddress = 1024
     /// Other relays that published streams are handed on to.
     public var forwards: [ForwardTarget] = []
+    /// PEM file of the authorities to trust for them instead of the system's.
+    public var forwardAuthorityFile: String?
     /// Statistics and operations over HTTP; nil: none.
     public var api: RelayAPIConfiguration?
 

@@ -41,7 +41,9 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
         self.logger = logger
         self.chunkSize = chunkSize
         limits = configuration.limits
-        forwards = ForwardTable(targets: configuration.forwards, random: UInt64.random(in: .min ... .max))
+        forwards = ForwardTable(
+            targets: configuration.forwards, authorityFile: configuration.forwardAuthorityFile,
+            random: UInt64.random(in: .min ... .max))
         // One buffer for all encodings: it grows to the largest message and is copied once into what is shared.
         var scratch: [UInt8] = []
         hub = StreamHub(

@@ -36,7 +36,8 @@ struct ProbeStream {
     /// - Parameters:
     ///   - seconds: of media.
     ///   - isWrapped: each item of video has the shape of a NAL unit.
-    init(seconds: Double, isWrapped: Bool = false) throws {
+    ///   - scale: how many times as large as those of a small camera frames are.
+    init(seconds: Double, isWrapped: Bool = false, scale: Int = 1) throws {
         let recipient = KASRecipient(
             locator: try ResourceLocator(url: "https://relay-test.invalid/kas"),
             publicKey: try ECPrivateKey.generate(.p256).publicKey.compressed())
@@ -70,7 +71,7 @@ struct ProbeStream {
             var picture = VideoTagHeader(
                 codec: .h264, isKeyFrame: isKeyFrame, kind: .codedFrame(compositionTime: 0)
             ).encoded()
-            let item = try Self.item(sealer, bytes: isKeyFrame ? 6000 : 900)
+            let item = try Self.item(sealer, bytes: (isKeyFrame ? 6000 : 900) * scale)
             if isWrapped {
                 NALWrapper.append(
                     codec: .h264, isKeyFrame: isKeyFrame, itemByteCount: item.count, to: &picture)

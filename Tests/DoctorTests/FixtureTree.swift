@@ -35,7 +35,7 @@ final class FixtureTree: Sendable {
     ) -> Surroundings {
         Surroundings(
             root: root, version: "0.2.0", identity: identity, isOffline: isOffline, answerLimit: .seconds(60),
-            units: units)
+            units: units, isClockSynchronised: { true })
     }
 
     /// What one check says of this machine.
@@ -52,6 +52,7 @@ struct FixedUnits: UnitControl {
     var failure: SystemdError?
 
     func start(_ unit: String) async throws(SystemdError) { throw .denied("the doctor starts nothing") }
+    func startIrreversibly(_ unit: String) async throws(SystemdError) { throw .denied("the doctor starts nothing") }
     func stop(_ unit: String) async throws(SystemdError) { throw .denied("the doctor stops nothing") }
     func restart(_ unit: String) async throws(SystemdError) { throw .denied("the doctor restarts nothing") }
     func resetFailed(_ unit: String) async throws(SystemdError) { throw .denied("the doctor changes nothing") }
@@ -102,5 +103,4 @@ let healthyBoard: [String: String] = [
          |-- 192.168.1.5
             /32 host LOCAL
     """,
-    "run/systemd/timesync/synchronized": "",
 ]

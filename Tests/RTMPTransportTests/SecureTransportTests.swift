@@ -8,6 +8,7 @@ import Testing
 
 @Suite struct SecureTransportTests {
     private static let fixtures = #filePath.prefix(upTo: #filePath.lastIndex(of: "/")!) + "/Fixtures/"
+    private static let openssl = "/usr/bin/openssl"
     private static func file(_ name: String) -> String { String(fixtures + name) }
     private static let localhost = RTMPServerTLS(
         certificateFile: file("localhost.pem"), privateKeyFile: file("localhost-key.pem"))
@@ -58,6 +59,28 @@ import Testing
             return
         }
         #expect(reason == "its certificate is for another host")
+        await server.close()
+    }
+
+    /// OpenSSL speaks TLS 1.1 only where its security level allows it: without that, nothing would be seen here.
+    @Test(
+        .enabled(if: FileManager.default.isExecutableFile(atPath: Self.openssl), "openssl is missing"),
+        arguments: [("-tls1", false), ("-tls1_1", false), ("-tls1_2", true), ("-tls1_3", true)])
+    func `TLS 1.2 is the least that a server speaks`(version: String, isSpoken: Bool) async throws {
+        let server = try await TestServer.start(tls: Self.localhost)
+        let client = Process()
+        client.executableURL = URL(filePath: Self.openssl)
+        client.arguments =
+            ["s_client", "-connect", "127.0.0.1:\(server.port)", version]
+            + (version == "-tls1_3" ? [] : ["-cipher", "ALL:@SECLEVEL=0"])
+        client.standardInput = FileHandle.nullDevice
+        client.standardOutput = FileHandle.nullDevice
+        client.standardError = FileHandle.nullDevice
+        let status = try await withCheckedThrowingContinuation { (ended: CheckedContinuation<Int32, any Error>) in
+            client.terminationHandler = { ended.resume(returning: $0.terminationStatus) }
+            do { try client.run() } catch { ended.resume(throwing: error) }
+        }
+        #expect((status == 0) == isSpoken)
         await server.close()
     }
 

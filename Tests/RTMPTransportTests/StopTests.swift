@@ -9,13 +9,13 @@ import Testing
 /// `stop()` waits for no peer longer than its own deadline, in every state, and the delegate hears nothing more.
 ///
 /// That it takes less than 1 s on a machine that runs us in time follows from the deadline. What is measured here is
-/// printed and only guarded against hanging: a busy machine may be late by as much as it likes.
+/// printed, and held at five times of it, because this machine may be busy.
 @Suite(.serialized) struct StopTests {
     private func expectEnd(_ publisher: RTMPPublisherConnection, _ events: PublisherLog) async {
         let before = events.log.all.count
         let time = await elapsed { await publisher.stop() }
         print("stop of a publisher: \(time)")
-        #expect(time < .seconds(30))
+        #expect(time < .seconds(5), "promised is one second")
         #expect(events.log.all.count == before)
         await publisher.stop()  // the second time there is nothing to do
         #expect(events.log.all.count == before)
@@ -27,10 +27,13 @@ import Testing
     }
 
     @Test func `before the connection stands`() async throws {
+        // Nothing but the stop can end this one: the relay's machine does not answer.
+        let hole = BlackHole(answersSYN: false)
         let events = PublisherLog()
         let publisher = RTMPPublisherConnection.connect(
-            url: RTMPURL(scheme: .rtmp, host: "127.0.0.1", port: 9, app: "live", streamName: "cam"), delegate: events)
-        await publisher.stop()
+            url: RTMPURL(scheme: .rtmp, host: "127.0.0.1", port: hole.port, app: "live", streamName: "cam"),
+            delegate: events)
+        await expectEnd(publisher, events)
         #expect(events.log.all.isEmpty)
     }
 
@@ -92,7 +95,7 @@ import Testing
         let thaw = server.freeze()
         let time = await elapsed { await player.stop() }
         print("stop of a player: \(time)")
-        #expect(time < .seconds(30))
+        #expect(time < .seconds(5), "promised is one second")
         thaw()
         await server.close()
     }

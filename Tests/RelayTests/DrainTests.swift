@@ -1,5 +1,6 @@
 import ChannelTestSupport
 import Foundation
+import Logging
 import RTMP
 import RTMPTransport
 import TestSupport
@@ -198,6 +199,44 @@ struct DrainTests {
         let shutdown = RTMPTransportError(.session(.endedByPeer(code: "NetConnection.Connect.AppShutdown")))
         #expect(log.log.all == [.started, .asked(nil), .closed(shutdown)])
         #expect(other.log.all == [.started, .closed(shutdown)])
+    }
+
+    /// What systemd does (`FileDescriptorStoreMax=`): the socket outlives the process, and who comes back at once waits in its
+    /// backlog for the next one.
+    @Test func `who is asked to leave by a relay that stops finds the next process on the kept socket`() async throws {
+        let kept = try ListeningSocket.open(host: "127.0.0.1", port: 0)
+        defer { kept.close() }
+        var logger = Logger(label: "relay") { _ in SwiftLogNoOpLogHandler() }
+        logger.logLevel = .critical
+        func start() async throws -> (service: RelayService, running: Task<Void, any Error>, port: Int) {
+            let ports = EventLog<Int>()
+            let service = RelayService(
+                configuration: RelayConfiguration(port: 0),
+                socket: ListeningSocket(descriptor: try kept.duplicate()), logger: logger,
+                onRunning: { ports.add($0) })
+            let running = Task { try await service.run() }
+            return (service, running, try await ports.next { _ in true })
+        }
+        let first = try await start()
+        let url = RTMPURL(scheme: .rtmp, host: "127.0.0.1", port: UInt16(first.port), app: "live", streamName: "cam")
+        let (publisher, log) = try await publishMovably(url)
+        // As SIGTERM does.
+        first.running.cancel()
+        let asked = try await log.log.next { if case .asked = $0 { true } else { false } }
+        #expect(asked == .asked(nil))
+        // Nobody accepts now: it is neither refused nor lost.
+        let again = PublisherLog()
+        let next = RTMPPublisherConnection.connect(url: url, delegate: again)
+        try await first.running.value
+        #expect(again.log.all.isEmpty)
+        let second = try await start()
+        #expect(second.port == first.port)
+        try await again.log.next { $0 == .started }
+        #expect(await second.service.statistics().publishers == 1)
+        await next.stop()
+        await publisher.stop()
+        second.running.cancel()
+        try await second.running.value
     }
 
     @Test(.enabled(if: ForeignProgram.path("ffmpeg") != nil))

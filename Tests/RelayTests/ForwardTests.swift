@@ -213,8 +213,8 @@ struct ForwardTests {
         }
     }
 
-    @Test func `a next relay whose certificate nobody vouches for gets nothing`() async throws {
-        let directory = try TemporaryDirectory()
+    /// A certificate that only the operator vouches for.
+    private func certificate(in directory: TemporaryDirectory) async throws -> RTMPServerTLS {
         let openssl = try #require(
             try ForeignProgram(
                 "openssl",
@@ -225,8 +225,13 @@ struct ForwardTests {
                 ], in: directory))
         let status = try await openssl.end()
         try #require(status == 0, "\(openssl.output)")
-        let tls = RTMPServerTLS(
+        return RTMPServerTLS(
             certificateFile: directory.path("certificate.pem"), privateKeyFile: directory.path("key.pem"))
+    }
+
+    @Test func `a next relay whose certificate nobody vouches for gets nothing`() async throws {
+        let directory = try TemporaryDirectory()
+        let tls = try await certificate(in: directory)
         try await withRelay({ $0.tls = tls }) { next in
             let url = "rtmps://127.0.0.1:\(next.port)/live?key=secret"
             let target = try #require(ForwardTarget(url))
@@ -236,6 +241,47 @@ struct ForwardTests {
                 #expect(await next.service.statistics().connections == 0)
                 #expect(await relay.service.statistics().forwards.first?.connections == 0)
                 await publisher.stop()
+            }
+        }
+    }
+
+    @Test func `a stream goes on by TLS to a relay whose authority the operator names`() async throws {
+        let directory = try TemporaryDirectory()
+        let tls = try await certificate(in: directory)
+        try await withRelay({ $0.tls = tls }) { next in
+            let target = try #require(ForwardTarget("rtmps://127.0.0.1:\(next.port)/live"))
+            try await withRelay {
+                $0.forwards = [target]
+                $0.forwardAuthorityFile = directory.path("certificate.pem")
+            } _: { relay in
+                let (publisher, _) = try await relay.publish()
+                try await relay.wait { $0.forwards.first?.state == .forwarding }
+                try await publisher.send([Sent(.video, 0, Body.key(1)), Sent(.video, 40, Body.inter(2))])
+                try await next.wait { $0.streams.first?.videoFrames == 2 }
+                await publisher.stop()
+            }
+        }
+    }
+
+    /// It would take the stream, with its key, to any machine that the next relay names.
+    @Test func `a next relay sends a forward to no host that the operator did not name`() async throws {
+        let api = try RelayAPIConfiguration(host: "127.0.0.1", port: 0, token: RelayAPIToken(APIClient.token))
+        try await withRelay({ $0.api = api }) { next in
+            let target = try #require(ForwardTarget("rtmp://127.0.0.1:\(next.port)/live?key=secret"))
+            try await withRelay { elsewhere in
+                try await withRelay({ $0.forwards = [target] }) { relay in
+                    let (publisher, _) = try await relay.publish()
+                    try await relay.wait { $0.forwards.first?.state == .forwarding }
+                    // "localhost" is another host than 127.0.0.1, by name.
+                    let body = #"{"to": "rtmp://localhost:\#(elsewhere.port)/live", "seconds": 1}"#
+                    let answer = try await next.ask("POST", "/v1/drain", body: body)
+                    #expect(try answer.document(RelayDrainDocument.self).asked == 1)
+                    // It stays until it is thrown out.
+                    try await relay.wait { $0.forwards.first?.state != .forwarding }
+                    #expect(await elsewhere.service.statistics().publishers == 0)
+                    await publisher.stop()
+                }
+                #expect(await elsewhere.service.statistics().publishers == 0)
             }
         }
     }

@@ -32,10 +32,8 @@ extension DoctorCheck {
     }
 
     private static func timeServer(_ surroundings: Surroundings) -> Finding {
-        if SmallFile.exists(surroundings.path("/run/systemd/timesync/synchronized")) {
-            return .ok("synchronised by systemd-timesyncd")
-        }
-        switch ClockSynchronisation.isSynchronised {
+        // Not /run/systemd/timesync/synchronized: it stays there when the time server has been away for weeks.
+        switch surroundings.isClockSynchronised() {
         case true?: return .ok("synchronised, says the kernel")
         case false?: return .warn("no time server is followed", .clockUnsynchronised)
         case nil: return .unknown("the kernel does not tell this user")

@@ -44,7 +44,7 @@ extension DoctorCheck {
                     "the health daemon does not answer, so nothing heals this box",
                     next: "Run: systemctl status watchbox-health")
             }
-            let troubles = report.checks.filter { !$0.isAcknowledged && ($0.state == .fail || $0.state == .warn) }
+            let troubles = report.checks.filter(\.isOpen)
                 .sorted { ($0.state == .fail ? 0 : 1) < ($1.state == .fail ? 0 : 1) }
             guard let first = troubles.first else {
                 return .ok("\(counted(report.checks.count, "check")), none failed")

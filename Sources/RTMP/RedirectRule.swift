@@ -1,27 +1,24 @@
-internal import CameraModel
-internal import ErrorCatalog
-internal import RTMP
-
-/// Whether a camera goes where its relay sends it (`NetConnection.Connect.ReconnectRequest`, E-RTMP v2).
+/// Whether a client (a camera, a viewer, a relay that hands streams on) goes where its relay sends it
+/// (`NetConnection.Connect.ReconnectRequest`, E-RTMP v2).
 ///
-/// A relay is a stranger: it may not make the box connect to other machines of its network, nor hand the stream key to
+/// A relay is a stranger: it may not make the client connect to other machines of its network, nor hand the stream key to
 /// somebody else. So it is obeyed to the host of the operator's URL, and to hosts that the operator named; there to the
 /// port of that URL, to the scheme's default port, or to the port that was named. TLS is never lowered. A host that
 /// the operator named gets the stream key, but not user and password, and must satisfy the same pin.
 ///
 /// A place that did not take the stream is not gone to again for ten minutes. A refusal is news once an hour.
-struct RedirectRule: Sendable {
-    enum Destination: Equatable, Sendable {
+public struct RedirectRule: Sendable {
+    public enum Destination: Equatable, Sendable {
         /// The operator's URL, as it reads by then.
         case home
         /// As long as that works.
         case elsewhere(RTMPURL)
     }
 
-    enum Decision: Equatable, Sendable {
+    public enum Decision: Equatable, Sendable {
         case move(Destination)
-        /// Stay; said before within the hour unless it `isNews`.
-        case refuse(CodedError, isNews: Bool)
+        /// Stay; said before within the hour unless it `isNews`. `why` is for a person, printable ASCII.
+        case refuse(why: String, isNews: Bool)
     }
 
     private struct Refused: Error {
@@ -41,30 +38,28 @@ struct RedirectRule: Sendable {
     /// Bytes of a `tcUrl` that are looked at.
     private static let longestTarget = 2048
     /// Nanoseconds for which a place that failed is not gone to.
-    static let failureLasts: UInt64 = 600_000_000_000
+    public static let failureLasts: UInt64 = 600_000_000_000
     /// Nanoseconds for which the same refusal is no news.
-    static let newsLasts: UInt64 = 3_600_000_000_000
+    public static let newsLasts: UInt64 = 3_600_000_000_000
     /// Refusals that are news within an hour: a relay may think of a new target each time.
-    static let mostNews = 8
+    public static let mostNews = 8
 
     private let allowed: [RedirectHost]
-    private let camera: String
     /// When each refusal was said.
     private var said: [String: UInt64] = [:]
     private var failures: [Place: UInt64] = [:]
 
     /// - Parameter allowed: what the operator set; what is no host counts for nothing.
-    init(allowed: [String], camera: String) {
+    public init(allowed: [String]) {
         self.allowed = allowed.prefix(RedirectHost.countLimit).compactMap(RedirectHost.init)
-        self.camera = camera
     }
 
     /// - Parameters:
     ///   - target: the `tcUrl` of the request, absolute or relative; nil: another connection to the same place.
-    ///   - current: where the camera is.
+    ///   - current: where the client is.
     ///   - home: the operator's URL.
     ///   - now: CLOCK_MONOTONIC in nanoseconds.
-    mutating func asked(
+    public mutating func asked(
         toMoveTo target: String?, from current: RTMPURL, home: RTMPURL, at now: UInt64
     ) -> Decision {
         do throws(Refused) {
@@ -91,12 +86,12 @@ struct RedirectRule: Sendable {
     }
 
     /// A permitted `target` with the key, user and password that `home` has by now; nil when it is no longer permitted.
-    func renewed(_ target: RTMPURL, home: RTMPURL) -> RTMPURL? {
+    public func renewed(_ target: RTMPURL, home: RTMPURL) -> RTMPURL? {
         try? check(target, home: home)
     }
 
-    /// The camera was sent to `target`, and it did not take the stream.
-    mutating func failed(_ target: RTMPURL, at now: UInt64) {
+    /// The client was sent to `target`, and it did not take the stream.
+    public mutating func failed(_ target: RTMPURL, at now: UInt64) {
         failures = failures.filter { now < $0.value &+ Self.failureLasts }
         // As many as there are hosts: then the oldest is forgotten.
         if failures.count >= RedirectHost.countLimit, let oldest = failures.min(by: { $0.value < $1.value }) {
@@ -132,11 +127,7 @@ struct RedirectRule: Sendable {
         said = said.filter { now < $0.value &+ Self.newsLasts }
         let isNews = said[why] == nil && said.count < Self.mostNews
         if isNews { said[why] = now }
-        return .refuse(
-            CodedError(
-                .relayRedirects, "The relay sends this camera elsewhere, which is not followed", why: why,
-                object: camera),
-            isNews: isNews)
+        return .refuse(why: why, isNews: isNews)
     }
 
     /// A stranger's words, fit for a log line.

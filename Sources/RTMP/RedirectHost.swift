@@ -1,5 +1,3 @@
-internal import RTMP
-
 /// A host that a relay may send a camera to: `relay2.example.net`, `relay2.example.net:1936`, `[2001:db8::1]`.
 public struct RedirectHost: Equatable, Sendable {
     /// Of one relay.

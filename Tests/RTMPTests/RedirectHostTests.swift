@@ -1,4 +1,4 @@
-import CameraModel
+import RTMP
 import Testing
 
 @Suite struct RedirectHostTests {
