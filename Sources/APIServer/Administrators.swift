@@ -6,27 +6,41 @@ public struct Administrators: Sendable {
     public var group: String?
     /// Beside them.
     public var users: Set<UInt32>
+    /// Users who only look on, members or not: a box that was upgraded may have them in the group still.
+    public var observers: [String]
 
     /// - Parameter users: nil for root and the process's own user.
-    public init(group: String? = "watchbox", users: Set<UInt32>? = nil) {
+    public init(group: String? = "watchbox", users: Set<UInt32>? = nil, observers: [String] = ["wb-health"]) {
         self.group = group
         self.users = users ?? [0, geteuid()]
+        self.observers = observers
     }
 
-    /// With the group's number as it is now; a group that does not exist has no members.
+    /// With the numbers as they are now; a group that does not exist has no members.
     func resolved() -> Resolved {
-        Resolved(users: users, group: group.flatMap { Self.identifier(ofGroup: $0) })
+        Resolved(
+            users: users, observers: Set(observers.compactMap { Self.identifier(ofUser: $0) }),
+            group: group.flatMap { Self.identifier(ofGroup: $0) })
     }
 
     struct Resolved: Sendable {
         let users: Set<UInt32>
+        let observers: Set<UInt32>
         let group: UInt32?
 
         func contains(_ peer: PeerCredentials) -> Bool {
             if users.contains(peer.user) { return true }
-            guard let group else { return false }
+            guard let group, !observers.contains(peer.user) else { return false }
             return peer.group == group || peer.supplementaryGroups.contains(group)
         }
+    }
+
+    static func identifier(ofUser name: String) -> UInt32? {
+        var entry = passwd()
+        var found: UnsafeMutablePointer<passwd>?
+        var buffer = [CChar](repeating: 0, count: 64 << 10)
+        guard getpwnam_r(name, &entry, &buffer, buffer.count, &found) == 0, found != nil else { return nil }
+        return entry.pw_uid
     }
 
     static func identifier(ofGroup name: String) -> UInt32? {

@@ -41,7 +41,7 @@ static inline int watchbox_systemd_load(void) {
 // MARK: sd-bus. All return a negative errno on failure, as sd-bus does.
 
 /// Begins to connect; what is sent before the bus has greeted waits in sd-bus' queue. Nobody is ever asked for a
-/// password on behalf of this connection, and no call starts a service.
+/// password on behalf of this connection.
 static inline int watchbox_bus_open(const char *address, sd_bus **result) {
     sd_bus *bus = NULL;
     int r = WATCHBOX_SD(sd_bus_new)(&bus);
@@ -83,14 +83,15 @@ static inline int watchbox_bus_timeout(sd_bus *bus, uint64_t *microseconds) {
     return WATCHBOX_SD(sd_bus_get_timeout)(bus, microseconds);
 }
 
+/// `starts`: whether the bus may start the service that is called, when it does not run.
 static inline int watchbox_message_new_call(
-    sd_bus *bus, const char *destination, const char *path, const char *interface, const char *member,
+    sd_bus *bus, const char *destination, const char *path, const char *interface, const char *member, int starts,
     sd_bus_message **result
 ) {
     sd_bus_message *message = NULL;
     int r = WATCHBOX_SD(sd_bus_message_new_method_call)(bus, &message, destination, path, interface, member);
     if (r < 0) return r;
-    r = WATCHBOX_SD(sd_bus_message_set_auto_start)(message, 0);
+    r = WATCHBOX_SD(sd_bus_message_set_auto_start)(message, starts);
     if (r < 0) {
         WATCHBOX_SD(sd_bus_message_unref)(message);
         return r;

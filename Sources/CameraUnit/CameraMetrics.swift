@@ -23,7 +23,10 @@ public enum CameraMetrics {
             MetricFamily(
                 "watchbox_frames_dropped_total", .counter, help: "Pictures given up before encryption, by reason.",
                 samples: [
-                    .init(Double(statistics.video.dropped), labels: [camera, (name: "reason", value: "congestion")]),
+                    .init(
+                        Double(statistics.video.droppedOnTheWay),
+                        labels: [camera, (name: "reason", value: "congestion")]),
+                    .init(Double(statistics.video.late ?? 0), labels: [camera, (name: "reason", value: "late")]),
                     .init(Double(statistics.video.refused), labels: [camera, (name: "reason", value: "too_long")]),
                 ]),
             one(

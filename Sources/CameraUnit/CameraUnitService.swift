@@ -186,8 +186,8 @@ public final class CameraUnitService: Service {
             bitsPerSecond: rates.bitsPerSecond,
             ivUsedRatio: Double(statistics.itemsInCollection) / Double((1 << 24) - 1),
             watchdogSeconds: watchdogInterval.map { $0 / .seconds(1) }, version: version)
-        // Coded pictures that stay the same to the byte; without a rate nothing can be said of the time.
-        if rates.framesPerSecond >= 0.5, let pictures = statistics.video.equalLengths {
+        // Without a rate nothing can be said of the time.
+        if rates.framesPerSecond >= 0.5, let pictures = statistics.video.unchangedPictures {
             document.pictureUnchangedSeconds = Double(pictures) / rates.framesPerSecond
         }
         return document

@@ -23,6 +23,9 @@ public enum CredentialReferences {
         if case .file(let file) = configuration.kas.token {
             configuration.kas.token = .file(try path(file, camera: id, in: directory))
         }
+        if let file = configuration.kas.signingKeyFile {
+            configuration.kas.signingKeyFile = try path(file, camera: id, in: directory)
+        }
         if case .network(var network) = configuration.source, let file = network.passwordFile {
             network.passwordFile = try? path(file, camera: id, in: directory)
             configuration.source = .network(network)

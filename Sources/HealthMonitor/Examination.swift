@@ -12,7 +12,7 @@ struct Examination: Sendable {
     private var units: [UnitState]?
     private var unitWatch = UnitWatch()
     private var clockWatch = ClockWatch()
-    private var memoryKills = MemoryKills()
+    private var memoryIncidents = MemoryIncidents()
     /// False once its reading hangs.
     private var isLoadKnown = true
     private var stuckTasks = StuckTasks()
@@ -124,6 +124,7 @@ struct Examination: Sendable {
         case .camera(let answer): return tookCamera(probe, answer, at: now)
         case .units(.units(let list)):
             units = list
+            memoryIncidents.took(list, at: now)
             return record(unitWatch.took(list, at: now), probe, at: now)
         case .units(.unavailable(let why)):
             units = nil
@@ -142,12 +143,12 @@ struct Examination: Sendable {
         case .load(let reading, let groups):
             pressure = reading
             isLoadKnown = true
-            memoryKills.took(groups, total: reading.killedForMemory, at: now)
+            memoryIncidents.took(groups, total: reading.killedForMemory, at: now)
             let memory = LoadChecks.memory(
-                reading.memory, killed: memoryKills.byName, limits: limits.memoryPressure, was: ledger.state(.memory))
+                reading.memory, memoryIncidents, limits: limits.memoryPressure, was: ledger.state(.memory), at: now)
             let processor = LoadChecks.processor(
                 reading.processor, limits: limits.processorPressure, was: ledger.state(.cpu))
-            return record([memory, processor], probe, at: now)
+            return record(memory + [processor], probe, at: now)
         case .tasks(let reading):
             stuck = stuckTasks.took(reading, seconds: limits.stuckSeconds, at: now)
             return record([StuckTasks.finding(reading, stuck: stuck)], probe, at: now)
@@ -210,10 +211,10 @@ struct Examination: Sendable {
                     kind: .stuckTask,
                     words: "\(task.name) (\(task.processIdentifier)) of \(task.unit ?? "") hangs in the kernel"))
         }
-        let kills = isLoadKnown ? memoryKills.ourLoop(at: now) : 0
-        if kills >= MemoryKills.loop {
+        let incidents = isLoadKnown ? memoryIncidents.loop(at: now) : 0
+        if incidents >= MemoryIncidents.loop {
             observation.faults.append(
-                .init(kind: .memoryLoop, words: "\(kills) processes were ended for lack of memory in 10 min"))
+                .init(kind: .memoryLoop, words: "the box ran out of memory \(incidents)× in 10 min"))
         }
         if case .failed(let words) = root { observation.faults.append(.init(kind: .readOnlyRoot, words: words)) }
         return observation
@@ -253,7 +254,15 @@ struct Examination: Sendable {
             reading, camera: camera, phase: phase(of: id), thresholds: settings.thresholds, at: now)
         cameras[id] = watch
         outcomes[id] = outcome
-        return record(outcome.findings, probe, object: id, at: now)
+        return record(outcome.findings, probe, object: id, at: now) + vouch(camera, at: now)
+    }
+
+    /// A relay that was found to be away and acknowledges a stream again is there: that counts from now, not from its turn.
+    private mutating func vouch(_ camera: HealthSettings.Camera, at now: HealthInstant) -> [News] {
+        guard let name = camera.relay, ledger.state(.relay, name) == .fail, let words = witness(of: name),
+            let peer = settings.relays.first(where: { $0.name == name })
+        else { return [] }
+        return tookPeer(.relay(name), peer, .vouched(words), at: now)
     }
 
     private mutating func tookPeer(

@@ -23,7 +23,11 @@ struct HealthLedger: Sendable {
         /// Nanoseconds since boot: a clock that is set later does not spoil it.
         var since: UInt64
         var betterSince: UInt64?
-        var isAcknowledged = false
+        /// By a person.
+        var isSeen = false
+
+        /// What the monitor itself knows holds for as long as it says so.
+        var isAcknowledged: Bool { isSeen || finding.isAcknowledged }
     }
 
     private var entries: [Key: Entry] = [:]
@@ -67,6 +71,7 @@ struct HealthLedger: Sendable {
         }
         defer { entries[key] = entry }
         if finding.state == entry.state {
+            if finding.cause != entry.finding.cause { entry.isSeen = false }
             entry.finding = finding
             entry.betterSince = nil
             return nil
@@ -89,7 +94,7 @@ struct HealthLedger: Sendable {
     /// - Returns: false when there is no such check.
     mutating func acknowledge(_ check: CheckName, object: String?) -> Bool {
         let keys = entries.keys.filter { $0.check == check && (object == nil || $0.object == object) }
-        for key in keys { entries[key]?.isAcknowledged = true }
+        for key in keys { entries[key]?.isSeen = true }
         return !keys.isEmpty
     }
 
@@ -104,9 +109,10 @@ struct HealthLedger: Sendable {
         .sorted { ($0.check, $0.object ?? "") < ($1.check, $1.object ?? "") }
     }
 
-    /// The worst of those that are known; `unknown` when none is.
+    /// The worst of those that are known; `unknown` when none is. What was acknowledged troubles nobody.
     var worst: HealthState {
-        entries.values.map(\.state).max { $0.severity < $1.severity } ?? .unknown
+        entries.values.map { $0.isAcknowledged && $0.state.severity > HealthState.ok.severity ? .ok : $0.state }
+            .max { $0.severity < $1.severity } ?? .unknown
     }
 
     /// Of each check the worst over its objects.

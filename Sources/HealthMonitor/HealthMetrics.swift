@@ -92,7 +92,8 @@ enum HealthMetrics {
                 "watchbox_frames_dropped_total", .counter, help: "Pictures given up before encryption, by reason.",
                 samples: known.flatMap { id, document in
                     [
-                        reason(id, "congestion", document.statistics.video.dropped),
+                        reason(id, "congestion", document.statistics.video.droppedOnTheWay),
+                        reason(id, "late", document.statistics.video.late ?? 0),
                         reason(id, "too_long", document.statistics.video.refused),
                     ]
                 }),

@@ -4,8 +4,8 @@ public struct HealthPaths: Sendable {
     public var processRoot: String
     /// `/sys`.
     public var systemRoot: String
-    /// `/run`: where systemd-timesyncd says that the clock is synchronised.
-    public var runtimeRoot: String
+    /// What the image wants of PID 1, its hardware watchdog above all.
+    public var managerSettings: String
     /// The monitor's own: ladder, history, canary.
     public var stateDirectory: String
     /// Of control: cameras, settings, later the archive.
@@ -18,14 +18,15 @@ public struct HealthPaths: Sendable {
     public var persistentMessages: String
 
     public init(
-        processRoot: String = "/proc", systemRoot: String = "/sys", runtimeRoot: String = "/run",
+        processRoot: String = "/proc", systemRoot: String = "/sys",
+        managerSettings: String = "/etc/systemd/system.conf.d/90-watchbox.conf",
         stateDirectory: String = "/var/lib/watchbox-health", dataDirectory: String = "/var/lib/watchbox",
         cameraSockets: String = "/run/watchbox/camera", settingsFile: String = "/run/watchbox/service/health.json",
         persistentMessages: String = "/dev/pmsg0"
     ) {
         self.processRoot = processRoot
         self.systemRoot = systemRoot
-        self.runtimeRoot = runtimeRoot
+        self.managerSettings = managerSettings
         self.stateDirectory = stateDirectory
         self.dataDirectory = dataDirectory
         self.cameraSockets = cameraSockets

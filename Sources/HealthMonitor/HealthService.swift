@@ -37,18 +37,21 @@ public final class HealthService: Service {
     static let diskPatience = Duration.seconds(4)
 
     /// - Parameters:
+    ///   - clockControl: says whether the clock follows a time server, where the kernel may not be asked.
     ///   - version: of the program, for `watchbox_build_info`.
     ///   - clock: a test's own; the kernel's else.
     public init(
-        paths: HealthPaths = HealthPaths(), units: any UnitControl, cameras: any CameraStatusReading,
-        notifier: Notifier, version: String, logger: Logger, clock: any HealthClock = KernelClock()
+        paths: HealthPaths = HealthPaths(), units: any UnitControl, clockControl: (any ClockControl)? = nil,
+        cameras: any CameraStatusReading, notifier: Notifier, version: String, logger: Logger,
+        clock: any HealthClock = KernelClock()
     ) {
         self.paths = paths
         self.notifier = notifier
         self.version = version
         self.logger = logger
         self.clock = clock
-        reader = ProbeReader(paths: paths, units: units, cameras: cameras, clock: clock)
+        reader = ProbeReader(
+            paths: paths, units: units, cameras: cameras, clock: clock, clockAsker: ClockAsker(clockControl))
         steps = RecoverySteps(units: units, paths: paths)
         history = HealthHistory(directory: paths.stateDirectory)
         shared = Mutex(Shared(examination: Examination(lastEnd: .unknown), ladder: LadderState()))

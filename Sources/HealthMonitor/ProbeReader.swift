@@ -1,3 +1,4 @@
+internal import ControlClient
 internal import Systemd
 
 /// Makes the readings: each in its own lane.
@@ -6,6 +7,7 @@ struct ProbeReader: Sendable {
     let units: any UnitControl
     let cameras: any CameraStatusReading
     let clock: any HealthClock
+    let clockAsker: ClockAsker
 
     /// False while the reading before has not ended.
     ///
@@ -20,6 +22,8 @@ struct ProbeReader: Sendable {
             return lane.start(at: now) { [cameras] in
                 do {
                     return .camera(.answered(try await cameras.status(of: id)))
+                } catch let error as ControlClientError where error.isDenied {
+                    return .camera(.refused("\(error)"))
                 } catch {
                     return .camera(.silent("\(error)"))
                 }
@@ -31,8 +35,7 @@ struct ProbeReader: Sendable {
         case .load: return blocking { .load(.read(paths), .read(paths)) }
         case .tasks: return blocking { .tasks(.read(paths)) }
         case .clock:
-            let clock = clock
-            return blocking { .clock(.read(paths, clock: clock)) }
+            return lane.start(at: now) { [clock, clockAsker] in .clock(await clockAsker.read(clock)) }
         case .network: return blocking { .network(.read(paths)) }
         case .mounts: return blocking { .mounts(.read(paths)) }
         case .canary: return blocking { .canary(.read(paths)) }

@@ -19,7 +19,7 @@ struct RecoverySteps: Sendable {
                 text: text, code: code)
         }
         switch action {
-        case .restartCamera(let camera, _, let why):
+        case .restartCamera(let camera, let why):
             return event(.restartCamera, .camera, camera, "restarts \(camera): \(why)", .noFrames)
         case .restartedBySystemd(let camera, let times):
             return event(
@@ -45,18 +45,22 @@ struct RecoverySteps: Sendable {
     func take(_ action: EscalationLadder.Action) async -> String? {
         do throws(SystemdError) {
             switch action {
-            case .restartCamera(let camera, let afterFailure, _):
-                let unit = UnitNames.camera(camera)
-                if afterFailure { try await units.resetFailed(unit) }
-                try await units.restart(unit)
+            case .restartCamera(let camera, _): try await units.restart(UnitNames.camera(camera))
             case .resetDevice(_, let port, _):
                 guard let device = deviceNumber(at: port) else { return "skipped: no camera is at USB port \(port)" }
-                try await start(UnitNames.deviceReset(device))
-            case .renewNetwork(let interface, _): try await start(UnitNames.linkRenewal(interface))
-            case .restartTarget: try await units.restart(UnitNames.target)
+                try await units.start(UnitNames.deviceReset(device))
+            case .renewNetwork(let interface, _): try await units.start(UnitNames.linkRenewal(interface))
+            case .restartTarget:
+                // Each of its parts is started with it, and counts its starts by itself.
+                for unit in (try? await units.units(matching: "watchbox-*.service")) ?? [] {
+                    try? await units.resetFailed(unit.name)
+                }
+                try await units.restart(UnitNames.target)
             case .reboot(let why):
                 leaveMessage(why)
-                try await units.start(UnitNames.reboot)
+                // What hangs is the reason for it: nobody's job may take its place, and reboot.target has a deadline of its own,
+                // after which systemd waits for nothing any more (rootfs-overlay).
+                try await units.startIrreversibly(UnitNames.reboot)
             case .held, .restartedBySystemd: break
             }
             return nil
@@ -88,12 +92,6 @@ struct RecoverySteps: Sendable {
             name.hasPrefix("\(port):")
                 && SmallFile.text("\(devices)/\(name)/bInterfaceClass", atMost: 16)?.hasPrefix("0e") == true
         }
-    }
-
-    private func start(_ unit: String) async throws(SystemdError) {
-        // A helper that failed last time must not be refused by its own start limit.
-        try? await units.resetFailed(unit)
-        try await units.start(unit)
     }
 
     /// For `/sys/fs/pstore` of the next boot; boards without it have the reason in the ladder's file alone.

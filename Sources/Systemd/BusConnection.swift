@@ -39,11 +39,16 @@ final class BusConnection {
         let cookie =
             switch request {
             case .subscribe: try callManager("Subscribe", [])
-            case .job(let verb, let unit): try callManager(verb.rawValue, [.text(unit), .text("replace")])
+            case .job(let verb, let unit): try callManager(verb.member, [.text(unit), .text(verb.mode)])
             case .resetFailed(let unit): try callManager("ResetFailedUnit", [.text(unit)])
             case .load(let unit): try callManager("LoadUnit", [.text(unit)])
             case .list(let pattern): try callManager("ListUnitsByPatterns", [.list(nil), .list(pattern)])
             case .owner: try call(Self.daemon, Self.daemonPath, Self.daemon, "GetNameOwner", [.text(Self.systemd)])
+            // The one service that is started for it: it ends by itself when nobody asks.
+            case .isClockSynchronised:
+                try call(
+                    Self.timeService, Self.timeServicePath, "org.freedesktop.DBus.Properties", "Get",
+                    [.text(Self.timeService), .text("NTPSynchronized")], startsService: true)
             // No interface: all properties of all of them, read by PID 1 at one moment.
             case .properties(let path):
                 try call(Self.systemd, path, "org.freedesktop.DBus.Properties", "GetAll", [.text("")])
@@ -109,6 +114,7 @@ final class BusConnection {
         case .job, .load: message.readString("o").map { .path($0, sender: message.sender) }
         case .properties: message.readUnitState().map { .properties($0) }
         case .owner: message.readString().map { .owner($0) }
+        case .isClockSynchronised: message.readFlag().map { .flag($0) }
         case .list: message.readUnitPaths(limit: UnitDialogue.listLimit).map { .list($0) }
         }
     }
@@ -120,6 +126,8 @@ final class BusConnection {
     private static let systemd = "org.freedesktop.systemd1"
     private static let manager = "org.freedesktop.systemd1.Manager"
     private static let managerPath = "/org/freedesktop/systemd1"
+    private static let timeService = "org.freedesktop.timedate1"
+    private static let timeServicePath = "/org/freedesktop/timedate1"
 
     private enum Argument {
         case text(String)
@@ -133,10 +141,12 @@ final class BusConnection {
 
     /// - Returns: the call's cookie, which its reply names.
     private func call(
-        _ destination: String, _ path: String, _ interface: String, _ member: String, _ arguments: [Argument]
+        _ destination: String, _ path: String, _ interface: String, _ member: String, _ arguments: [Argument],
+        startsService: Bool = false
     ) throws(SystemdError) -> UInt64 {
         var made: OpaquePointer?
-        let result = watchbox_message_new_call(bus, destination, path, interface, member, &made)
+        let result = watchbox_message_new_call(
+            bus, destination, path, interface, member, startsService ? 1 : 0, &made)
         guard result >= 0, let message = made else { throw Self.failed(member, result) }
         defer { watchbox_message_unref(message) }
         for argument in arguments {

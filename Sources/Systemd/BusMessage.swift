@@ -42,6 +42,17 @@ struct BusMessage: ~Copyable {
         return watchbox_message_read(message, CChar(UInt8(ascii: "u")), &value) > 0 ? value : nil
     }
 
+    /// A variant with a boolean, the reply to `Get`.
+    func readFlag() -> Bool? {
+        guard let contents = watchbox_message_next_contents(message), String(cString: contents) == "b" else {
+            return nil
+        }
+        return read("b") { message in
+            var value: Int32 = 0
+            return watchbox_message_read(message.message, CChar(UInt8(ascii: "b")), &value) > 0 ? value != 0 : nil
+        }
+    }
+
     /// `a{sv}`, the reply to `GetAll`: those of a unit that `UnitState` has.
     func readUnitState() -> UnitState? {
         guard enter("a", "{sv}") else { return nil }

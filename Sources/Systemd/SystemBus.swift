@@ -3,7 +3,7 @@ internal import Glibc
 /// PID 1 over the system bus. The connection has a thread of its own, is made by the first call, made anew when it was
 /// lost, and let go after half a minute without a call. Nobody is asked for a password: what polkit does not allow at
 /// once is `.denied`. All calls have deadlines; a cancelled task's call ends at once with `.unavailable`.
-public final class SystemBus: UnitControl, Sendable {
+public final class SystemBus: UnitControl, ClockControl, Sendable {
     private let thread: BusThread
     private let jobDeadline: Duration
     private let callDeadline: Duration
@@ -42,6 +42,10 @@ public final class SystemBus: UnitControl, Sendable {
         try await perform(.job(.start, try checked(unit)), jobDeadline)
     }
 
+    public func startIrreversibly(_ unit: String) async throws(SystemdError) {
+        try await perform(.job(.startIrreversibly, try checked(unit)), jobDeadline)
+    }
+
     public func stop(_ unit: String) async throws(SystemdError) {
         try await perform(.job(.stop, try checked(unit)), jobDeadline)
     }
@@ -67,6 +71,13 @@ public final class SystemBus: UnitControl, Sendable {
             throw .invalid("list of units: the answer belongs to another question")
         }
         return states
+    }
+
+    public func isClockSynchronised() async throws(SystemdError) -> Bool {
+        guard case .flag(let isSynchronised) = try await perform(.isClockSynchronised, callDeadline) else {
+            throw .invalid("state of the clock: the answer belongs to another question")
+        }
+        return isSynchronised
     }
 
     private func checked(_ unit: String) throws(SystemdError) -> String {

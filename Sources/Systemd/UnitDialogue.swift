@@ -8,10 +8,27 @@
 /// another name. So each job subscribes again (the error "already subscribed" is as good as the other reply), and when a
 /// job's end is told by somebody else than its maker, the bus is asked whether that is PID 1 now.
 struct UnitDialogue {
-    enum Verb: String {
-        case start = "StartUnit"
-        case stop = "StopUnit"
-        case restart = "RestartUnit"
+    enum Verb: Equatable {
+        case start
+        /// Nobody's later job takes its place.
+        case startIrreversibly
+        case stop
+        case restart
+
+        /// Of the manager's interface.
+        var member: String {
+            switch self {
+            case .start, .startIrreversibly: "StartUnit"
+            case .stop: "StopUnit"
+            case .restart: "RestartUnit"
+            }
+        }
+
+        /// What becomes of jobs that are in its way.
+        var mode: String { self == .startIrreversibly ? "replace-irreversibly" : "replace" }
+
+        /// systemd counts starts that somebody asks for like those after a failure: its count is to begin anew with each.
+        var forgetsStarts: Bool { self != .stop }
     }
 
     enum Call: Equatable {
@@ -19,10 +36,13 @@ struct UnitDialogue {
         case resetFailed(String)
         case state(String)
         case units(String)
+        /// Whether the clock follows a time server, as systemd-timedated says.
+        case isClockSynchronised
     }
 
     enum Answer: Equatable {
         case done
+        case flag(Bool)
         case state(UnitState)
         case states([UnitState])
     }
@@ -36,6 +56,7 @@ struct UnitDialogue {
         case list(String)
         /// The connection that PID 1 has now.
         case owner
+        case isClockSynchronised
     }
 
     /// Which call a request belongs to; `item` counts the units of a list.
@@ -51,6 +72,7 @@ struct UnitDialogue {
         case properties(UnitState)
         case list([String])
         case owner(String)
+        case flag(Bool)
         case failure(BusFailure)
     }
 
@@ -66,6 +88,8 @@ struct UnitDialogue {
     }
 
     private enum Stage {
+        /// Before the job: whatever comes of it, the job is asked for then.
+        case forgettingStarts
         case awaitingJob
         /// `doubtful`: ends that somebody else told; the bus is being asked who PID 1 is.
         case running(path: String, sender: String, doubtful: [RemovedJob] = [])
@@ -90,17 +114,21 @@ struct UnitDialogue {
     /// What is asked for, in words for an error.
     static func purpose(_ call: Call) -> String {
         switch call {
-        case .job(.start, let unit): "start of \(unit)"
+        case .job(.start, let unit), .job(.startIrreversibly, let unit): "start of \(unit)"
         case .job(.stop, let unit): "stop of \(unit)"
         case .job(.restart, let unit): "restart of \(unit)"
         case .resetFailed(let unit): "reset-failed of \(unit)"
         case .state(let unit): "state of \(unit)"
         case .units(let pattern): "list of units \(pattern)"
+        case .isClockSynchronised: "state of the clock"
         }
     }
 
     mutating func begin(_ id: UInt64, _ call: Call) -> [Action] {
         switch call {
+        case .job(let verb, let unit) where verb.forgetsStarts:
+            calls[id] = (call, .forgettingStarts)
+            return [.send(.subscribe, Tag(call: 0)), .send(.resetFailed(unit), Tag(call: id))]
         case .job(let verb, let unit):
             calls[id] = (call, .awaitingJob)
             return [.send(.subscribe, Tag(call: 0)), .send(.job(verb, unit), Tag(call: id))]
@@ -113,6 +141,9 @@ struct UnitDialogue {
         case .units(let pattern):
             calls[id] = (call, .awaitingReply)
             return [.send(.list(pattern), Tag(call: id))]
+        case .isClockSynchronised:
+            calls[id] = (call, .awaitingReply)
+            return [.send(.isClockSynchronised, Tag(call: id))]
         }
     }
 
@@ -125,6 +156,11 @@ struct UnitDialogue {
                 return []
             }
             return finishJob(tag.call, call, end.result)
+        }
+        if case .forgettingStarts = stage, case .job(let verb, let unit) = call {
+            // A unit that PID 1 has not loaded has no count, and where this is refused, so is the job.
+            calls[tag.call]?.stage = .awaitingJob
+            return [.send(.job(verb, unit), tag)]
         }
         if case .failure(let failure) = reply { return failed(tag, call, stage, failure) }
         switch (stage, reply) {
@@ -142,6 +178,8 @@ struct UnitDialogue {
             if paths.isEmpty { return finish(tag.call, .success(.states([]))) }
             calls[tag.call]?.stage = .collecting([], missing: paths.count)
             return paths.enumerated().map { .send(.properties(path: $1), Tag(call: tag.call, item: $0)) }
+        case (.awaitingReply, .flag(let isSet)):
+            return finish(tag.call, .success(.flag(isSet)))
         case (.awaitingReply, .empty):
             return finish(tag.call, .success(.done))
         case (.collecting(let states, let missing), .properties(let state)):
@@ -182,7 +220,7 @@ struct UnitDialogue {
         case .running(let path, _, _):
             let job = path.split(separator: "/").last.map(String.init) ?? path
             return finish(id, .failure(.timedOut("\(purpose); job \(job) goes on")))
-        case .awaitingJob, .awaitingReply, .collecting:
+        case .forgettingStarts, .awaitingJob, .awaitingReply, .collecting:
             return finish(id, .failure(.timedOut(purpose)))
         }
     }
@@ -205,7 +243,7 @@ struct UnitDialogue {
         let unit: String?
         switch call {
         case .job(_, let name), .resetFailed(let name), .state(let name): unit = name
-        case .units: unit = nil
+        case .units, .isClockSynchronised: unit = nil
         }
         let error = failure.error(Self.purpose(call), unit: unit)
         if case .resetFailed = call, case .noSuchUnit = error { return finish(tag.call, .success(.done)) }

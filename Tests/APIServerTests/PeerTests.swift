@@ -65,6 +65,20 @@ struct PeerTests {
         }
     }
 
+    @Test func `a user who only looks on may read and not change, in the group or not`() async throws {
+        let identifier = try #require(Administrators.identifier(ofGroup: "daemon"))
+        let nobody = try #require(Administrators.identifier(ofUser: "nobody"))
+        #expect(Administrators.identifier(ofUser: "no-such-user") == nil)
+        try await RunningServer.with(Self.routes) {
+            $0.administrators = Administrators(group: "daemon", observers: ["nobody", "no-such-user"])
+        } _: { server in
+            let observer = ForeignUser(user: nobody, group: identifier, groups: [identifier])
+            #expect(await observer.curl("GET", "/a", server).status == 200)
+            #expect(await observer.curl("POST", "/a", server).status == 403)
+            #expect(await ForeignUser(user: 65_000, group: identifier).curl("POST", "/a", server).status == 200)
+        }
+    }
+
     @Test func `a group that does not exist has no members`() {
         let administrators = Administrators(group: "no-such-group", users: []).resolved()
         #expect(administrators.group == nil)

@@ -54,6 +54,26 @@ struct BoardCheckTests {
         #expect(finding.code == (state == .fail ? .watchdogInactive : nil))
     }
 
+    @Test(arguments: [(14, .ok), (10, .ok), (15, .warn), (60, .warn)] as [(Int64, HealthState)])
+    func `a watchdog that waits longer than the image wants is told`(seconds: Int64, state: HealthState) {
+        var reading = WatchdogReading(isPresent: true, state: "active", timeoutSeconds: seconds, wantedSeconds: 14)
+        #expect(BoardChecks.watchdog(reading).state == state)
+        #expect(BoardChecks.watchdog(reading).code == (state == .warn ? .watchdogSlow : nil))
+        // A machine without the image's settings has its own.
+        reading.wantedSeconds = nil
+        #expect(BoardChecks.watchdog(reading).state == .ok)
+    }
+
+    @Test(
+        arguments: [
+            ("[Manager]\nRuntimeWatchdogSec=14s\n", 14), ("RuntimeWatchdogSec=20", 20),
+            ("#RuntimeWatchdogSec=1s\n", nil),
+            ("RuntimeWatchdogSec=1min", nil), ("RebootWatchdogSec=14s", nil), ("", nil),
+        ] as [(String, Int64?)])
+    func `what the image wants is read from its file`(text: String, seconds: Int64?) {
+        #expect(WatchdogReading.wanted(text) == seconds)
+    }
+
     @Test func `the last boot has a cause`() {
         func boot(_ status: Int64, _ end: LadderState.LastEnd, _ uptime: Double = 60) -> Finding {
             BoardChecks.boot(.init(isPresent: true, bootStatus: status), lastEnd: end, uptime: uptime)

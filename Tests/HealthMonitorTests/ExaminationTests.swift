@@ -39,6 +39,20 @@ final class ExaminationTests {
         #expect(examination.isInTrouble(.relay("main")))
     }
 
+    @Test func `a relay that was away is there again with the first stream that it acknowledges`() {
+        examination.use(.init(relays: [main], cameras: [.init(id: "front", relay: "main")]))
+        took(.camera("front"), .camera(.answered(status("front", .waitingToReconnect, frames: 10))), 1)
+        took(.relay("main"), .peer(main, .refused("Connection refused")), 2)
+        #expect(state(.relay, "main") == .fail)
+        // Better is told after ten seconds of it, though nobody has tried the relay since.
+        for second in stride(from: 30.0, through: 42, by: 2) {
+            let document = status(frames: UInt64(second), acknowledgedSecondsAgo: 0.5)
+            took(.camera("front"), .camera(.answered(document)), second)
+            #expect(state(.relay, "main") == (second < 40 ? .fail : .ok), "\(second)")
+        }
+        #expect(!examination.isInTrouble(.relay("main")))
+    }
+
     @Test func `the ladder learns a camera's USB port from its process, unless the settings name one`() {
         examination.use(.init(cameras: [.init(id: "front"), .init(id: "yard", usbPort: "3-1")]))
         for id in ["front", "yard"] {
@@ -114,28 +128,46 @@ final class ExaminationTests {
         #expect(observed(600).faults == [])
     }
 
-    private func tookKills(ours: Int64, all: Int64, _ second: Double) {
-        let groups = GroupReading(killed: ["watchbox-camera@front.service": ours], inSlice: ours)
-        took(.load, .load(PressureReading(memory: 0, killedForMemory: all), groups), second)
+    /// - Parameter own: allocations that failed at the camera's own limit.
+    private func tookKills(ours: Int64, own: Int64 = 0, all: Int64? = nil, _ second: Double) {
+        let counts = GroupReading.Counts(killed: ours, atOwnLimit: own)
+        let groups = GroupReading(units: ["watchbox-camera@front.service": counts], slice: counts)
+        took(.load, .load(PressureReading(memory: 0, killedForMemory: all ?? ours), groups), second)
     }
 
-    @Test func `five kills of our own for memory in 10 minutes are a loop while they go on`() {
-        tookKills(ours: 0, all: 0, 1)
-        tookKills(ours: 4, all: 4, 11)
-        #expect(observed(11).faults == [])
-        tookKills(ours: 5, all: 5, 21)
-        #expect(observed(21).faults.map(\.kind) == [.memoryLoop])
-        #expect(observed(140).faults.map(\.kind) == [.memoryLoop])
+    @Test func `a box that runs out of memory five times in 10 minutes is in a loop while it goes on`() {
+        for look in 0...4 { tookKills(ours: Int64(look) * 2, 1 + Double(look) * 10) }
+        #expect(observed(41).faults == [], "two processes each time are one incident each")
+        tookKills(ours: 10, 51)
+        #expect(observed(51).faults.map(\.kind) == [.memoryLoop])
+        #expect(observed(170).faults.map(\.kind) == [.memoryLoop])
         // Quiet for 2 minutes: what happened is still told, and nothing is done about it.
-        tookKills(ours: 5, all: 5, 142)
-        #expect(observed(142).faults == [])
+        tookKills(ours: 10, 172)
+        #expect(observed(172).faults == [])
         #expect(state(.memory) == .fail)
-        tookKills(ours: 6, all: 6, 150)
-        #expect(observed(150).faults.map(\.kind) == [.memoryLoop])
-        _ = examination.late(.load, seconds: 6, at: .at(160))
-        #expect(observed(160).faults == [])
-        tookKills(ours: 6, all: 6, 700)
-        #expect(observed(700).faults == [])
+        tookKills(ours: 11, 180)
+        #expect(observed(180).faults.map(\.kind) == [.memoryLoop])
+        _ = examination.late(.load, seconds: 6, at: .at(190))
+        #expect(observed(190).faults == [])
+        tookKills(ours: 11, 800)
+        #expect(observed(800).faults == [])
+    }
+
+    @Test func `a camera at its own memory limit is that camera's fault, and never leads to a reboot`() {
+        tookKills(ours: 0, 1)
+        var ladder = EscalationLadder(state: LadderState())
+        for round in 1...720 {
+            let second = Double(round * 10)
+            tookKills(ours: Int64(round * 3), own: Int64(round * 8), second)
+            let observation = observed(second)
+            #expect(observation.faults == [])
+            #expect(ladder.observe(observation) == [])
+        }
+        #expect(
+            examination.report(state: LadderState(), at: .at(7200)).checks.contains {
+                $0.check == "memory" && $0.object == "watchbox-camera@front" && $0.state == .fail
+            })
+        #expect(state(.memory) == .ok, "the box has memory")
     }
 
     @Test func `kills in somebody else's container never lead to a reboot`() {

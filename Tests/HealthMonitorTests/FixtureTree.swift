@@ -7,8 +7,9 @@ final class FixtureTree: Sendable {
     let root: String
     var paths: HealthPaths {
         HealthPaths(
-            processRoot: "\(root)/proc", systemRoot: "\(root)/sys", runtimeRoot: "\(root)/run",
-            stateDirectory: "\(root)/state", dataDirectory: "\(root)/data", cameraSockets: "\(root)/run/camera",
+            processRoot: "\(root)/proc", systemRoot: "\(root)/sys",
+            managerSettings: "\(root)/etc/90-watchbox.conf", stateDirectory: "\(root)/state",
+            dataDirectory: "\(root)/data", cameraSockets: "\(root)/run/camera",
             settingsFile: "\(root)/run/health.json", persistentMessages: "\(root)/pmsg0")
     }
 
@@ -53,7 +54,7 @@ let healthyBoard: [String: String] = [
     "proc/1/stat": "1 (systemd) S 0 1 1 0 -1 4194560 1 2 3 4 10 20 0 0 20 0 1 0 5 1 1",
     "proc/sys/kernel/random/boot_id": "11111111-2222-3333-4444-555555555555\n",
     "proc/self/mountinfo": "22 1 179:2 / / rw,relatime shared:1 - ext4 /dev/mmcblk0p2 rw\n",
-    "run/systemd/timesync/synchronized": "",
+    "etc/90-watchbox.conf": "# Why\n[Manager]\nRuntimeWatchdogSec=14s\nRebootWatchdogSec=14s\n",
     "sys/class/net/lo/type": "772\n",
     "sys/class/net/eth0/type": "1\n",
     "sys/class/net/eth0/carrier": "1\n",

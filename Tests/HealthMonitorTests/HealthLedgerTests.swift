@@ -55,6 +55,49 @@ final class HealthLedgerTests {
         #expect(ledger.checks(at: .at(4)).map(\.isAcknowledged) == [false])
     }
 
+    @Test func `an acknowledgement is for one cause, where a check knows several`() {
+        func took(_ cause: String?, _ second: Double) -> Bool? {
+            var finding = Finding(.memory, nil, .fail, "x", code: .processKilledForMemory)
+            finding.cause = cause
+            _ = ledger.took([finding], of: [.memory], at: .at(second))
+            return ledger.checks(at: .at(second)).first?.isAcknowledged
+        }
+        #expect(took("others", 0) == false)
+        let isFound = ledger.acknowledge(.memory, object: nil)
+        #expect(isFound)
+        #expect(took("others", 10) == true)
+        #expect(took("box", 20) == false)
+    }
+
+    @Test func `what the monitor takes back is not acknowledged any more, what a person saw is`() {
+        var known = Finding(.heat, nil, .warn, "x", code: .hot)
+        known.isAcknowledged = true
+        _ = ledger.took([known], of: [.heat], at: .at(0))
+        #expect(ledger.worst == .ok)
+        known.isAcknowledged = false
+        _ = ledger.took([known], of: [.heat], at: .at(2))
+        #expect(ledger.worst == .warn)
+        let isFound = ledger.acknowledge(.heat, object: nil)
+        #expect(isFound)
+        _ = ledger.took([known], of: [.heat], at: .at(4))
+        #expect(ledger.worst == .ok)
+    }
+
+    @Test func `what somebody has acknowledged is not the box's state, and what the monitor itself knows neither`() {
+        _ = took(.fail, 0)
+        #expect(ledger.worst == .fail)
+        #expect(acknowledge("front"))
+        #expect(ledger.worst == .ok)
+        var known = Finding(.heat, nil, .warn, "x", code: .hot)
+        known.isAcknowledged = true
+        _ = ledger.took([known], of: [.heat], at: .at(2))
+        #expect(ledger.worst == .ok)
+        #expect(ledger.worstByCheck[.publish] == .fail)
+        _ = took(.warn, 4)
+        _ = took(.warn, 20)
+        #expect(ledger.worst == .warn, "another state is news")
+    }
+
     @Test func `what a lane does not tell any more is gone, what others tell stays`() {
         _ = ledger.took([finding(.fail, "front")], of: [.publish], object: "front", at: .at(0))
         _ = ledger.took([finding(.ok, "back")], of: [.publish], object: "back", at: .at(0))

@@ -1,3 +1,4 @@
+import CameraModel
 import ControlAPI
 import PrometheusText
 import Testing
@@ -9,7 +10,14 @@ struct HealthMetricsTests {
         version: "1.2.3", states: [.publish: .fail, .power: .unknown], recoveries: [.restartCamera: 4],
         pressure: PressureReading(memory: 0.1, processor: 0.2, storage: 0.3), celsius: 51.2,
         disk: DiskReading(sizeBytes: 1000, freeBytes: 400, blocksUsed: 0.6, inodesUsed: nil), isClockSynchronised: true,
-        cameras: [("front", status("front", frames: 100, acknowledgedSecondsAgo: 2)), ("back", nil)],
+        cameras: [
+            (
+                "front",
+                status("front", frames: 100, acknowledgedSecondsAgo: 2) {
+                    ($0.video.dropped, $0.video.late) = (7, 4)
+                }
+            ), ("back", nil),
+        ],
         time: 1_780_000_000)
 
     /// health-and-watchdog.md §7.
@@ -51,7 +59,8 @@ struct HealthMetricsTests {
             "watchbox_camera_up{camera=\"front\"} 1",
             "watchbox_camera_up{camera=\"back\"} 0",
             "watchbox_frames_published_total{camera=\"front\"} 100",
-            "watchbox_frames_dropped_total{camera=\"front\",reason=\"congestion\"} 0",
+            "watchbox_frames_dropped_total{camera=\"front\",reason=\"congestion\"} 3",
+            "watchbox_frames_dropped_total{camera=\"front\",reason=\"late\"} 4",
             "watchbox_publish_last_ack_timestamp_seconds{camera=\"front\"} 1779999998",
             "watchbox_key_iv_used_ratio{camera=\"front\"} 0.1",
         ] { #expect(lines.contains(line), "\(line)") }

@@ -31,7 +31,6 @@ private final class Stage {
         if onThisMachine {
             paths.processRoot = "/proc"
             paths.systemRoot = "/sys"
-            paths.runtimeRoot = "/run"
         }
         service = HealthService(
             paths: paths, units: units, cameras: cameras, notifier: Notifier(socketPath: socket.path),
@@ -224,7 +223,7 @@ struct HealthServiceTests {
         stage.clock.advance(.seconds(1800))
         await stage.roundEnds()
         await stage.rounds(40)
-        await stage.units.called("start reboot.target")
+        await stage.units.called("start irreversibly reboot.target")
         #expect(try stage.tree.text("pmsg0").contains("watchboxd (812)"))
         await stage.stop()
 

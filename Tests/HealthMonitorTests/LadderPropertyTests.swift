@@ -100,7 +100,7 @@ struct LadderPropertyTests {
             var ends = random.next() % 4000 == 0
             for action in actions {
                 switch action {
-                case .restartCamera(let id, _, _): take(.restartCamera, id)
+                case .restartCamera(let id, _): take(.restartCamera, id)
                 case .resetDevice(let id, _, _): take(.resetDevice, id)
                 case .renewNetwork: take(.renewNetwork, "eth0")
                 case .restartTarget: take(.restartTarget, "box")

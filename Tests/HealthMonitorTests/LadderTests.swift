@@ -30,7 +30,7 @@ final class LadderTests {
                 faults: faults, mayReboot: mayReboot, isStateSaved: isStateSaved)
         ).map { action in
             switch action {
-            case .restartCamera(let id, let afterFailure, _): "restart \(id)\(afterFailure ? " after failure" : "")"
+            case .restartCamera(let id, _): "restart \(id)"
             case .resetDevice(let id, let port, _): "reset \(id) at \(port)"
             case .renewNetwork(let interface, _): "renew \(interface)"
             case .restartTarget(let ids, _): "restart target for \(ids.joined(separator: ","))"
@@ -111,7 +111,7 @@ final class LadderTests {
         let failed = camera("front", .failed("start-limit-hit"), restarts: 4, usb: nil, wedged)
         #expect(see(100, [failed]) == [])
         #expect(see(219, [failed]) == [])
-        #expect(see(220, [failed]) == ["restart front after failure"])
+        #expect(see(220, [failed]) == ["restart front"])
     }
 
     @Test func `one that does not run though it should is started after half a minute`() {

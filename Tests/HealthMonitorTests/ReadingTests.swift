@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import HealthMonitor
@@ -11,7 +12,7 @@ struct ReadingTests {
             WatchdogReading.read(tree.paths)
                 == WatchdogReading(
                     isPresent: true, state: "active", timeoutSeconds: 14, bootStatus: 0,
-                    board: "Raspberry Pi 4 Model B Rev 1.5"))
+                    board: "Raspberry Pi 4 Model B Rev 1.5", wantedSeconds: 14))
         #expect(
             PressureReading.read(tree.paths)
                 == PressureReading(memory: 0.0125, processor: 0.125, storage: 0, killedForMemory: 0))
@@ -73,18 +74,21 @@ struct ReadingTests {
         #expect(PressureReading.someAverage60(text) == nil)
     }
 
-    @Test func `kills for memory are found in the groups of our units, at any depth`() throws {
+    @Test func `lack of memory is found in the groups of our units, at any depth`() throws {
         let group = "sys/fs/cgroup/watchbox.slice/watchbox-cameras.slice"
         let tree = try FixtureTree([
-            "\(group)/watchbox-camera@front.service/memory.events": "low 0\noom 3\noom_kill 2\noom_group_kill 0\n",
+            "\(group)/watchbox-camera@front.service/memory.events":
+                "low 0\nhigh 9\nmax 70\noom 3\noom_kill 2\noom_group_kill 0\n",
             "sys/fs/cgroup/system.slice/watchbox-relay.service/memory.events": "oom_kill 0\n",
             "sys/fs/cgroup/system.slice/ssh.service/memory.events": "oom_kill 9\n",
         ])
         #expect(
-            GroupReading.read(tree.paths).killed == ["watchbox-camera@front.service": 2, "watchbox-relay.service": 0])
-        #expect(GroupReading.read(tree.paths).inSlice == nil)
-        try tree.write("sys/fs/cgroup/watchbox.slice/memory.events", "oom 3\noom_kill 3\n")
-        #expect(GroupReading.read(tree.paths).inSlice == 3)
+            GroupReading.read(tree.paths).units == [
+                "watchbox-camera@front.service": .init(killed: 2, atOwnLimit: 3), "watchbox-relay.service": .init(),
+            ])
+        #expect(GroupReading.read(tree.paths).slice == nil)
+        try tree.write("sys/fs/cgroup/watchbox.slice/memory.events", "oom 4\noom_kill 3\n")
+        #expect(GroupReading.read(tree.paths).slice == .init(killed: 3, atOwnLimit: 4))
     }
 
     @Test func `a process in state D is told with its unit, a kernel thread is not`() throws {
@@ -136,10 +140,17 @@ struct ReadingTests {
         #expect(MountReading.mount(of: "/var", in: mounts)?.source == "c")
     }
 
-    @Test func `the canary is written and read back`() throws {
-        let tree = try FixtureTree()
+    @Test func `the canary is written over and read back, always as long`() throws {
+        let tree = try FixtureTree(["state/canary": String(repeating: "of an older version ", count: 5)])
+        for _ in 0..<20 {
+            #expect(CanaryReading.read(tree.paths).failure == nil)
+            #expect(try tree.text("state/canary").utf8.count == 32)
+        }
+        // In place: a file that was emptied first would need its block anew, which a full disk does not have.
+        let path = "\(tree.root)/state/canary"
+        let before = try FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber] as? Int
         #expect(CanaryReading.read(tree.paths).failure == nil)
-        #expect(try !tree.text("state/canary").isEmpty)
+        #expect(try FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber] as? Int == before)
         try tree.remove("state")
         let failed = CanaryReading.read(tree.paths)
         #expect(failed.call == "open")
@@ -156,9 +167,8 @@ struct ReadingTests {
         #expect(DiskReading.read(tree.paths) == nil)
     }
 
-    @Test func `this kernel answers whether its clock is synchronised, or refuses`() throws {
-        let tree = try FixtureTree()
-        let reading = ClockReading.read(tree.paths, clock: KernelClock())
+    @Test func `this kernel answers whether its clock is synchronised, or refuses`() async {
+        let reading = await ClockAsker(nil).read(KernelClock())
         #expect(reading.isSynchronised != nil || reading.source.contains("refused"))
         #expect(reading.instant.uptime > 0)
     }

@@ -55,6 +55,7 @@ final class StandInUnits: UnitControl {
     }
 
     func start(_ unit: String) async throws(SystemdError) { try record("start", unit) }
+    func startIrreversibly(_ unit: String) async throws(SystemdError) { try record("start irreversibly", unit) }
     func stop(_ unit: String) async throws(SystemdError) { try record("stop", unit) }
     func restart(_ unit: String) async throws(SystemdError) { try record("restart", unit) }
     func resetFailed(_ unit: String) async throws(SystemdError) { try record("reset-failed", unit) }

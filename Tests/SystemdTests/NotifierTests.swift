@@ -52,6 +52,15 @@ struct NotifierTests {
         #expect(try socket.receiveText() == "READY=1\nSTATUS=a b")
     }
 
+    @Test func `the last status is one line, and longer`() throws {
+        let socket = try ReceivingSocket()
+        let notifier = Notifier(socketPath: socket.path)
+        notifier.lastStatus("cannot run\nREADY=1")
+        #expect(try socket.receiveText() == "STATUS=cannot run READY=1")
+        notifier.lastStatus(String(repeating: "ä", count: 400))
+        #expect(try socket.receiveText() == "STATUS=" + String(repeating: "ä", count: 256))
+    }
+
     @Test func `a stored descriptor travels with its name`() throws {
         let socket = try ReceivingSocket()
         var pipe: [CInt] = [-1, -1]

@@ -4,6 +4,7 @@ import Testing
 
 /// A bus with PID 1 behind it, over a real socket and spoken to by the real sd-bus: greets, and lets the test answer.
 /// The real PID 1 is in another rig; here are the answers that it gives rarely or at bad moments.
+/// `ResetFailedUnit` is answered like `Subscribe`, unless the test wants it.
 final class StandInBus: Sendable {
     /// A method call that came in.
     struct Call: Sendable {
@@ -26,9 +27,14 @@ final class StandInBus: Sendable {
     private let isStopped = Mutex(false)
     private let answer: @Sendable (Call, Peer) -> Void
 
-    /// - Parameter answer: called on the connection's thread, for calls other than Hello, AddMatch and Subscribe.
-    init(answer: @escaping @Sendable (Call, Peer) -> Void) throws {
+    private let answersReset: Bool
+
+    /// - Parameters:
+    ///   - answersReset: `ResetFailedUnit` is answered by `answer`.
+    ///   - answer: called on the connection's thread, for calls other than Hello, AddMatch and Subscribe.
+    init(answersReset: Bool = false, answer: @escaping @Sendable (Call, Peer) -> Void) throws {
         self.answer = answer
+        self.answersReset = answersReset
         path = "/tmp/watchbox-bus-\(getpid())-\(UInt64.random(in: 0 ... .max))"
         address = "unix:path=\(path)"
         listener = socket(AF_UNIX, 1 | 0o2000000, 0)  // SOCK_STREAM | SOCK_CLOEXEC
@@ -71,6 +77,7 @@ final class StandInBus: Sendable {
                 peer.reply(call, "s", body, sender: "org.freedesktop.DBus")
             case "AddMatch": peer.reply(call, sender: "org.freedesktop.DBus")
             case "Subscribe": peer.reply(call)
+            case "ResetFailedUnit" where !answersReset: peer.reply(call)
             default: answer(call, peer)
             }
         }

@@ -27,7 +27,8 @@ struct SystemBusTests {
         let control = SystemBus(address: bus.address)
         try await control.restart(unit)
         let calls = bus.calls
-        #expect(calls.map(\.member) == ["Hello", "AddMatch", "Subscribe", "RestartUnit"])
+        #expect(calls.map(\.member) == ["Hello", "AddMatch", "Subscribe", "ResetFailedUnit", "RestartUnit"])
+        #expect(calls.dropLast().last?.arguments == [unit])
         let restart = try #require(calls.last)
         #expect(restart.arguments == [unit, "replace"])
         #expect(restart.destination == "org.freedesktop.systemd1")
@@ -35,6 +36,61 @@ struct SystemBusTests {
         #expect(restart.interface == "org.freedesktop.systemd1.Manager")
         // 2: starts no service; 4 would let polkit ask a person.
         #expect(restart.flags == 2)
+    }
+
+    @Test func `a start that must not be replaced says so, and is made though its starts cannot be forgotten`()
+        async throws
+    {
+        let bus = try StandInBus(answersReset: true) { call, peer in
+            if call.member == "ResetFailedUnit" {
+                return peer.fail(call, "org.freedesktop.DBus.Error.InteractiveAuthorizationRequired")
+            }
+            peer.replyPath(call, "/org/freedesktop/systemd1/job/7")
+            peer.jobRemoved("/org/freedesktop/systemd1/job/7", call.arguments[0], "done")
+        }
+        defer { bus.stop() }
+        let control = SystemBus(address: bus.address)
+        try await control.startIrreversibly("reboot.target")
+        #expect(bus.calls.last?.member == "StartUnit")
+        #expect(bus.calls.last?.arguments == ["reboot.target", "replace-irreversibly"])
+        try await control.stop(unit)
+        #expect(bus.calls.suffix(2).map(\.member) == ["Subscribe", "StopUnit"], "a stop forgets nothing")
+    }
+
+    @Test(arguments: [true, false])
+    func `systemd-timedated is asked whether the clock is set, and may be started for it`(isSynchronised: Bool)
+        async throws
+    {
+        let bus = try StandInBus { call, peer in
+            var body = BusBytes()
+            body.signature("b")
+            body.uint32(isSynchronised ? 1 : 0)
+            peer.reply(call, "v", body, sender: ":1.9")
+        }
+        defer { bus.stop() }
+        #expect(try await SystemBus(address: bus.address).isClockSynchronised() == isSynchronised)
+        let call = try #require(bus.calls.last)
+        #expect(
+            [call.destination, call.interface, call.member] == [
+                "org.freedesktop.timedate1", "org.freedesktop.DBus.Properties", "Get",
+            ])
+        #expect(call.arguments == ["org.freedesktop.timedate1", "NTPSynchronized"])
+        // Not 2, which forbids the bus to start it.
+        #expect(call.flags == 0)
+    }
+
+    @Test func `a clock that nobody can tell of, or that is told of in another form`() async throws {
+        let missing = try StandInBus { call, peer in peer.fail(call, "org.freedesktop.DBus.Error.ServiceUnknown") }
+        defer { missing.stop() }
+        await #expect(throws: SystemdError.self) { try await SystemBus(address: missing.address).isClockSynchronised() }
+        let odd = try StandInBus { call, peer in
+            var body = BusBytes()
+            body.signature("s")
+            body.string("yes")
+            peer.reply(call, "v", body)
+        }
+        defer { odd.stop() }
+        await #expect(throws: SystemdError.self) { try await SystemBus(address: odd.address).isClockSynchronised() }
     }
 
     @Test(arguments: ["done", "skipped"])
@@ -109,7 +165,9 @@ struct SystemBusTests {
 
     @Test(arguments: ["AccessDenied", "InteractiveAuthorizationRequired"])
     func `what polkit refuses is denied`(name: String) async throws {
-        let bus = try StandInBus { call, peer in peer.fail(call, "org.freedesktop.DBus.Error.\(name)") }
+        let bus = try StandInBus(answersReset: true) { call, peer in
+            peer.fail(call, "org.freedesktop.DBus.Error.\(name)")
+        }
         defer { bus.stop() }
         let control = SystemBus(address: bus.address)
         await #expect(throws: SystemdError.denied("restart of \(unit)")) { try await control.restart(unit) }
@@ -117,7 +175,9 @@ struct SystemBusTests {
     }
 
     @Test func `a unit that is not there`() async throws {
-        let bus = try StandInBus { call, peer in peer.fail(call, "org.freedesktop.systemd1.NoSuchUnit") }
+        let bus = try StandInBus(answersReset: true) { call, peer in
+            peer.fail(call, "org.freedesktop.systemd1.NoSuchUnit")
+        }
         defer { bus.stop() }
         let control = SystemBus(address: bus.address)
         await #expect(throws: SystemdError.noSuchUnit(unit)) { try await control.start(unit) }

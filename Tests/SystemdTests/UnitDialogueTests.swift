@@ -9,17 +9,24 @@ struct UnitDialogueTests {
 
     private func started() -> UnitDialogue {
         var dialogue = UnitDialogue()
-        _ = dialogue.begin(1, .job(.start, unit))
+        begin(1, &dialogue)
         return dialogue
     }
 
-    @Test func `a job subscribes first`() {
+    /// Its starts are forgotten, and the job is asked for.
+    private func begin(_ id: UInt64, _ dialogue: inout UnitDialogue) {
+        _ = dialogue.begin(id, .job(.start, unit))
+        _ = dialogue.replied(Tag(call: id), .empty)
+    }
+
+    @Test func `a job subscribes first, and a start forgets the starts before it`() {
         var dialogue = UnitDialogue()
         #expect(
             dialogue.begin(1, .job(.restart, unit)) == [
-                .send(.subscribe, Tag(call: 0)), .send(.job(.restart, unit), Tag(call: 1)),
+                .send(.subscribe, Tag(call: 0)), .send(.resetFailed(unit), Tag(call: 1)),
             ])
         #expect(dialogue.replied(Tag(call: 0), .empty) == [])
+        #expect(dialogue.replied(Tag(call: 1), .empty) == [.send(.job(.restart, unit), Tag(call: 1))])
         #expect(dialogue.replied(Tag(call: 1), .path("/job/7", sender: ":1.1")) == [])
         #expect(dialogue.jobRemoved(job) == [.finish(1, .success(.done))])
         #expect(dialogue.isIdle)
@@ -28,7 +35,7 @@ struct UnitDialogueTests {
 
     @Test func `two callers of one job both learn of its end`() {
         var dialogue = started()
-        _ = dialogue.begin(2, .job(.start, unit))
+        begin(2, &dialogue)
         #expect(dialogue.replied(Tag(call: 1), .path("/job/7", sender: ":1.1")) == [])
         #expect(dialogue.replied(Tag(call: 2), .path("/job/7", sender: ":1.1")) == [])
         let actions = dialogue.jobRemoved(job)
@@ -45,12 +52,12 @@ struct UnitDialogueTests {
     @Test func `an end that was told before anybody asked is not remembered`() {
         var dialogue = UnitDialogue()
         #expect(dialogue.jobRemoved(job) == [])
-        _ = dialogue.begin(1, .job(.start, unit))
+        begin(1, &dialogue)
         #expect(dialogue.replied(Tag(call: 1), .path("/job/7", sender: ":1.1")) == [])
         // Nor one that came for an earlier call.
         #expect(dialogue.jobRemoved(.init(path: "/job/8", sender: ":1.1", result: "done")) == [])
         _ = dialogue.expired(1)
-        _ = dialogue.begin(2, .job(.start, unit))
+        begin(2, &dialogue)
         #expect(dialogue.replied(Tag(call: 2), .path("/job/8", sender: ":1.1")) == [])
     }
 

@@ -49,6 +49,12 @@ enum BoardChecks {
         switch reading.state {
         case "active":
             let timeout = reading.timeoutSeconds.map { ", resets after \($0) s" } ?? ""
+            if let seconds = reading.timeoutSeconds, let wanted = reading.wantedSeconds, seconds > wanted {
+                return Finding(
+                    .watchdog, nil, .warn,
+                    "watchdog0 is active\(timeout), and this box wants \(wanted) s: another setting wins",
+                    code: .watchdogSlow)
+            }
             return Finding(.watchdog, nil, .ok, "watchdog0 is active\(timeout)")
         case let state?:
             return Finding(.watchdog, nil, .fail, "watchdog0 is \(state)", code: .watchdogInactive)

@@ -24,6 +24,7 @@ struct CameraWatch: Sendable {
     private var stateSince: UInt64
     private var state: CameraStatistics.State?
     private var unregisteredSince: UInt64?
+    private var frozenPicture = FrozenPictureWatch()
     /// Where its USB device is, as its process said last: one that hangs tells nothing any more, and its port stays.
     private(set) var usbPort: String?
 
@@ -31,7 +32,6 @@ struct CameraWatch: Sendable {
     private static let registrationPatience = 60.0
     /// Seconds for which a process may say `starting` beyond the threshold of failure.
     private static let startPatience = 30.0
-    private static let frozenSeconds = 30.0
 
     init(at now: HealthInstant) {
         goodAt = now.uptime
@@ -48,8 +48,22 @@ struct CameraWatch: Sendable {
         defer { lookedAt = now.uptime }
         return switch reading {
         case .silent(let why): silent(why, camera, phase, thresholds.publishSeconds, now)
+        case .refused(let why): refused(why, camera)
         case .answered(let document): answered(document, camera, thresholds, now)
         }
+    }
+
+    /// It is ours that the monitor may not ask: that says nothing of the camera, and a restart cannot help.
+    private mutating func refused(_ why: String, _ camera: HealthSettings.Camera) -> Outcome {
+        state = nil
+        delivered = nil
+        silentSince = nil
+        unregisteredSince = nil
+        let evidence = "health may not ask its process: \(why)"
+        return Outcome(
+            findings: [CheckName.publish, .camera, .frozenPicture, .key].map {
+                Finding($0, camera.id, .unknown, evidence)
+            })
     }
 
     private mutating func silent(
@@ -98,16 +112,18 @@ struct CameraWatch: Sendable {
         }
         followDevice(statistics.capture)
         let frames = framesFinding(statistics, camera.id, limits, now)
-        let frozen = frozenFinding(document, camera.id, thresholds)
+        let frozen = frozenPicture.took(
+            document.pictureUnchangedSeconds, camera.id, isNewProcess: isNewProcess, isDelivering: frames.state == .ok,
+            at: now)
         let publish = publishing(document, camera.id, limits, now, frames: frames)
         var trouble = publish.trouble
         if frames.state == .fail {
             trouble =
                 CaptureChecks.isForPerson(statistics.capture) ? .remote(frames.evidence) : .local(frames.evidence)
         }
-        if trouble == nil, frozen.state == .fail { trouble = .frozen(frozen.evidence) }
+        if trouble == nil, frozen.isFrozen { trouble = .frozen(frozen.finding.evidence) }
         return Outcome(
-            findings: [publish.finding, frames, frozen, keyFinding(document, camera.id, thresholds, now)]
+            findings: [publish.finding, frames, frozen.finding, keyFinding(document, camera.id, thresholds, now)]
                 + CaptureChecks.findings(statistics.capture, camera.id),
             trouble: trouble, acknowledgedSecondsAgo: publish.acknowledged)
     }
@@ -129,8 +145,9 @@ struct CameraWatch: Sendable {
         switch statistics.state {
         case .publishing:
             let told = statistics.lastAcknowledged.map { Self.seconds(from: $0, to: document.instant) } ?? .infinity
-            // What is older than the stream, or than our first look, is no proof of anything yet.
-            let age = told < limits.warn ? told : min(told, now.seconds(since: goodAt))
+            // What is older than the stream, or than our first look, is no proof of anything yet: a stream that has just
+            // found its relay again was acknowledged long ago, and is not to be restarted for that.
+            let age = told < limits.warn ? told : min(told, now.seconds(since: max(goodAt, stateSince)))
             if frames.state != .ok {
                 // Without frames there is nothing to acknowledge: the source is what is wrong.
                 if let capture = statistics.capture, capture.state == .waiting {
@@ -223,19 +240,6 @@ struct CameraWatch: Sendable {
             return Finding(.camera, id, .unknown, "its source is asked for frames when the relay takes the stream")
         }
         return Finding(.camera, id, level, "the source has delivered no frame for \(seconds.tenths) s", code: .noFrames)
-    }
-
-    private mutating func frozenFinding(
-        _ document: CameraStatusDocument, _ id: String, _ thresholds: HealthThresholds
-    ) -> Finding {
-        guard let seconds = document.pictureUnchangedSeconds else {
-            return Finding(.frozenPicture, id, .unknown, "this source does not tell whether its pictures differ")
-        }
-        guard seconds >= Self.frozenSeconds else {
-            return Finding(.frozenPicture, id, .ok, "the picture changed \(seconds.tenths) s ago")
-        }
-        return Finding(
-            .frozenPicture, id, .fail, "the picture has been the same for \(seconds.tenths) s", code: .frozenPicture)
     }
 
     // MARK: The key

@@ -10,6 +10,10 @@ struct Finding: Equatable, Sendable {
     var code: ErrorCode?
     /// Nil: the catalog's words.
     var next: String?
+    /// The monitor knows it, and nobody needs to look.
+    var isAcknowledged = false
+    /// Where one check has several that are each worth a look, and lead to one state: what a person has acknowledged is one of them.
+    var cause: String?
 
     init(
         _ check: CheckName, _ object: String? = nil, _ state: HealthState, _ evidence: String, code: ErrorCode? = nil,

@@ -3,17 +3,52 @@ internal import ErrorCatalog
 
 /// Memory, processor, and processes that hang.
 enum LoadChecks {
-    /// - Parameter killed: processes that were ended for lack of memory in the last 10 minutes, by unit; `other` for
-    ///   those that are not ours.
+    /// Of the box, and of each unit that came to its own limit.
     static func memory(
-        _ pressure: Double?, killed: [String: Int], limits: HealthThresholds.Pair, was: HealthState?
+        _ pressure: Double?, _ incidents: MemoryIncidents, limits: HealthThresholds.Pair, was: HealthState?,
+        at now: HealthInstant
+    ) -> [Finding] {
+        [box(pressure, incidents, limits: limits, was: was, at: now)]
+            + incidents.units(at: now).map { unit, count in
+                let name = unit.hasSuffix(".service") ? String(unit.dropLast(".service".count)) : unit
+                guard count > 0 else {
+                    return Finding(.memory, name, .ok, "within its memory for the last 10 min")
+                }
+                return Finding(
+                    .memory, name, .fail,
+                    "it came to its own memory limit \(count)× in the last 10 min, and the kernel ended processes of it",
+                    code: .processKilledForMemory,
+                    next: "Lower size or rate of what it does, or give it more: systemctl edit '\(name)', MemoryMax=")
+            }
+    }
+
+    private static func box(
+        _ pressure: Double?, _ incidents: MemoryIncidents, limits: HealthThresholds.Pair, was: HealthState?,
+        at now: HealthInstant
     ) -> Finding {
-        let kills = killed.filter { $0.value > 0 }.sorted { $0.key < $1.key }
-        if !kills.isEmpty {
-            let list = kills.map { "\($0.key) \($0.value)×" }.joined(separator: ", ")
-            return Finding(
-                .memory, nil, .fail, "ended for lack of memory in the last 10 min: \(list)",
-                code: .processKilledForMemory)
+        let next = "See what needs it: systemd-cgtop --order=memory"
+        let (ours, others) = (incidents.ofTheBox(at: now), incidents.besideUs(at: now))
+        let limited = incidents.atOurLimit(at: now)
+        func fail(_ cause: String, _ evidence: String) -> Finding {
+            var finding = Finding(.memory, nil, .fail, evidence, code: .processKilledForMemory, next: next)
+            finding.cause = cause
+            return finding
+        }
+        if ours > 0 {
+            return fail(
+                "box",
+                "the box ran out of memory \(ours)× in the last 10 min, and the kernel ended processes of WatchBox")
+        }
+        if limited > 0 {
+            return fail(
+                "limit",
+                "a memory limit of a WatchBox unit or of watchbox.slice was reached \(limited)× in the last 10 min, and the kernel ended processes"
+            )
+        }
+        if others > 0 {
+            return fail(
+                "others",
+                "the kernel ended processes beside WatchBox for lack of memory \(others)× in the last 10 min")
         }
         guard let pressure else {
             return Finding(.memory, nil, .unknown, "the kernel does not measure memory pressure (psi=1)")
@@ -30,66 +65,6 @@ enum LoadChecks {
         return Finding(
             .cpu, nil, limits.state(pressure, was: was, slack: 0.05),
             "in \(pressure.percent) of the last minute something waited for a processor", code: .processorPressure)
-    }
-}
-
-/// Kills for lack of memory over the last 10 minutes, from counters that begin at 0 whenever their group is made anew.
-struct MemoryKills: Sendable {
-    private var counters: [String: Int64] = [:]
-    private var kills: [(name: String, at: UInt64)] = []
-    private var isPrimed = false
-
-    private static let window = 600.0
-    /// So many within the window are a loop that restarts do not end.
-    static let loop = 5
-
-    init() {}
-
-    mutating func took(_ groups: GroupReading, total: Int64?, at now: HealthInstant) {
-        var ours = 0
-        for (unit, count) in groups.killed {
-            let before = counters[unit] ?? 0
-            // What was counted before the monitor looked for the first time is history.
-            if isPrimed { ours += add(unit, count >= before ? count - before : count, now) }
-            counters[unit] = count
-        }
-        counters = counters.filter { groups.killed[$0.key] != nil || $0.key == Self.total || $0.key == Self.slice }
-        // A unit that systemd starts again gets a new group: the kill that ended the old one is only in the slice's count.
-        if let count = groups.inSlice {
-            if isPrimed, let before = counters[Self.slice], count - before > ours {
-                ours += add(Self.slice, count - before - Int64(ours), now)
-            }
-            counters[Self.slice] = count
-        }
-        if let total {
-            // What the kernel counts beyond that is told too.
-            if isPrimed, let before = counters[Self.total], total - before > ours {
-                _ = add(Self.other, total - before - Int64(ours), now)
-            }
-            counters[Self.total] = total
-        }
-        isPrimed = true
-        kills.removeAll { now.seconds(since: $0.at) > Self.window }
-    }
-
-    /// Kills of our own processes in a row that goes on; 0 when it has ended. What is killed beside us, a container at
-    /// its own limit for instance, is no reason to reboot.
-    func ourLoop(at now: HealthInstant) -> Int {
-        let ours = kills.filter { $0.name != Self.other }
-        guard let newest = ours.last, now.seconds(since: newest.at) < 120 else { return 0 }
-        return ours.count
-    }
-
-    var byName: [String: Int] { Dictionary(grouping: kills, by: \.name).mapValues(\.count) }
-
-    private static let total = "total"
-    private static let other = "other"
-    private static let slice = "watchbox.slice"
-
-    private mutating func add(_ name: String, _ count: Int64, _ now: HealthInstant) -> Int {
-        let count = Int(max(min(count, 64), 0))
-        for _ in 0..<count where kills.count < 256 { kills.append((name, now.uptime)) }
-        return count
     }
 }
 

@@ -48,14 +48,17 @@ struct UnitWatch: Sendable {
             }
         func next(_ command: String) -> String? { code == .systemManager ? command : nil }
         let again = restarts > 0 ? ", restarted \(restarts)× in 10 min" : ""
+        // What it left when it could not go on; it explains no end that others made.
+        let isOwnEnd = unit.result == "exit-code" || unit.result == "start-limit-hit"
+        let end = isOwnEnd ? CodedError(endLine: unit.statusText).map { ": \($0.code) \($0.what)" } ?? "" : ""
         switch unit.phase {
         case .failed(let result):
             return Finding(
-                .unit, name, .fail, "systemd has given up on it: \(result)\(again)", code: code,
+                .unit, name, .fail, "systemd has given up on it: \(result)\(again)\(end)", code: code,
                 next: next("Run: systemctl status '\(name)'"))
         case .changing where unit.sub == "auto-restart":
             return Finding(
-                .unit, name, .warn, "it ended (\(unit.result)) and is started again\(again)", code: code,
+                .unit, name, .warn, "it ended (\(unit.result)) and is started again\(again)\(end)", code: code,
                 next: next("Run: journalctl -u '\(name)' -n 50"))
         case .stopped where unit.name == UnitNames.control:
             return Finding(

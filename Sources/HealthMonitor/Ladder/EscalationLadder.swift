@@ -59,8 +59,7 @@ struct EscalationLadder: Sendable {
     }
 
     enum Action: Hashable, Sendable {
-        /// - Parameter afterFailure: systemd had given up; its count of failures is to be reset first.
-        case restartCamera(String, afterFailure: Bool, why: String)
+        case restartCamera(String, why: String)
         case resetDevice(camera: String, port: String, why: String)
         case renewNetwork(interface: String, why: String)
         case restartTarget(cameras: [String], why: String)
@@ -262,8 +261,7 @@ struct EscalationLadder: Sendable {
             return nil
         }
         state.add(.restartCamera, object: camera.id, time: observation.time)
-        if case .failed = camera.phase { return .restartCamera(camera.id, afterFailure: true, why: why) }
-        return .restartCamera(camera.id, afterFailure: false, why: why)
+        return .restartCamera(camera.id, why: why)
     }
 
     // MARK: L3

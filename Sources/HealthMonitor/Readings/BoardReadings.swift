@@ -55,6 +55,8 @@ struct WatchdogReading: Equatable, Sendable {
     var bootStatus: Int64?
     /// The board's name from the device tree; nil on machines without one.
     var board: String?
+    /// What this machine's image asks for; nil on machines that have none of ours.
+    var wantedSeconds: Int64?
 
     static func read(_ paths: HealthPaths) -> WatchdogReading {
         let device = "\(paths.systemRoot)/class/watchdog/watchdog0"
@@ -62,7 +64,16 @@ struct WatchdogReading: Equatable, Sendable {
             isPresent: SmallFile.exists(device), state: SmallFile.line("\(device)/state"),
             timeoutSeconds: SmallFile.number("\(device)/timeout"),
             bootStatus: SmallFile.number("\(device)/bootstatus"),
-            board: SmallFile.line("\(paths.processRoot)/device-tree/model"))
+            board: SmallFile.line("\(paths.processRoot)/device-tree/model"),
+            wantedSeconds: SmallFile.text(paths.managerSettings).flatMap(wanted))
+    }
+
+    /// `RuntimeWatchdogSec=14s`, as our own file has it; nil for what is written otherwise.
+    static func wanted(_ settings: String) -> Int64? {
+        let key = "RuntimeWatchdogSec="
+        let line = settings.split(separator: "\n").last { $0.hasPrefix(key) }
+        guard let value = line?.dropFirst(key.utf8.count) else { return nil }
+        return Int64(value.hasSuffix("s") ? value.dropLast() : value)
     }
 
     /// WDIOF_CARDRESET.

@@ -24,8 +24,16 @@ public struct CameraSockets: CameraStatusReading {
     }
 }
 
+extension ControlClientError {
+    var isDenied: Bool {
+        if case .denied = self { true } else { false }
+    }
+}
+
 /// One camera's answer, or why there is none.
 enum CameraReading: Sendable {
     case answered(CameraStatusDocument)
     case silent(String)
+    /// Its socket is there, and not for this process: an upgrade that is not complete, a wrong group.
+    case refused(String)
 }

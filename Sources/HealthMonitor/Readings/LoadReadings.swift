@@ -6,7 +6,7 @@ struct PressureReading: Equatable, Sendable {
     var memory: Double?
     var processor: Double?
     var storage: Double?
-    /// Processes that the kernel ended for lack of memory since boot; nil when it does not count them.
+    /// Processes that the kernel ended for lack of memory since boot, at whatever limit; nil when it does not count them.
     var killedForMemory: Int64?
 
     static func read(_ paths: HealthPaths) -> PressureReading {
@@ -31,12 +31,20 @@ struct PressureReading: Equatable, Sendable {
     }
 }
 
-/// Kills for lack of memory in the control groups of WatchBox's own units.
+/// What the kernel counted of lacking memory in the control groups of WatchBox's own units.
 struct GroupReading: Equatable, Sendable {
-    /// By unit: `oom_kill` of `memory.events`, without what is below it.
-    var killed: [String: Int64] = [:]
-    /// In all of WatchBox's slice, with those in groups that are gone by now; nil when the kernel does not tell.
-    var inSlice: Int64?
+    /// Of `memory.events`, with what is below the group (cgroup-v2, "Memory Interface Files").
+    struct Counts: Equatable, Sendable {
+        /// Processes that were ended, by whatever limit; of one incident there may be several.
+        var killed: Int64 = 0
+        /// `oom`: an allocation failed at this group's own limit. A box that is out of memory does not count here.
+        var atOwnLimit: Int64 = 0
+    }
+
+    /// By unit.
+    var units: [String: Counts] = [:]
+    /// Of all of WatchBox's slice, with groups that are gone by now; nil when the kernel does not tell.
+    var slice: Counts?
 
     private static let deepest = 4
 
@@ -46,18 +54,21 @@ struct GroupReading: Equatable, Sendable {
         return reading
     }
 
-    private static func kills(_ group: String) -> Int64? {
+    private static func counts(_ group: String) -> Counts? {
         let lines = (SmallFile.text("\(group)/memory.events") ?? "").split(separator: "\n")
-        return lines.first { $0.hasPrefix("oom_kill ") }.flatMap { Int64($0.dropFirst("oom_kill ".count)) }
+        func count(_ name: String) -> Int64? {
+            lines.first { $0.hasPrefix("\(name) ") }.flatMap { Int64($0.dropFirst(name.utf8.count + 1)) }
+        }
+        return count("oom_kill").map { Counts(killed: $0, atOwnLimit: count("oom") ?? 0) }
     }
 
     private mutating func collect(_ directory: String, depth: Int) {
         for name in SmallFile.names(in: directory) {
             let path = "\(directory)/\(name)"
             if name.hasPrefix("watchbox"), name.hasSuffix(".service") {
-                if let count = Self.kills(path) { killed[name] = count }
+                if let counts = Self.counts(path) { units[name] = counts }
             } else if name.hasSuffix(".slice"), depth < Self.deepest {
-                if name == "watchbox.slice" { inSlice = Self.kills(path) }
+                if name == "watchbox.slice" { slice = Self.counts(path) }
                 collect(path, depth: depth + 1)
             }
         }

@@ -95,19 +95,27 @@ struct CanaryReading: Equatable, Sendable {
     var call: String?
     var milliseconds: Double = 0
 
+    private static func content(_ time: timespec) -> [UInt8] {
+        let text = [UInt8]("\(time.tv_sec).\(time.tv_nsec)".utf8)
+        return text + [UInt8](repeating: UInt8(ascii: " "), count: max(0, 31 - text.count)) + [UInt8(ascii: "\n")]
+    }
+
     static func read(_ paths: HealthPaths) -> CanaryReading {
         var begin = timespec()
         clock_gettime(CLOCK_MONOTONIC, &begin)
         let path = "\(paths.stateDirectory)/canary"
-        let descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { return CanaryReading(failure: errno, call: "open") }
         defer { close(descriptor) }
-        let bytes = [UInt8]("\(begin.tv_sec).\(begin.tv_nsec)".utf8)
-        let written = write(descriptor, bytes, bytes.count)
+        // In place, and always as long: only the data is new, once a minute for years, and no block is given back and taken.
+        let bytes = content(begin)
+        var status = stat()
+        if fstat(descriptor, &status) == 0, status.st_size > bytes.count { ftruncate(descriptor, off_t(bytes.count)) }
+        let written = pwrite(descriptor, bytes, bytes.count, 0)
         guard written == bytes.count else {
             return CanaryReading(failure: written < 0 ? errno : ENOSPC, call: "write")
         }
-        guard fsync(descriptor) == 0 else { return CanaryReading(failure: errno, call: "fsync") }
+        guard fdatasync(descriptor) == 0 else { return CanaryReading(failure: errno, call: "fdatasync") }
         var buffer = [UInt8](repeating: 0, count: bytes.count)
         guard pread(descriptor, &buffer, buffer.count, 0) == bytes.count, buffer == bytes else {
             return CanaryReading(failure: EIO, call: "read")

@@ -131,6 +131,10 @@ class Box:
                 return check
         raise ValueError(f"no check {name} of {thing}")
 
+    def camera_document(self, camera):
+        """What control says of it."""
+        return self.ask(f"/api/v1/cameras/{camera}")
+
     def camera(self, camera):
         """What a camera's own process says."""
         return self.ask("/api/v1/status", socket_path=f"/run/watchbox/camera/{camera}.sock")

@@ -1,4 +1,5 @@
 """One line per check, and waiting for what has to happen."""
+import os
 import time
 
 
@@ -13,6 +14,11 @@ class Stop(Exception):
     """Without this there is no use in going on."""
 
 
+def say(*lines):
+    """In one write: groups run beside each other, and whoever counts the lines needs them whole."""
+    os.write(1, "".join(f"{line}\n" for line in lines).encode())
+
+
 class Checks:
     def __init__(self, group):
         self.group = group
@@ -20,14 +26,13 @@ class Checks:
         self.begin = time.monotonic()
 
     def _report(self, holds, what, evidence=None):
-        print(f"{'✓' if holds else '✗'} {self.group}: {what}", flush=True)
         if holds:
+            say(f"✓ {self.group}: {what}")
             return
         self.failed += 1
         lines = str(evidence).strip().splitlines() or ["(no evidence)"]
-        for line in lines[-12:]:
-            print(f"      {line[:600]}", flush=True)
-        print(f"      at {time.monotonic() - self.begin:.1f} s of this box", flush=True)
+        say(f"✗ {self.group}: {what}", *(f"      {line[:350]}" for line in lines[-10:]),
+            f"      at {time.monotonic() - self.begin:.1f} s of this box")
 
     def expect(self, what, holds, evidence=None, needed=False):
         self._report(bool(holds), what, evidence if evidence is not None else holds)
@@ -40,7 +45,12 @@ class Checks:
 
     def note(self, what):
         """A figure that is told and not judged."""
-        print(f"· {self.group}: {what}", flush=True)
+        say(f"· {self.group}: {what}")
+
+    def promise(self, what, seconds, promised):
+        """A promise with a number. This machine may be slow and shared, so it is broken at four times of it; what it took is told."""
+        return self._report(seconds <= 4 * promised, f"{what} after {seconds:.1f} s (promised: {promised:g} s)",
+                            f"{seconds:.1f} s is more than four times {promised:g} s")
 
     def until(self, what, look, seconds=150, needed=False, pause=0.1):
         """Looks until it holds. The limit is for what hangs, not for what is slow: this machine may be busy."""

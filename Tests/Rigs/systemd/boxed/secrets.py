@@ -8,6 +8,7 @@ import urllib.parse
 from boxed.stage import add, live
 
 PASSWORD = 'p@ss:/#% "ü'
+PLANTED = 'planted:/#% "ö'
 STREAM_KEY = "sk-Q7kz41vXwR"
 
 
@@ -32,6 +33,16 @@ def run(box, checks):
     box.ctl("doctor", "--bundle", "/root/bundle")
     bundle = box.path("/root/bundle")
     checks.expect("doctor makes a bundle", bundle.exists() and bundle.stat().st_size > 1000, "there is none")
+    # The search itself: what stands there on purpose, as a log would write it, is found.
+    planted = {"what was planted": PLANTED}
+    box.sh("systemd-cat -t planted", input=json.dumps(PLANTED) + "\n")
+    checks.until("what is planted in the journal is found", lambda: _found(planted, box.run(
+        "journalctl", "--no-pager", "--all", "--output=export", "-t", "planted").out))
+    box.write("/var/tmp/planted", base64.b64encode(PLANTED.encode()).decode(), mode=0o600)
+    found = [path.name for path, text in _files(box).items() if _found(planted, text)]
+    checks.expect("and what is planted on the disk", "planted" in found, found)
+    box.remove("/var/tmp/planted")
+
     places = {
         "the journal": box.run("journalctl", "--no-pager", "--all", "--output=export").out,
         "config export": box.ctl("config", "export").out,

@@ -62,6 +62,12 @@ def live(box, camera):
     return stream if stream["state"] == "live" else Not(f"{camera} is {stream['state']}: {stream.get('reason')}")
 
 
+def lost(statistics):
+    """Pictures and sound that were there and never sent. What a busy machine did not get to make (late) is not among them."""
+    video, audio = statistics["video"], statistics["audio"]
+    return video["dropped"] - (video.get("late") or 0) + audio["dropped"]
+
+
 def moves(box, camera):
     """Pictures are encrypted and sent while one looks: never true of old figures."""
     before = box.camera(camera)["statistics"]["video"]["sealed"]
