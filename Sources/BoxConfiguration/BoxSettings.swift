@@ -129,6 +129,8 @@ public struct RelayServerSettings: Equatable, Sendable {
     public var forward: [String]
     /// File with more of them.
     public var forwardFile: String?
+    /// Certificates (PEM) that are trusted for them instead of the system's.
+    public var forwardCAFile: String?
     /// `host:port` of the operator's API; nil: there is none.
     public var apiListen: String?
     /// File of the API's token; nil on loopback only.
@@ -140,7 +142,8 @@ public struct RelayServerSettings: Equatable, Sendable {
     public init(
         enabled: Bool = false, listen: String = "0.0.0.0:1935", publishKeys: String? = nil, isOpen: Bool = false,
         playKeys: String? = nil, playLinkSecret: String? = nil, allow: [String] = [], deny: [String] = [],
-        forward: [String] = [], forwardFile: String? = nil, apiListen: String? = nil, apiToken: String? = nil,
+        forward: [String] = [], forwardFile: String? = nil, forwardCAFile: String? = nil, apiListen: String? = nil,
+        apiToken: String? = nil,
         tlsCertificate: String? = nil, tlsKey: String? = nil
     ) {
         self.enabled = enabled
@@ -153,6 +156,7 @@ public struct RelayServerSettings: Equatable, Sendable {
         self.deny = deny
         self.forward = forward
         self.forwardFile = forwardFile
+        self.forwardCAFile = forwardCAFile
         self.apiListen = apiListen
         self.apiToken = apiToken
         self.tlsCertificate = tlsCertificate

@@ -101,7 +101,7 @@ extension CameraSettings {
                 .init(
                     url: url, user: user, passwordFile: passwordSecret.map(CredentialReference.to),
                     transport: transport, timestamps: timestamps, audio: audio, allowsBasic: allowsBasic, pin: pin,
-                    profile: profile, rtspHost: rtspHost, rtspPort: rtspPort,
+                    snapshotRate: snapshotRate, profile: profile, rtspHost: rtspHost, rtspPort: rtspPort,
                     events: events, identity: identity, memoryFile: "\(stateDirectory)/network.json",
                     transcoding: .init(bitrate: bitrate, gopSeconds: gop)))
         case nil: nil
@@ -157,6 +157,7 @@ struct CameraDocumentField {
             ("source.device.microphone", "camera", "microphone"),
             ("source.network.passwordFile", "camera", "secret"), ("source.network.user", "camera", "user"),
             ("source.network.pin", "camera", "pin"), ("source.network.profile", "camera", "profile"),
+            ("source.network.snapshotRate", "camera", "snapshot_rate"),
             ("source.network.rtspHost", "camera", "rtsp_host"), ("source.network.rtspPort", "camera", "rtsp_port"),
             ("source.network.identity.endpoint", "camera", "identity_endpoint"),
             ("source.network.identity.serial", "camera", "identity_serial"),

@@ -4,7 +4,7 @@ public import CameraModel
 public struct CameraSettings: Equatable, Sendable {
     /// For people; nil: the ID. `displayName(_:)` has it filled in.
     public var name: String?
-    /// `test:`, `file:/path`, `v4l2:/dev/…`, `rtsp://…`, `rtsps://…` or `onvif://…`.
+    /// `test:`, `file:/path`, `v4l2:/dev/…`, `rtsp://…`, `rtsps://…`, `onvif://…`, `http://…` or `https://…`.
     public var source: String
     /// Pixels.
     public var width: Int
@@ -39,6 +39,7 @@ public struct CameraSettings: Equatable, Sendable {
     public var timestamps: CameraConfiguration.Network.Timestamps
     public var allowsBasic: Bool
     public var pin: String?
+    public var snapshotRate: Double
     public var profile: String?
     public var rtspHost: String?
     public var rtspPort: Int?
@@ -111,6 +112,7 @@ extension CameraSettings: SettingsTable {
         timestamps = values.text("timestamps").flatMap { .init(rawValue: $0) } ?? .auto
         allowsBasic = values.flag("allow_basic", default: false)
         pin = values.text("pin")
+        snapshotRate = values.number("snapshot_rate", default: 2)
         profile = values.text("profile")
         rtspHost = values.text("rtsp_host")
         rtspPort = values["rtsp_port"].map { _ in values.whole("rtsp_port", default: 0) }
@@ -149,6 +151,7 @@ extension CameraSettings: SettingsTable {
         values["timestamps"] = .string(timestamps.rawValue)
         values["allow_basic"] = .boolean(allowsBasic)
         values["pin"] = pin.map(ConfigurationValue.string)
+        values["snapshot_rate"] = .real(snapshotRate)
         values["profile"] = profile.map(ConfigurationValue.string)
         values["rtsp_host"] = rtspHost.map(ConfigurationValue.string)
         values["rtsp_port"] = rtspPort.map { .integer(Int64($0)) }

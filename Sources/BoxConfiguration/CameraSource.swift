@@ -6,7 +6,7 @@ enum CameraSource: Equatable, Sendable {
     case file(path: String)
     /// Below `/dev`.
     case device(path: String)
-    /// `rtsp://…`, `rtsps://…` or `onvif://…`, without user and password.
+    /// `rtsp://…`, `rtsps://…`, `onvif://…`, `http://…` or `https://…`, without user and password.
     case network(url: String)
 
     static let schemes = ["test", "file", "v4l2"] + CameraConfiguration.Network.schemes

@@ -84,7 +84,7 @@ enum KeyTable {
             KeyDefinition("name", .text(limit: 64), words: "the ID", "Name of the camera, for people."),
             KeyDefinition(
                 "source", .source, required: true,
-                "`test:` for a moving test pattern, `file:/path`, or `v4l2:/dev/…` for a camera of this machine: `/dev/v4l/by-id/…` stays the same camera, `/dev/videoN` need not. Of a network camera: `rtsp://host/path`, `rtsps://host/path`, or `onvif://host` for one that is asked for its stream. Without user and password."
+                "`test:` for a moving test pattern, `file:/path`, or `v4l2:/dev/…` for a camera of this machine: `/dev/v4l/by-id/…` stays the same camera, `/dev/videoN` need not. Of a network camera: `rtsp://host/path`, `rtsps://host/path`, or `onvif://host` for one that is asked for its stream; `http://host/path` or `https://host/path` for one that sends JPEG pictures, as a stream (MJPEG) or one at a time. Without user and password."
             ),
             KeyDefinition(
                 "size", .size, default: .string("\(pattern.width)x\(pattern.height)"),
@@ -170,6 +170,11 @@ enum KeyTable {
             KeyDefinition(
                 "pin", .certificatePin, words: "the first that is seen",
                 "Of the certificate that a network camera has to show over TLS; `watchboxctl camera test` shows it."),
+            KeyDefinition(
+                "snapshot_rate", .real(CameraConfiguration.Network.snapshotRates),
+                default: .real(standard.snapshotRate),
+                "Of an `http://` or `https://` camera that sends one picture at a time: how many it is asked for in a second, at the most."
+            ),
             KeyDefinition(
                 "profile", .text(limit: 64), words: "`\"main\"`",
                 "Which stream of an `onvif://` camera: `main` for the largest picture, `sub` for the smallest, or a profile's token as `watchboxctl camera probe` shows it."
@@ -257,6 +262,9 @@ enum KeyTable {
                 "forward_file", .path, words: "none",
                 "File with more such relays, a line `[pattern] URL` each, keys allowed; a pattern is `app/*`, `app/name` or `*`."
             ),
+            KeyDefinition(
+                "forward_ca_file", .path, words: "the system's",
+                "Certificates (PEM) that are trusted for those relays instead of the system's."),
             KeyDefinition(
                 "api_listen", .listenAddress, words: "no API",
                 "Address of the operator's API over plain HTTP, such as `127.0.0.1:1985`: statistics, `/metrics`, `watchboxctl relay status`."

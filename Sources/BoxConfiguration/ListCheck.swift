@@ -1,4 +1,5 @@
 internal import CameraModel
+internal import RTMP
 internal import Wire
 
 extension KeyDefinition {

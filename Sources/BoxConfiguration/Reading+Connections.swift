@@ -133,11 +133,23 @@ extension Reading {
         if candidate.values["source"] == nil { return }
         checkDocument(id, candidate, settings)
         checkMasks(candidate, camera)
+        checkUnused(candidate, camera)
         // A source of no known kind is told with its key already.
         if let obstacle = settings.obstacle(to: id), camera.active, obstacle.code != .unsupportedSource {
             report(
                 obstacle.code, candidate, nil, "cannot run: \(obstacle.why ?? obstacle.what)",
                 obstacle.next ?? obstacle.code.entry?.next ?? "",
+                isWarning: true)
+        }
+    }
+
+    /// A setting of the stream that does nothing is told to whoever wrote it into a file. What is stored was told as it was asked for.
+    private mutating func checkUnused(_ candidate: Candidate, _ camera: CameraSettings) {
+        guard candidate.place.file != nil, case .network(let url)? = try? CameraSource(camera.source) else { return }
+        let network = CameraConfiguration.Network(url: url, transport: camera.transport, timestamps: camera.timestamps)
+        for problem in network.unused(of: Set(candidate.values.keys)) {
+            report(
+                .invalidValue, candidate, problem.setting, "\(problem.reason), so it does nothing", problem.next,
                 isWarning: true)
         }
     }

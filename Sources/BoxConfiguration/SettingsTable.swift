@@ -110,7 +110,8 @@ extension RelayServerSettings: SettingsTable {
             publishKeys: values.text("publish_keys"), isOpen: values.flag("open", default: false),
             playKeys: values.text("play_keys"), playLinkSecret: values.text("play_link_secret"),
             allow: values.list("allow"), deny: values.list("deny"), forward: values.list("forward"),
-            forwardFile: values.text("forward_file"), apiListen: values.text("api_listen"),
+            forwardFile: values.text("forward_file"), forwardCAFile: values.text("forward_ca_file"),
+            apiListen: values.text("api_listen"),
             apiToken: values.text("api_token"), tlsCertificate: values.text("tls_certificate"),
             tlsKey: values.text("tls_key"))
     }
@@ -120,7 +121,7 @@ extension RelayServerSettings: SettingsTable {
             present: [
                 "listen": listen, "publish_keys": publishKeys, "play_keys": playKeys,
                 "play_link_secret": playLinkSecret, "api_listen": apiListen, "api_token": apiToken,
-                "forward_file": forwardFile,
+                "forward_file": forwardFile, "forward_ca_file": forwardCAFile,
                 "tls_certificate": tlsCertificate, "tls_key": tlsKey,
             ])
         values["open"] = .boolean(isOpen)

@@ -111,7 +111,7 @@ extension KeyDefinition {
             case .unknownScheme:
                 Finding(
                     "is not of a kind that WatchBox knows",
-                    "Use test:, file:/path, v4l2:/dev/…, rtsp://…, rtsps://… or onvif://…")
+                    "Use test:, file:/path, v4l2:/dev/…, rtsp://…, rtsps://…, onvif://… or http://…")
             case .relativePath: Finding("has no absolute path of a file", "Use file:/path")
             case .notADevice:
                 Finding(

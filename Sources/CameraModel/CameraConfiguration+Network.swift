@@ -20,7 +20,8 @@ extension CameraConfiguration {
         }
 
         /// `rtsp://host[:port]/path?query`, `rtsps://…`, or `onvif://host[:port][/path]` for a camera that is asked for its
-        /// stream each time. Never with a user or a password.
+        /// stream each time; or `http://…`, `https://…` for one that sends JPEG pictures so: as a stream
+        /// (`multipart/x-mixed-replace`), or one at a time. Never with a user or a password.
         public var url: String
         public var user: String?
         /// A file that holds the camera's password and nothing else; `credential:NAME` until that is resolved.
@@ -37,6 +38,8 @@ extension CameraConfiguration {
         /// of each of the two the first one that is seen is trusted, and no other after it; so it has to be for a camera
         /// whose two services show different certificates.
         public var pin: String?
+        /// Of `http://` and `https://` where each picture is asked for: so many a second, at the most.
+        public var snapshotRate: Double
         /// Of `onvif://`: a profile's token, or `main` or `sub` for the largest or the smallest picture. Nil: `main`.
         public var profile: String?
         /// Of `onvif://`: where its stream is, when that is not the host or the port that the device tells: behind a port
@@ -82,7 +85,7 @@ extension CameraConfiguration {
         public init(
             url: String, user: String? = nil, passwordFile: String? = nil, transport: Transport = .tcp,
             timestamps: Timestamps = .auto, audio: Bool = true, allowsBasic: Bool = false, pin: String? = nil,
-            profile: String? = nil, rtspHost: String? = nil, rtspPort: Int? = nil,
+            snapshotRate: Double = 2, profile: String? = nil, rtspHost: String? = nil, rtspPort: Int? = nil,
             events: Bool = true, identity: Identity? = nil, memoryFile: String? = nil,
             transcoding: Transcoding = Transcoding()
         ) {
@@ -94,6 +97,7 @@ extension CameraConfiguration {
             self.audio = audio
             self.allowsBasic = allowsBasic
             self.pin = pin
+            self.snapshotRate = snapshotRate
             self.profile = profile
             self.rtspHost = rtspHost
             self.rtspPort = rtspPort
@@ -114,6 +118,7 @@ extension CameraConfiguration {
                 audio: try fields.value(.audio, default: true),
                 allowsBasic: try fields.value(.allowsBasic, default: false),
                 pin: try fields.decodeIfPresent(String.self, forKey: .pin),
+                snapshotRate: try fields.value(.snapshotRate, default: 2),
                 profile: try fields.decodeIfPresent(String.self, forKey: .profile),
                 rtspHost: try fields.decodeIfPresent(String.self, forKey: .rtspHost),
                 rtspPort: try fields.decodeIfPresent(Int.self, forKey: .rtspPort),

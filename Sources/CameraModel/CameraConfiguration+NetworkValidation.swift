@@ -32,6 +32,9 @@ extension CameraConfiguration.Network {
                 Self.isPin(pin), path("pin"), "is not the pin of a certificate's key",
                 "Use sha256//… as watchboxctl camera test shows it, or leave it out to trust the first that is seen")
         }
+        expect(
+            Self.snapshotRates.contains(snapshotRate), path("snapshotRate"), "is out of range",
+            "Use 0.1 to 30 pictures a second")
         if let profile {
             expect(
                 Self.isText(profile, limit: 64), path("profile"),
@@ -52,15 +55,63 @@ extension CameraConfiguration.Network {
         VideoRange.check(gopSeconds: transcoding.gopSeconds, path("transcoding"), expect)
     }
 
+    /// Pictures per second that a camera may be asked for.
+    public static let snapshotRates = 0.1...30.0
+
     /// What is wrong when a person chooses a transport whose datagrams would carry pictures unencrypted beside an address
     /// that stands for TLS; nil: nothing. Whoever stored it before keeps a valid configuration: the source uses TCP instead,
     /// and says so.
     public static func readable(_ transport: Transport, url: String) -> (reason: String, next: String)? {
-        guard transport != .tcp, url.lowercased().hasPrefix("rtsps:") else { return nil }
+        guard transport != .tcp else { return nil }
+        guard !isHTTP(url) else {
+            return (
+                "is \(transport.rawValue), and HTTP has no such thing", "Use tcp, or the camera's rtsp:// address"
+            )
+        }
+        guard url.lowercased().hasPrefix("rtsps:") else { return nil }
         return (
             "is \(transport.rawValue): its datagrams would carry the pictures unencrypted, though rtsps:// stands for TLS",
             "Use tcp, which keeps the pictures in the encrypted connection, or rtsp:// if they may be read on the way"
         )
+    }
+
+    /// Pictures come over HTTP.
+    static func isHTTP(_ url: String) -> Bool {
+        ["http:", "https:"].contains { url.lowercased().hasPrefix($0) }
+    }
+
+    /// Names of settings, as a person writes them, that mean something of `onvif://` cameras alone.
+    public static let onvifSettings = ["profile", "rtsp_host", "rtsp_port"]
+
+    /// What is wrong when a person chooses one of `onvifSettings` for a camera that is no `onvif://` one and never asked;
+    /// nil: nothing.
+    public static func misplaced(_ setting: String, url: String) -> (reason: String, next: String)? {
+        guard onvifSettings.contains(setting), isHTTP(url) else { return nil }
+        return (
+            "is of onvif:// cameras alone: an http:// address is taken as it is",
+            "Leave it out, or add the camera as onvif://ADDRESS"
+        )
+    }
+
+    /// What of its stream's settings a camera at `http://` has no use for, by the name that a person writes.
+    ///
+    /// - Parameter settings: the names that somebody wrote, and none that is there by default.
+    public func unused(of settings: Set<String>) -> [(setting: String, reason: String, next: String)] {
+        var found = Self.onvifSettings.compactMap { setting in
+            Self.misplaced(setting, url: url).map { (setting: setting, reason: $0.reason, next: $0.next) }
+        }
+        if let problem = Self.readable(transport, url: url) {
+            found.append((setting: "transport", reason: problem.reason, next: problem.next))
+        }
+        if Self.isHTTP(url), timestamps != .auto {
+            found.append(
+                (
+                    setting: "timestamps",
+                    reason: "is of rtsp:// and onvif:// cameras alone: a picture over HTTP has no clock",
+                    next: "Leave it out: such pictures count as taken when they arrive"
+                ))
+        }
+        return found.filter { settings.contains($0.setting) }
     }
 
     /// A character can have any number of bytes; a family's emoji has 25.
@@ -108,12 +159,12 @@ extension CameraConfiguration.Network.AddressFault {
     /// A sentence without a full stop.
     public var next: String {
         switch self {
-        case .length, .scheme: "Use rtsp://host/path, rtsps://host/path or onvif://host"
+        case .length, .scheme: "Use rtsp://host/path, rtsps://host/path, onvif://host, or http://host/path for MJPEG"
         case .characters: "Write it in one piece; percent-encode what is not ASCII"
         case .host: "Use a name, an IPv4 address, or an IPv6 address in brackets"
         case .port: "Use 1 to 65535, or leave it out"
         case .credentials: "Take it out; user and password are given apart from the address"
-        case .query: "Take it out; only rtsp:// and rtsps:// have a query, and none has a fragment"
+        case .query: "Take it out; onvif:// has no query, and no address has a fragment"
         }
     }
 }

@@ -21,6 +21,9 @@ public struct CameraConfiguration: Codable, Equatable, Sendable {
     public var frameLog: String?
     /// Seconds to publish; nil: until stopped.
     public var duration: Double?
+    /// Which camera of this ID it is: what the process keeps between its starts is that one's alone. Nil: nobody tells them
+    /// apart.
+    public var instance: String?
 
     public struct Relay: Codable, Equatable, Sendable {
         /// `rtmp[s]://host[:port]/app[/stream]`, without user, password or query: what others may see.
@@ -129,8 +132,9 @@ public struct CameraConfiguration: Codable, Equatable, Sendable {
         id: String, streamName: String? = nil, source: Source, relay: Relay, kas: KASConfiguration,
         policy: Policy = Policy(), rotation: Rotation = Rotation(), queue: Queue = Queue(),
         repeatHeader: RepeatHeader? = nil, relayProfile: RelayProfile = .keepsMetadata, frameLog: String? = nil,
-        duration: Double? = nil
+        duration: Double? = nil, instance: String? = nil
     ) {
+        self.instance = instance
         self.id = id
         self.streamName = streamName
         self.source = source
@@ -159,7 +163,8 @@ public struct CameraConfiguration: Codable, Equatable, Sendable {
             repeatHeader: try fields.decodeIfPresent(RepeatHeader.self, forKey: .repeatHeader),
             relayProfile: try fields.value(.relayProfile, default: .keepsMetadata),
             frameLog: try fields.decodeIfPresent(String.self, forKey: .frameLog),
-            duration: try fields.decodeIfPresent(Double.self, forKey: .duration))
+            duration: try fields.decodeIfPresent(Double.self, forKey: .duration),
+            instance: try fields.decodeIfPresent(String.self, forKey: .instance))
     }
 
     /// The name under which the KAS knows the stream.

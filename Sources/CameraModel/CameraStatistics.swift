@@ -17,26 +17,31 @@ public struct CameraStatistics: Codable, Equatable, Sendable {
     }
 
     /// One medium's way through the process, in access units:
-    /// `delivered == sealed + dropped + refused + waiting`.
+    /// `delivered + (late ?? 0) == sealed + dropped + refused + waiting`.
     public struct Track: Codable, Equatable, Sendable {
         /// By the source.
         public var delivered: UInt64 = 0
         /// Encrypted, each with an IV of its own, and handed to the transport in the same step.
         public var sealed: UInt64 = 0
-        /// Given up before sealing: congestion, no relay, or a key frame had to come first.
+        /// Given up before sealing: congestion, no relay, a key frame had to come first, or `late`.
         public var dropped: UInt64 = 0
+        /// Of `dropped`: those that a test pattern left out because this machine does not keep up with its rate. They were due
+        /// and never made, so they are not among `delivered`. Nil for every other source, and for sound.
+        public var late: UInt64?
         /// Longer than an RTMP message can carry.
         public var refused: UInt64 = 0
         /// Bytes of media as the source delivered them, of sealed units.
         public var bytes: UInt64 = 0
         /// CLOCK_MONOTONIC in nanoseconds when the source captured the newest one; nil before the first.
         public var lastCaptured: UInt64?
-        /// Newest pictures between key frames that all have one length: coders give a picture that does not change at
-        /// all the same few bytes every time, and live noise never. Their bytes differ nevertheless, since each has its
-        /// number. Nil until two such pictures were there to compare.
-        public var equalLengths: UInt64?
+        /// Newest pictures that show what those before them showed, as far as their coded bytes tell: between key frames
+        /// all of one length, and key frames the same. Nil until two key frames were there to compare, and for sound.
+        public var unchangedPictures: UInt64?
 
         public init() {}
+
+        /// Of `dropped`, without `late`.
+        public var droppedOnTheWay: UInt64 { dropped - min(late ?? 0, dropped) }
     }
 
     /// By whom the time is that is sealed into the stream, for viewers to judge its age by.

@@ -16,7 +16,7 @@ public enum CredentialReference {
 extension CameraConfiguration {
     /// The names of the secrets that these settings refer to.
     public var secretNames: Set<String> {
-        var files = [relay.urlFile]
+        var files = [relay.urlFile, kas.signingKeyFile]
         if case .file(let file) = kas.token { files.append(file) }
         if case .network(let network) = source { files.append(network.passwordFile) }
         return Set(files.compactMap { $0 }.compactMap { CredentialReference.name(in: $0) })

@@ -13,7 +13,7 @@ internal import VideoCodec
 
 extension CameraConfiguration {
     func makeSource(
-        logger: Logger, encoderHung: @escaping @Sendable (CodedError) -> Never
+        logger: Logger, mustEnd: @escaping @Sendable (CodedError) -> Never
     ) -> any MediaSource {
         switch source {
         case .testPattern(let pattern):
@@ -33,7 +33,7 @@ extension CameraConfiguration {
                     durationLimit: duration))
         case .device(let device):
             return DeviceSource(
-                device, camera: id, durationLimit: duration, logger: logger, encoderHung: { encoderHung($0) })
+                device, camera: id, durationLimit: duration, logger: logger, mustEnd: { mustEnd($0) })
         case .network(let network):
             return NetworkSource(network, camera: id, durationLimit: duration, logger: logger)
         }

@@ -1,6 +1,7 @@
 internal import CameraModel
 internal import ErrorCatalog
 internal import Logging
+internal import NIOCore
 internal import Synchronization
 
 /// What is known of a camera beside the counters of the frame path: its state, and the events that people and
@@ -24,9 +25,31 @@ final class CameraMonitor: Sendable {
     private let continuation: AsyncStream<CameraEvent>.Continuation
     private let facts = Mutex(Facts())
     private let logger: Logger
+    private struct Telling {
+        var report = OutageReport()
+        /// Of the outage, as it was last said: an attempt that is under way says none.
+        var cause: (state: CameraStatistics.State, reason: String?, code: ErrorCode?)?
+        /// Looks whether a return lasts.
+        var timer: Task<Void, Never>?
+    }
 
-    init(logger: Logger) {
+    private let telling = Mutex(Telling())
+    private let now: @Sendable () -> Duration
+    private let sleep: @Sendable (Duration) async throws -> Void
+
+    /// - Parameters:
+    ///   - now: any clock that does not go back.
+    ///   - sleep: by that clock.
+    init(
+        logger: Logger,
+        now: @escaping @Sendable () -> Duration = {
+            .nanoseconds(Int64(clamping: NIODeadline.now().uptimeNanoseconds))
+        },
+        sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+    ) {
         self.logger = logger
+        self.now = now
+        self.sleep = sleep
         // Events are for those who watch; who doesn't, reads the statistics.
         (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(256))
     }
@@ -43,18 +66,65 @@ final class CameraMonitor: Sendable {
             facts.code = code
             return changed
         }
-        guard changed else { return }
+        if let word = word(state, reason, code, changed: changed) {
+            log(word.state, word.reason, word.code, word.note)
+        }
+        if changed { continuation.yield(.stateChanged(state, reason: reason)) }
+    }
+
+    /// Nil: not told. A relay that is away is tried every few seconds for as long as it takes, and a log of bounded size
+    /// must not lose for that how it began.
+    private func word(
+        _ state: CameraStatistics.State, _ reason: String?, _ code: ErrorCode?, changed: Bool
+    ) -> (state: CameraStatistics.State, reason: String?, code: ErrorCode?, note: String)? {
+        let now = now()
+        return telling.withLock { telling in
+            switch state {
+            case .waitingToReconnect, .waitingForKey:
+                telling.cause = (state, reason, code)
+                return telling.report.missed(reason, code: code, at: now).map { (state, reason, code, $0.note) }
+            case .starting where telling.report.isOpen, .connecting where telling.report.isOpen:
+                // A sum is about the outage, whatever goes on just now.
+                let cause = telling.cause ?? (state, reason, code)
+                return telling.report.goesOn(at: now).map { (cause.state, cause.reason, cause.code, $0.note) }
+            case .publishing where telling.report.isOpen:
+                let word = telling.report.returned(at: now)
+                if let due = telling.report.returnDue { lookAgain(at: due, &telling) }
+                return word.map { (state, reason, code, $0.note) }
+            case .starting, .connecting, .publishing, .stopping, .stopped, .failed:
+                return changed ? (state, reason, code, "") : nil
+            }
+        }
+    }
+
+    private func lookAgain(at due: Duration, _ telling: inout Telling) {
+        telling.timer?.cancel()
+        let wait = due - now()
+        telling.timer = Task { [weak self, sleep] in
+            guard (try? await sleep(max(wait, .zero))) != nil else { return }
+            self?.look()
+        }
+    }
+
+    /// Tells a return that has lasted, if that is owed.
+    func look() {
+        guard current.state == .publishing,
+            let word = telling.withLock({ $0.report.returned(at: now()) })
+        else { return }
+        log(.publishing, nil, nil, word.note)
+    }
+
+    private func log(_ state: CameraStatistics.State, _ reason: String?, _ code: ErrorCode?, _ note: String) {
         var logger = logger
         logger[metadataKey: "event"] = "\(state.rawValue)"
         if let code { logger[metadataKey: "code"] = "\(code)" }
-        let text = reason.map { "\(state.rawValue): \($0)" } ?? state.rawValue
+        let text = (reason.map { "\(state.rawValue): \($0)" } ?? state.rawValue) + note
         switch state {
         case .failed: logger.error("\(text)")
         case .waitingForKey, .waitingToReconnect: logger.warning("\(text)")
         case .publishing, .stopped: logger.notice("\(text)")
         case .starting, .connecting, .stopping: logger.info("\(text)")
         }
-        continuation.yield(.stateChanged(state, reason: reason))
     }
 
     func published(at now: UInt64) {
@@ -124,6 +194,7 @@ final class CameraMonitor: Sendable {
 
     /// Nothing more will happen.
     func finish() {
+        telling.withLock { $0.timer?.cancel() }
         continuation.finish()
     }
 }

@@ -278,10 +278,15 @@ final class CameraPump: @unchecked Sendable {
         let sealed = sealer.counters
         statistics.video.delivered = queue.counters.videoOffered
         statistics.video.lastCaptured = queue.counters.videoCaptured
-        statistics.video.equalLengths = queue.counters.equalVideoLengths
+        statistics.video.unchangedPictures = queue.counters.unchangedPictures.count
         statistics.audio.lastCaptured = queue.counters.audioCaptured
         statistics.video.sealed = sealed.video.sealed
         statistics.video.dropped = queue.counters.videoDropped + queue.counters.videoFlushed + sealed.video.dropped
+        if let source = runner.source as? any SkippingSource {
+            let late = UInt64(clamping: source.skippedPictures)
+            statistics.video.late = late
+            statistics.video.dropped += late
+        }
         statistics.video.refused = sealed.video.refused
         statistics.video.bytes = sealed.video.bytes
         statistics.audio.delivered = queue.counters.audioOffered
@@ -323,6 +328,8 @@ extension CameraPump: SealedPublisherDelegate {
         guard publisher === self.publisher, waiter != nil else { return }
         isStreaming = true
         acknowledgedBytes = 0
+        // It has just answered: what the connection before this one last showed is of no account.
+        lastAcknowledged = NIODeadline.now().uptimeNanoseconds
         holdsQueue = false
         sealer.begin()
         monitor.published(at: NIODeadline.now().uptimeNanoseconds)

@@ -41,17 +41,18 @@ public final class CameraService: Service {
     ///   - source: nil for the one that the configuration names.
     ///   - authority: nil for the KAS that the configuration names.
     ///   - eventLoop: where it sends; one for many cameras of a process is enough.
-    ///   - encoderHung: a hardware encoder will never answer; the process is to end at once. Never returns.
+    ///   - mustEnd: the process is to end at once: a hardware encoder will never answer, or only a new process may open the
+    ///     device. Never returns.
     /// - Throws: `ConfigurationError`, or what keeps the frame log from being written.
     public convenience init(
         configuration: CameraConfiguration, source: (any MediaSource)? = nil,
         authority: (any CollectionAuthority)? = nil, logger: Logger = Logger(label: "watchbox.camera"),
         eventLoop: any EventLoop = RTMPEventLoop.shared,
-        encoderHung: @escaping @Sendable (CodedError) -> Never = CameraService.endProcess
+        mustEnd: @escaping @Sendable (CodedError) -> Never = CameraService.endProcess
     ) throws {
         try self.init(
             configuration: configuration,
-            source: source ?? configuration.makeSource(logger: logger, encoderHung: encoderHung),
+            source: source ?? configuration.makeSource(logger: logger, mustEnd: mustEnd),
             authority: authority ?? KeyAccessAuthority(configuration.kas, logger: logger), clear: nil, logger: logger,
             eventLoop: eventLoop)
     }
@@ -68,7 +69,7 @@ public final class CameraService: Service {
         logger.critical("publishing WITHOUT ENCRYPTION to \(url.host), for a test")
         try self.init(
             configuration: configuration,
-            source: source ?? configuration.makeSource(logger: logger, encoderHung: CameraService.endProcess),
+            source: source ?? configuration.makeSource(logger: logger, mustEnd: CameraService.endProcess),
             authority: nil, clear: permit, logger: logger, eventLoop: eventLoop)
     }
 
@@ -107,7 +108,7 @@ public final class CameraService: Service {
     /// Without a word more: every step of an orderly end could wait for the encoder as well.
     public static let endProcess: @Sendable (CodedError) -> Never = { _ in _exit(hungStatus) }
 
-    /// Of the process whose encoder hung: EX_IOERR (sysexits.h).
+    /// Of a process that ended itself for its device's or its encoder's sake: EX_IOERR (sysexits.h).
     public static let hungStatus: Int32 = 74
 
     /// Ends without an error when it was stopped or the source has ended.
@@ -259,7 +260,7 @@ public final class CameraService: Service {
         var backoff = ReconnectBackoff(configuration: backoff)
         var target: RTMPURL?
         let redirects = Redirects(
-            RedirectRule(allowed: configuration.relay.redirectHosts ?? [], camera: configuration.id), monitor: monitor)
+            RedirectRule(allowed: configuration.relay.redirectHosts ?? []), camera: configuration.id, monitor: monitor)
         if authority != nil { monitor.enter(.starting, reason: "asking the KAS for its public key") }
         while true {
             guard case .ready = await pump.awaitCollection() else { return try sourceResult() }

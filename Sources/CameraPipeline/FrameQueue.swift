@@ -60,9 +60,7 @@ public struct FrameQueue: Sendable {
         /// CLOCK_MONOTONIC in nanoseconds of the newest units.
         public var videoCaptured: UInt64?
         public var audioCaptured: UInt64?
-        /// Newest pictures between key frames that have `videoLength` bytes each, after the first of them.
-        public var equalVideoLengths: UInt64?
-        public var videoLength: Int?
+        public var unchangedPictures = UnchangedPictures()
 
         public init() {}
     }
@@ -182,12 +180,7 @@ public struct FrameQueue: Sendable {
     private mutating func offerVideo(_ unit: AccessUnit, _ event: MediaEvent) -> Action {
         counters.videoOffered += 1
         counters.videoCaptured = unit.captureInstant
-        if !unit.isKeyFrame {
-            if let length = counters.videoLength {
-                counters.equalVideoLengths = unit.data.count == length ? (counters.equalVideoLengths ?? 0) + 1 : 0
-            }
-            counters.videoLength = unit.data.count
-        }
+        counters.unchangedPictures.offered(unit)
         guard isOpen || discipline == .backPressured else {
             counters.videoFlushed += 1
             return .none

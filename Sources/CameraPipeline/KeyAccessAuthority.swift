@@ -36,7 +36,7 @@ struct KeyAccessAuthority: CollectionAuthority {
         guard let error = error as? KeyAccessError else { return .away }
         return switch error {
         case .status(404, _), .status(405, _), .status(501, _): .unsupported
-        case .status(401, _), .tokenUnreadable, .configuration: .notAdmitted
+        case .status(401, _), .tokenUnreadable, .signingKey, .configuration: .notAdmitted
         case .status where error.retry == .late: .refused
         default: .away
         }

@@ -13,8 +13,10 @@ final class Redirects: Sendable {
 
     private let state: Mutex<State>
     private let monitor: CameraMonitor
+    private let camera: String
 
-    init(_ rule: RedirectRule, monitor: CameraMonitor) {
+    init(_ rule: RedirectRule, camera: String, monitor: CameraMonitor) {
+        self.camera = camera
         state = Mutex(State(rule: rule))
         self.monitor = monitor
     }
@@ -24,15 +26,20 @@ final class Redirects: Sendable {
         let now = NIODeadline.now().uptimeNanoseconds
         let decision = state.withLock { state in
             let decision = state.rule.asked(toMoveTo: tcURL, from: current, home: home, at: now)
-            if case .refuse(let error, _) = decision { state.refusal = error }
+            if case .refuse(let why, _) = decision { state.refusal = refusal(why) }
             return decision
         }
         switch decision {
         case .move(let destination): return destination
-        case .refuse(let error, let isNews):
-            monitor.redirectRefused(error, isNews: isNews)
+        case .refuse(let why, let isNews):
+            monitor.redirectRefused(refusal(why), isNews: isNews)
             return nil
         }
+    }
+
+    private func refusal(_ why: String) -> CodedError {
+        CodedError(
+            .relayRedirects, "The relay sends this camera elsewhere, which is not followed", why: why, object: camera)
     }
 
     /// See `RedirectRule.renewed`.

@@ -8,7 +8,7 @@ public struct Camera: Codable, Equatable, Sendable, Identifiable {
     public var uuid: String
     /// For people: at most 128 characters, no control characters.
     public var name: String
-    /// `test:`, `file:/…`, `v4l2:…`, `rtsp://…`, `rtsps://…` or `onvif://…`; never with a user or a password.
+    /// `test:`, `file:/…`, `v4l2:…`, `rtsp://…`, `rtsps://…`, `onvif://…`, `http://…` or `https://…`; never with a user or a password.
     public var source: String
     /// Whom to log in as.
     public var user: String?

@@ -1,7 +1,20 @@
+internal import Database
 internal import GRDB
 
 extension CameraStore {
-    /// Adds an event and forgets those that are older than the newest 10 000.
+    /// Of each topic the newest events are kept, so that none pushes out another: what a camera sees (`details`) not what
+    /// happened to it, and neither of them who changed the configuration.
+    static let quotas: [(topic: String, events: Int)] = [
+        ("camera", 3000), (seen, 2000), ("health", 2000), ("config", 1000), ("system", 800),
+    ]
+    /// Of each other topic.
+    static let otherQuota = 400
+    /// Pseudo-topic of events with details.
+    private static let seen = "seen"
+    /// Between two looks for events that are too many.
+    static let trimming: Int64 = 64
+
+    /// Adds an event, and every now and then forgets those that are too many of their topic.
     ///
     /// - Returns: its ID, greater than every one before, also over restarts.
     @discardableResult
@@ -12,7 +25,8 @@ extension CameraStore {
         try FieldRules.text(event.code, "code", limit: 16)
         try FieldRules.text(event.object, "object", limit: 128)
         if let details = event.details { try JSONRules.object(details, "details", limit: 16 << 10) }
-        return try write { database in
+        // Of cameras come many; what the others tell must be there after a power cut.
+        return try write(durability: event.topic == "camera" ? .history : .configuration) { database in
             if let details = event.details { try JSONRules.check(details, "details", database) }
             try database.execute(
                 sql: """
@@ -23,10 +37,34 @@ extension CameraStore {
                     FieldRules.cleaned(event.text, limit: 2048), event.details,
                 ])
             let id = database.lastInsertedRowID
-            try database.execute(
-                sql: "DELETE FROM event WHERE id <= ?", arguments: [id - Int64(Self.eventLimit)])
+            if id % Self.trimming == 0 { try Self.trim(database) }
             return id
         }
+    }
+
+    /// After a power cut, before the first event: the last events may be lost, and their IDs with them. They are not given
+    /// again, since somebody may go on behind one of them.
+    public func skipEventIDs() throws(CameraStoreError) {
+        try write(durability: .configuration) { database in
+            // More than a log between two flushes holds.
+            try database.execute(sql: "UPDATE sqlite_sequence SET seq = seq + 1000 WHERE name = 'event'")
+        }
+    }
+
+    private static func trim(_ database: GRDB.Database) throws {
+        let cases = quotas.map { "WHEN '\($0.topic)' THEN \($0.events)" }.joined(separator: " ")
+        try database.execute(
+            sql: """
+                DELETE FROM event WHERE id IN (
+                    SELECT id FROM (
+                        SELECT id, quota_of, row_number() OVER (PARTITION BY quota_of ORDER BY id DESC) AS age FROM (
+                            SELECT id, CASE WHEN details IS NULL THEN topic ELSE '\(seen)' END AS quota_of FROM event))
+                    WHERE age > CASE quota_of \(cases) ELSE \(otherQuota) END)
+                """)
+        // Whatever topics there are.
+        try database.execute(
+            sql: "DELETE FROM event WHERE id <= (SELECT id FROM event ORDER BY id DESC LIMIT 1 OFFSET ?)",
+            arguments: [eventLimit])
     }
 
     /// Events after an ID, oldest first.

@@ -3,10 +3,11 @@ internal import GRDB
 
 /// What the box knows: cameras, named objects, and the events of late. The owner is the control process.
 ///
-/// Every call is one transaction: after a power cut there is all of it or nothing, and what returned is on the disk.
+/// Every call is one transaction: after a power cut there is all of it or nothing, and what returned is on the disk; of
+/// events the last ones may be lost then, so that telling them does not make the card write each time.
 /// Calls block for as long as the disk takes. No secret is ever stored here; texts that hold one are refused.
 public final class CameraStore: Sendable {
-    /// The newest events that are kept.
+    /// Events that are kept, of all topics together.
     public static let eventLimit = 10_000
     public static let cameraLimit = 256
     /// Of one camera.
@@ -34,7 +35,11 @@ public final class CameraStore: Sendable {
         do { return try opened.read(body) } catch { throw CameraStoreError(error, path: opened.path) }
     }
 
-    func write<Value>(_ body: (GRDB.Database) throws -> Value) throws(CameraStoreError) -> Value {
-        do { return try opened.write(body) } catch { throw CameraStoreError(error, path: opened.path) }
+    func write<Value>(
+        durability: Durability? = nil, _ body: (GRDB.Database) throws -> Value
+    ) throws(CameraStoreError) -> Value {
+        do { return try opened.write(durability: durability, body) } catch {
+            throw CameraStoreError(error, path: opened.path)
+        }
     }
 }

@@ -4,7 +4,9 @@ enum FieldRules {
     static let secretKeys: Set<String> = [
         "password", "passwd", "pwd", "passphrase", "token", "private_key", "privatekey",
     ]
-    private static let sourceSchemes: Set<String> = ["test", "file", "v4l2", "rtsp", "rtsps", "onvif"]
+    private static let sourceSchemes: Set<String> = [
+        "test", "file", "v4l2", "rtsp", "rtsps", "onvif", "http", "https",
+    ]
 
     /// `[a-z0-9](-?[a-z0-9])*`, at most `limit` characters.
     static func isName(_ text: String, limit: Int) -> Bool {
@@ -55,10 +57,11 @@ enum FieldRules {
         try text(source, field, limit: 2048)
         guard let colon = source.firstIndex(of: ":"), sourceSchemes.contains(String(source[..<colon])) else {
             throw .invalid(
-                field: field, why: "it begins with test:, file:, v4l2:, rtsp://, rtsps:// or onvif://")
+                field: field,
+                why: "it begins with test:, file:, v4l2:, rtsp://, rtsps://, onvif://, http:// or https://")
         }
         let rest = source[source.index(after: colon)...]
-        guard ["rtsp", "rtsps", "onvif"].contains(source[..<colon]) else { return }
+        guard ["rtsp", "rtsps", "onvif", "http", "https"].contains(source[..<colon]) else { return }
         try location(rest, field)
     }
 

@@ -8,11 +8,21 @@ public struct ControlPaths: Sendable {
     public var runtimeDirectory: String
     /// Of the cameras' units (`StateDirectory=watchbox-camera/ID`); only named in their files.
     public var cameraStateDirectory: String
+    /// Where systemd finds units and their drop-ins, the first with precedence; only read.
+    public var unitDirectories: [String]
+    /// Where its libraries are; their names tell its version.
+    public var systemdLibraries: [String]
 
+    /// - Parameter systemdLibraries: nil: wherever distributions place them.
     public init(
         configurationDirectory: String = "/etc/watchbox", stateDirectory: String = "/var/lib/watchbox",
-        runtimeDirectory: String = "/run/watchbox", cameraStateDirectory: String = "/var/lib/watchbox-camera"
+        runtimeDirectory: String = "/run/watchbox", cameraStateDirectory: String = "/var/lib/watchbox-camera",
+        unitDirectories: [String] = [
+            "/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system", "/usr/lib/systemd/system",
+        ], systemdLibraries: [String]? = nil
     ) {
+        self.systemdLibraries = systemdLibraries ?? BindFilter.directories
+        self.unitDirectories = unitDirectories
         self.configurationDirectory = configurationDirectory
         self.stateDirectory = stateDirectory
         self.runtimeDirectory = runtimeDirectory
@@ -23,6 +33,8 @@ public struct ControlPaths: Sendable {
     var generations: String { "\(stateDirectory)/generations" }
     /// One empty file for each camera whose removal is not finished.
     var removals: String { "\(stateDirectory)/removals" }
+    /// The public half of the box's device key.
+    var device: String { "\(stateDirectory)/device.json" }
     /// Of the cameras' sockets.
     var cameras: String { "\(runtimeDirectory)/camera" }
     var services: String { "\(runtimeDirectory)/service" }

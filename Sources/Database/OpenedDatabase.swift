@@ -20,9 +20,26 @@ public struct OpenedDatabase: Sendable {
 
     /// Writes in one transaction: all of it or nothing.
     ///
+    /// - Parameter durability: for this transaction alone; nil: as the database was opened. A later commit that survives a
+    ///   power cut takes those before it along.
     /// - Throws: `DatabaseFailure` for what SQLite reports; errors of `body` as they are.
-    public func write<Value>(_ body: (Database) throws -> Value) throws -> Value {
-        do { return try queue.write(body) } catch let error as DatabaseError {
+    public func write<Value>(durability: Durability? = nil, _ body: (Database) throws -> Value) throws -> Value {
+        do {
+            guard let durability else { return try queue.write(body) }
+            return try queue.writeWithoutTransaction { database in
+                // Not within a transaction: SQLite would ignore it.
+                let former = try Int.fetchOne(database, sql: "PRAGMA synchronous") ?? 2
+                try database.execute(sql: durability.pragma)
+                defer { try? database.execute(sql: "PRAGMA synchronous = \(former)") }
+                var value: Value?
+                try database.inTransaction(.immediate) {
+                    value = try body(database)
+                    return .commit
+                }
+                guard let value else { throw DatabaseError(resultCode: .SQLITE_ABORT) }
+                return value
+            }
+        } catch let error as DatabaseError {
             throw DatabaseFailure(error, path: path)
         }
     }

@@ -36,6 +36,8 @@ final class CaptureRun {
     /// Nanoseconds; a transfer over USB may take five seconds to fail.
     private static let longestRequest: UInt64 = 50_000_000
     private static let requestPause: UInt64 = 60_000_000_000
+    private var refusal: DeviceRefusal
+    private let mustEnd: @Sendable (CodedError) -> Void
     private var isOver = false
     private var told: SourceFault?
 
@@ -56,7 +58,7 @@ final class CaptureRun {
 
     init(
         state: SharedState, camera: String, durationLimit: Double?, logger: Logger, calls: any DeviceCalls,
-        root: String, machine: EncoderMachine, encoderHung: @escaping @Sendable (CodedError) -> Void,
+        root: String, machine: EncoderMachine, mustEnd: @escaping @Sendable (CodedError) -> Void,
         deliver: @escaping @Sendable (MediaEvent) -> Void
     ) {
         self.state = state
@@ -66,10 +68,14 @@ final class CaptureRun {
         self.calls = calls
         self.root = root
         self.deliver = deliver
+        self.mustEnd = mustEnd
+        // Beside what it knows of encoders: both are kept for the next process of this boot.
+        let memory = state.wanted.withLock { $0.device.encoderMemoryFile }
+        refusal = DeviceRefusal(markFile: memory.map { "\($0).refused" })
         wanted = state.wanted.withLock { $0 }
         coding = CodingStage(
             state: state, camera: camera, logger: logger, calls: calls, root: root, machine: machine,
-            encoderHung: encoderHung)
+            mustEnd: mustEnd)
     }
 
     func run() throws(MediaSourceError) {
@@ -111,6 +117,7 @@ final class CaptureRun {
             identity = identity?.enriched(by: device.node) ?? CaptureIdentity(device.node, among: nodes)
             identity?.seen(nodes)
             open = OpenCamera(device: device, setup: setup)
+            refusal.opened()
             try device.start(buffers: setup.buffers)
         } catch {
             throw .capture(error)
@@ -207,6 +214,15 @@ final class CaptureRun {
         if fault != told {
             told = fault
             logger.warning("\(fault.sentence)", metadata: ["code": "\(fault.code)"])
+        }
+        if case .capture(.notPermitted(let path)) = fault, refusal.refused(root + path, at: SourceClock.now) {
+            mustEnd(
+                CodedError(
+                    .deviceNotPermitted, "\(camera) starts again: \(path) came after its unit did",
+                    why:
+                        "its mode and group allow it, and the unit's device rules, which are made at its start, do not",
+                    next: "If it stays so, look at DeviceAllow= of the unit: systemctl cat 'watchbox-camera@\(camera)'",
+                    object: camera))
         }
         state.statistics.withLock { statistics in
             statistics.state = .waiting

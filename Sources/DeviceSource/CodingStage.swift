@@ -23,7 +23,7 @@ final class CodingStage {
     private let logger: Logger
     private let choice: EncoderChoice
     private let machine: EncoderMachine
-    private let encoderHung: @Sendable (CodedError) -> Void
+    private let mustEnd: @Sendable (CodedError) -> Void
     private let heartbeat = EncoderHeartbeat()
     private var watch: EncoderWatch?
 
@@ -58,12 +58,12 @@ final class CodingStage {
 
     init(
         state: SharedState, camera: String, logger: Logger, calls: any DeviceCalls, root: String,
-        machine: EncoderMachine, encoderHung: @escaping @Sendable (CodedError) -> Void
+        machine: EncoderMachine, mustEnd: @escaping @Sendable (CodedError) -> Void
     ) {
         self.state = state
         self.camera = camera
         self.logger = logger
-        self.encoderHung = encoderHung
+        self.mustEnd = mustEnd
         let file = state.wanted.withLock { $0.device.encoderMemoryFile }
         self.machine = machine
         choice = EncoderChoice(file: file, logger: logger, calls: calls, root: root, machine: machine)
@@ -182,8 +182,8 @@ final class CodingStage {
             self.plan = plan
             watch =
                 plan.isHardware
-                ? EncoderWatch(heartbeat) { [choice, camera, encoderHung] in
-                    encoderHung(choice.hung(plan.encoder, camera: camera))
+                ? EncoderWatch(heartbeat) { [choice, camera, mustEnd] in
+                    mustEnd(choice.hung(plan.encoder, camera: camera))
                 } : nil
             let encoder = try machine.open(plan.configuration(device), heartbeat)
             path = .pictures(try PicturePath(encoder, preparation(device, plan, encoder)))

@@ -19,7 +19,7 @@ public final class DeviceSource: LiveSource {
     private let calls: any DeviceCalls
     private let root: String
     private let machine: EncoderMachine
-    private let encoderHung: @Sendable (CodedError) -> Void
+    private let mustEnd: @Sendable (CodedError) -> Void
 
     /// - Parameters:
     ///   - device: valid, see `CameraConfiguration.validate()`.
@@ -27,22 +27,22 @@ public final class DeviceSource: LiveSource {
     ///   - durationLimit: ends after this many seconds of the stream's time; nil: goes on until stopped.
     ///   - calls: how devices are asked; the kernel but in tests.
     ///   - root: in front of `/sys` and `/dev`, for tests.
-    ///   - encoderHung: a call into a hardware encoder will not return, and neither will `run`: the process is to end. From
-    ///     another thread.
+    ///   - mustEnd: the process is to end: a call into a hardware encoder will not return, and neither will `run`, or the
+    ///     device is refused until another process asks. From any thread.
     public convenience init(
         _ device: CameraConfiguration.Device, camera: String, durationLimit: Double? = nil, logger: Logger,
         calls: any DeviceCalls = KernelCalls(), root: String = "",
-        encoderHung: @escaping @Sendable (CodedError) -> Void
+        mustEnd: @escaping @Sendable (CodedError) -> Void
     ) {
         self.init(
             device, camera: camera, durationLimit: durationLimit, logger: logger, calls: calls, root: root,
-            machine: EncoderMachine(), encoderHung: encoderHung)
+            machine: EncoderMachine(), mustEnd: mustEnd)
     }
 
     package init(
         _ device: CameraConfiguration.Device, camera: String, durationLimit: Double?, logger: Logger,
         calls: any DeviceCalls, root: String, machine: EncoderMachine,
-        encoderHung: @escaping @Sendable (CodedError) -> Void
+        mustEnd: @escaping @Sendable (CodedError) -> Void
     ) {
         state = SharedState(device, lead: device.microphone == nil ? .zero : SoundTrack.lead)
         self.camera = camera
@@ -51,7 +51,7 @@ public final class DeviceSource: LiveSource {
         self.calls = calls
         self.root = root
         self.machine = machine
-        self.encoderHung = encoderHung
+        self.mustEnd = mustEnd
     }
 
     public var capture: CaptureStatistics { state.statistics.withLock { $0 } }
@@ -90,7 +90,7 @@ public final class DeviceSource: LiveSource {
         defer { sound?.stop() }
         let run = CaptureRun(
             state: state, camera: camera, durationLimit: durationLimit, logger: logger, calls: calls, root: root,
-            machine: machine, encoderHung: encoderHung, deliver: deliver)
+            machine: machine, mustEnd: mustEnd, deliver: deliver)
         defer { state.statistics.withLock { $0.state = .stopped } }
         try run.run()
     }

@@ -50,9 +50,11 @@ extension Catalog {
             messageID: "9ffb74e8d88e0e927f7ff16909dea770"),
         CatalogEntry(
             code: .frozenPicture, title: "A camera's picture is frozen",
-            cause: "The camera sends frames, but for 30 s they are all the same: sensor, cable or encoder hang.",
-            selfHealing: "Restarts the camera's process; resets a USB camera after that.",
-            next: "Look at the camera; switch it off and on if it stays so", severity: .error,
+            cause:
+                "The camera sends frames, but for 30 s they are all the same, key frames too: sensor, cable or encoder hang, or nothing moves.",
+            selfHealing:
+                "Restarts the camera's process once; what stands still then is taken for a scene until the picture changes.",
+            next: "Look at the picture; switch the camera off and on if it should move", severity: .warning,
             messageID: "a44231961c406d98ccd509316fa34037"),
         CatalogEntry(
             code: .startLimit, title: "A camera was restarted too often",
@@ -95,9 +97,9 @@ extension Catalog {
             messageID: "062717bdf891425d930071d48453b648"),
         CatalogEntry(
             code: .notRTSP, title: "What answers there is not a camera's stream",
-            cause: "The port is open, but its answer is not RTSP.",
+            cause: "The port is open, but its answer is not RTSP; or it is HTTP with a web page in place of pictures.",
             selfHealing: "Tries again, less and less often.",
-            next: "Check address and port; RTSP is usually at 554: watchboxctl discover", severity: .error,
+            next: "Check address, port and path; RTSP is usually at 554: watchboxctl discover", severity: .error,
             messageID: "e561e05995c54113af1f768bdccf8bcd"),
         CatalogEntry(
             code: .loginNeeded, title: "The camera asks for a user and a password",
@@ -180,7 +182,7 @@ extension Catalog {
             messageID: "690d8997fbcf4cf093698ef2b69b3433"),
         CatalogEntry(
             code: .cameraProtocol, title: "The camera's answers do not follow the protocol",
-            cause: "RTSP, RTP or ONVIF of this camera are broken in a way that could not be worked around.",
+            cause: "RTSP, RTP, HTTP or ONVIF of this camera are broken in a way that could not be worked around.",
             selfHealing: "Connects again, less and less often.",
             next: "Update the camera's firmware; run: watchboxctl camera test ID", severity: .error,
             messageID: "7714090920e2405e8c3bccb236c69860"),
@@ -229,7 +231,8 @@ extension Catalog {
             code: .deviceNotPermitted, title: "A camera's device may not be opened",
             cause:
                 "The device does not belong to the group video, or the camera's unit may not use it; early after a start that passes.",
-            selfHealing: "Tries again until it may.",
+            selfHealing:
+                "Tries again until it may; starts the camera's process anew once, where only its unit's device rules are in the way.",
             next: "If it stays so, run: ls -l /dev/video*; watchboxctl doctor", severity: .error,
             messageID: "3fb36f5bfb4a43319152cfad3349f078"),
         CatalogEntry(

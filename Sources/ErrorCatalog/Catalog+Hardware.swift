@@ -9,6 +9,7 @@ extension ErrorCode {
     public static let bootByWatchdog = ErrorCode(6008)
     public static let budgetSpent = ErrorCode(6009)
     public static let stuckTask = ErrorCode(6010)
+    public static let watchdogSlow = ErrorCode(6011)
 }
 
 extension Catalog {
@@ -74,5 +75,11 @@ extension Catalog {
             selfHealing: "Reboots when the budget allows it.",
             next: "Unplug the USB camera that the message names", severity: .critical,
             messageID: "2fd52cd3f76a7619d86f65742197c787"),
+        CatalogEntry(
+            code: .watchdogSlow, title: "The hardware watchdog waits longer than it should",
+            cause: "A setting of the distribution or of the operator stands behind the image's own.",
+            selfHealing: "None: a hang of the kernel is ended later, or on some boards not at all.",
+            next: "See which setting wins: systemd-analyze cat-config systemd/system.conf", severity: .warning,
+            messageID: "a3a000d11d814e22b12278c25c936488"),
     ]
 }

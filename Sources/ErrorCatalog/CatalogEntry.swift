@@ -34,6 +34,24 @@ public struct CatalogEntry: Equatable, Sendable {
     }
 }
 
+extension CatalogEntry {
+    /// `next` for one camera: its ID in the place of `ID`, its relay's name in the place of `NAME` where a relay is meant. What
+    /// only a person knows (a user's `NAME`, an `ADDRESS`) stays a placeholder.
+    public func next(camera id: String, relay: String? = nil) -> String {
+        var text = next
+        if let relay {
+            for command in ["relay show", "relay add"] {
+                text = text.replacing("\(command) NAME", with: "\(command) \(relay)")
+            }
+        }
+        let words = text.split(separator: " ", omittingEmptySubsequences: false).map { word in
+            let isCamera = word.hasPrefix("ID") && word.dropFirst(2).allSatisfy(\.isPunctuation)
+            return isCamera ? id + word.dropFirst(2) : String(word)
+        }
+        return words.joined(separator: " ")
+    }
+}
+
 /// All entries, by number. Numbers that were retired stay in `retired`, so that none comes to mean something else.
 public enum Catalog {
     public static let entries: [CatalogEntry] =

@@ -203,7 +203,7 @@ struct ConfigurationReaderTests {
                 count += 1
             }
         }
-        #expect(count == 10)
+        #expect(count == 11)
     }
 
     @Test(arguments: [

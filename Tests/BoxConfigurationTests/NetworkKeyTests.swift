@@ -105,13 +105,29 @@ struct NetworkKeyTests {
         "rtsp://192.168.1.50/main", "rtsp://cam/cam/realmonitor?channel=1&subtype=0", "rtsps://cam.local:322/1",
         "rtsp://[2001:db8::1]:554/x", "onvif://192.168.1.50", "onvif://cam:8000/onvif/device_service", "rtsp://cam",
         "rtsp://cam/?password=", "rtsp://cam/?profile_token=main", "rtsp://cam/a%40b",
+        "http://192.168.1.64:81/stream", "https://cam/video.mjpg?size=1", "http://cam/?action=stream",
     ])
     func `an address of a network camera`(source: String) throws {
         #expect(try network(Self.camera(source))?.url == source)
     }
 
+    @Test func `settings that an HTTP camera has no use for are told, and it runs`() throws {
+        let useless = "transport = 'udp'\ntimestamps = 'arrival'\nprofile = 'sub'\n"
+        let (settings, issues) = Samples.read(Self.camera("http://cam/video", useless))
+        #expect(settings?.cameras["yard"] != nil)
+        #expect(Set(issues.map(\.key)) == ["camera.yard.transport", "camera.yard.timestamps", "camera.yard.profile"])
+        for issue in issues {
+            #expect(issue.isWarning && issue.line != nil && issue.reason.hasSuffix("it does nothing"), "\(issue)")
+        }
+        #expect(Samples.read(Self.camera("http://cam/video", "transport = 'tcp'\ntimestamps = 'auto'\n")).1.isEmpty)
+        #expect(Samples.read(Self.camera("onvif://cam", useless)).1.isEmpty)
+    }
+
     @Test(arguments: [
         ("rtsp://admin:secret@cam/", "carries a user or a password"),
+        ("http://admin:secret@cam/", "carries a user or a password"),
+        ("http://cam/videostream.cgi?user=a&pwd=b", "carries a user or a password"),
+        ("http://cam/#a", "has a query or a fragment where none can be"),
         ("rtsp://cam/?user=a&password=b", "carries a user or a password"), ("rtsp:cam", "has no address"),
         ("onvif://cam/?a=b", "has a query or a fragment where none can be"),
         ("rtsp://cam/#a", "has a query or a fragment where none can be"),
@@ -137,6 +153,7 @@ struct NetworkKeyTests {
         ("allow_basic = 'yes'", "allow_basic", "is a text, but has to be true or false"),
         ("pin = 'sha256//abc'", "pin", "is not the pin of a certificate's key"),
         ("pin = 5", "pin", "is a whole number, but has to be a pin in quotes"),
+        ("snapshot_rate = 0.05", "snapshot_rate", "is out of range"),
         ("profile = ''", "profile", "is empty or has more than 64 characters"),
         ("identity_mac = '00-11-22-33-44-55'", "identity_mac", "is not a MAC address"),
         ("identity_mac = '00:11:22:33:44:5G'", "identity_mac", "is not a MAC address"),

@@ -86,7 +86,8 @@ struct SchemaTests {
             KeyAccessSettings(url: "u", caFile: "c", publicKeyPin: "p", secret: "s"),
             HealthSettings(metricsListen: "m"),
             RelayServerSettings(
-                publishKeys: "p", playKeys: "p", playLinkSecret: "s", forwardFile: "f", apiListen: "a",
+                publishKeys: "p", playKeys: "p", playLinkSecret: "s", forwardFile: "f", forwardCAFile: "c",
+                apiListen: "a",
                 apiToken: "t",
                 tlsCertificate: "c", tlsKey: "k"),
             KeyAccessServerSettings(tlsCertificate: "c", tlsKey: "k"),

@@ -68,7 +68,7 @@ import Testing
         "onvif://cam/",
         "onvif://cam:2020/onvif/device_service", "rtsp://cam/cam/realmonitor?channel=1&subtype=0", "rtsp://cam?a=b",
         "rtsp://cam/x?compass=5", "rtsp://cam/x?password=", "rtsp://cam/a%40b", "rtsp://cam:65535/;a|b",
-        "rtsp://cam/?profile_token=main", "rtsp://cam/pass", "rtsp://cam/?x=%zz&y=%4",
+        "rtsp://cam/?profile_token=main", "rtsp://cam/pass", "rtsp://cam/?x=%zz&y=%4", "http://cam/stream?auth=basic",
     ]) func `an address`(url: String) {
         #expect(fields(Network(url: url)) == [])
     }
@@ -89,7 +89,7 @@ import Testing
     @Test(arguments: [
         ("", Network.AddressFault.length), ("rtsp://\(String(repeating: "a", count: 2048))", .length),
         ("rtsp://cam/a b", .characters), ("rtsp://cam/\n", .characters), ("rtsp://cam/\u{0}", .characters),
-        ("rtsp://cäm/", .characters), ("rtsp://cam/\u{202E}", .characters), ("http://cam/", .scheme),
+        ("rtsp://cäm/", .characters), ("rtsp://cam/\u{202E}", .characters), ("ftp://cam/", .scheme),
         ("RTSP://cam/", .scheme), ("cam", .scheme), ("rtsp:/cam", .scheme), ("://cam", .scheme), ("rtsp://", .host),
         ("rtsp:///x", .host), ("rtsp://?x", .host), ("rtsp://:554/", .host), ("rtsp://[::1/", .host),
         ("rtsp://[]/", .host), ("rtsp://[cam]/", .host), ("rtsp://[::1]x/", .host), ("rtsp://ca!m/", .host),
@@ -99,6 +99,10 @@ import Testing
         ("rtsp://a:b/c@cam/", .credentials), ("rtsp://cam/a@b", .credentials), ("rtsp://cam/?user=a", .credentials),
         ("rtsp://cam/?a=b&PassWord=c", .credentials), ("rtsp://cam/?p%77d=c", .credentials),
         ("rtsp://cam/user=a_password=b_channel=1", .credentials), ("rtsp://cam/x;token=b", .credentials),
+        ("http://cam/videostream.cgi?loginuse=a&x=1", .credentials),
+        ("http://cam/videostream.cgi?LoginPas=b", .credentials),
+        ("http://cam/snap?usr=a", .credentials), ("http://cam/snap?userpwd=a:b", .credentials),
+        ("http://cam/snap?auth=YWRtaW46YQ==", .credentials),
         ("onvif://u:p@cam", .credentials), ("rtsp://cam/#a", .query), ("onvif://cam/?a=b", .query),
     ]) func `not an address`(url: String, fault: CameraConfiguration.Network.AddressFault) {
         #expect(throws: fault) { try Network.check(address: url) }

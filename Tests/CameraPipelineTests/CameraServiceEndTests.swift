@@ -1,4 +1,5 @@
 import CameraModel
+import ErrorCatalog
 import KeyAccessClient
 import Media
 import NIOCore
@@ -25,7 +26,31 @@ import Testing
     private func expectEnd(_ running: Task<Void, any Error>) async throws {
         let time = try await stopping(running)
         print("stop of a camera: \(time)")
-        #expect(time < .seconds(30))
+        #expect(time < .seconds(5), "promised is one second")
+    }
+
+    @Test func `each end has a code, a cause and a next step`() throws {
+        let unreadable = try #require(
+            CameraService.reason(
+                of: MediaSourceError(
+                    what: "cannot open film.mp4", why: "Permission denied", next: "Allow this user to read it.")))
+        #expect(unreadable.code == .sourceUnreadable)
+        #expect(unreadable.why == "Permission denied")
+        #expect(unreadable.next == "Allow this user to read it.")
+        var statistics = CameraStatistics(camera: "front", stream: "front")
+        statistics.code = .deviceMissing
+        let missing = MediaSourceError(what: "no device", why: "unplugged", next: "Plug it in.")
+        #expect(CameraService.reason(of: missing, statistics: statistics)?.code == .deviceMissing)
+        let refused = try #require(
+            CameraService.reason(
+                of: ConfigurationError(problems: [
+                    .init(field: "relay.url", reason: "is missing", next: "Give one"),
+                    .init(field: "id", reason: "is empty", next: "Give one"),
+                ])))
+        #expect(refused.code == .invalidValue)
+        #expect(refused.endLine == "cannot run: WB-1004 relay.url: is missing (and 1 more). Next: Give one")
+        #expect(CameraService.reason(of: RTMPTransportError(.publicKeyMismatch))?.code == .certificateRefused)
+        #expect(CameraService.reason(of: CancellationError()) == nil)
     }
 
     @Test func `it stops while it waits for a key`() async throws {

@@ -37,6 +37,38 @@ import Testing
         await server.close()
     }
 
+    /// A test pattern on a machine that is too slow for it.
+    private final class LateSource: SkippingSource {
+        let source: ScriptedSource
+        let skippedPictures = 7
+
+        init(_ source: ScriptedSource) { self.source = source }
+
+        func run(_ deliver: @escaping @Sendable (MediaEvent) -> Void) throws(MediaSourceError) {
+            try source.run(deliver)
+        }
+        func stop() { source.stop() }
+        func requestKeyFrame() { source.requestKeyFrame() }
+    }
+
+    @Test func `pictures that a source had no time for are told as dropped`() async throws {
+        let (relay, server) = try await LoopbackRelay.start()
+        let authority = try TestAuthority()
+        let settings = configuration(port: server.port, unthrottled: true)
+        let camera = try CameraService(
+            configuration: settings, source: LateSource(ScriptedSource(file: clip(pictures: 50))), authority: authority,
+            clear: nil, supply: .init(settings), backoff: .init(), logger: quiet, eventLoop: RTMPEventLoop.shared)
+        try await camera.run()
+        await relay.wait { $0.count == 1 && $0[0].isFinished }
+        let video = await camera.statistics().video
+        #expect(video.late == 7)
+        #expect(video.dropped == 7)
+        #expect(video.droppedOnTheWay == 0)
+        #expect(video.delivered + 7 == video.sealed + video.dropped + video.refused)
+        #expect(await camera.statistics().audio.late == nil)
+        await server.close()
+    }
+
     @Test func `a new collection at every key frame loses nothing on the wire`() async throws {
         let (relay, server) = try await LoopbackRelay.start()
         let authority = try TestAuthority(registersHeaders: true)

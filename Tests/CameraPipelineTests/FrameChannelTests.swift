@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import Media
 import Synchronization
 import Testing
@@ -74,11 +75,12 @@ import Testing
     @Test func `a waiting source is let go when the camera stops`() {
         let channel = FrameChannel(FrameQueue(limits: .init(units: 2), discipline: .backPressured))
         let done = DispatchSemaphore(value: 0)
-        DispatchQueue.global().async {
+        // A thread of its own: one of the pool would wait for this test's to be free.
+        Thread.detachNewThread {
             for number in 0..<100 { _ = channel.offer(video(Int64(number), key: number == 0)) }
             done.signal()
         }
-        while channel.snapshot.units < 2 {}
+        while channel.snapshot.units < 2 { sched_yield() }
         channel.abandon()
         done.wait()
         #expect(channel.snapshot.counters.videoOffered == 2)

@@ -1,3 +1,4 @@
+import Database
 import GRDB
 import Testing
 
@@ -122,16 +123,65 @@ import Testing
     }
 
     @Test func `the ring keeps the newest, and no ID comes twice`() throws {
-        try withStore { store in
-            for number in 1...3 { try store.append(event("\(number)")) }
-            // 10 000 commits are slow on a disk that flushes: the counter of the table is moved instead.
-            try store.write { database in
-                try database.execute(sql: "UPDATE sqlite_sequence SET seq = 10000 WHERE name = 'event'")
-            }
-            #expect(try store.append(event("new")) == 10_001)
-            #expect(try store.events(after: 0, limit: 10).map(\.id) == [2, 3, 10_001])
+        try withStore { (store) throws in
+            for number in 1...3 { try store.append(event("\(number)", "config")) }
+            let many = 2 * CameraStore.otherQuota
+            for number in 0..<many { try store.append(event("\(number)", "relay")) }
+            let config = try store.events(after: 0, limit: 10_000, topics: ["config"])
+            #expect(config.map(\.id) == [1, 2, 3])
+            let relay = try store.events(after: 0, limit: 10_000, topics: ["relay"])
+            #expect(relay.last?.text == "\(many - 1)")
+            let room = CameraStore.otherQuota..<(CameraStore.otherQuota + Int(CameraStore.trimming))
+            #expect(room.contains(relay.count), "\(relay.count)")
+            #expect(relay.map(\.id) == Array(relay[0].id...relay[0].id + Int64(relay.count) - 1))
             try store.write { try $0.execute(sql: "DELETE FROM event") }
-            #expect(try store.append(event("newer")) == 10_002)
+            #expect(try store.append(event("newer")) == Int64(many + 4))
+        }
+    }
+
+    @Test func `what cameras see pushes out neither what happened to them nor who changed the configuration`() throws {
+        try withStore { (store) throws in
+            try store.append(event("generation 2", "config"))
+            try store.append(event("the outage begins", "camera"))
+            // Ten thousand rows at once instead of ten thousand commits.
+            try store.write { database in
+                try database.execute(
+                    sql: """
+                        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12000)
+                        INSERT INTO event (realtime_us, topic, text, details) SELECT i, 'camera', 'motion', '{}' FROM n
+                        """)
+            }
+            for _ in 0..<CameraStore.trimming { try store.append(event("health", "health")) }
+            let kept = try store.events(after: 0, limit: 20_000)
+            #expect(kept.prefix(2).map(\.text) == ["generation 2", "the outage begins"])
+            #expect((2000..<2100).contains(kept.count { $0.text == "motion" }))
+            for topic in 0..<60 {
+                try store.write { database in
+                    try database.execute(
+                        sql: """
+                            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400)
+                            INSERT INTO event (realtime_us, topic, text) SELECT i, ?, 'x' FROM n
+                            """, arguments: ["t\(topic)"])
+                }
+            }
+            for _ in 0..<CameraStore.trimming { try store.append(event("health", "health")) }
+            #expect(try store.events(after: 0, limit: 20_000).count <= CameraStore.eventLimit)
+        }
+    }
+
+    @Test func `an event waits for no disk, what is configured does`() throws {
+        try withStore { (store) throws in
+            func level(_ database: GRDB.Database) throws -> Int? {
+                try Int.fetchOne(database, sql: "PRAGMA synchronous")
+            }
+            try store.append(event("x"))
+            let configured = try store.read { try level($0) }
+            #expect(configured == 2)
+            #expect(throws: CameraStoreError.self) { try store.append(event("x", "NO")) }
+            let told = try store.write(durability: .history) { try level($0) }
+            #expect(told == 1)
+            let after = try store.read { try level($0) }
+            #expect(after == 2)
         }
     }
 

@@ -56,7 +56,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "exec:ls", "http://192.0.2.1/", "rtsp:", "rtsp:/x", "rtsp://", "rtsp:///x", "RTSP://192.0.2.1",
+        "", "exec:ls", "ftp://192.0.2.1/", "http://u:p@192.0.2.1/", "rtsp:", "rtsp:/x", "rtsp://", "rtsp:///x",
+        "RTSP://192.0.2.1",
         "rtsp://admin:hunter2@192.0.2.1/", "rtsp://admin@192.0.2.1", "rtsp://admin:p@ss@192.0.2.1", "onvif://u:p@h",
         "rtsp://192.0.2.1/x?user=admin&password=hunter2", "rtsp://192.0.2.1/user=admin&password=hunter2&channel=1",
         "rtsp://192.0.2.1/?PWD=x", "rtsp://192.0.2.1/user=a_password=b_channel=1", "rtsp://192.0.2.1/\r\nx", " test:",

@@ -1,3 +1,4 @@
+import BoxConfiguration
 import CameraStore
 import ControlAPI
 import ErrorCatalog
@@ -132,6 +133,15 @@ struct BootTests {
         stage.units.set("watchbox-camera@ghost.service", active: "active")
         _ = try await stage.start()
         #expect(stage.units.words == ["stop watchbox-camera@ghost.service"])
+    }
+
+    @Test(arguments: ["Ghost", "..", "a--b", "a\\x2fb", "", "a-name-of-more-than-24-characters"])
+    func `a unit whose instance can be no camera of ours is left alone`(instance: String) async throws {
+        let stage = try ControlStage()
+        try stage.write(ControlStage.connections)
+        stage.units.set("watchbox-camera@\(instance).service", active: "active")
+        _ = try await stage.start()
+        #expect(stage.units.words.isEmpty)
     }
 
     @Test func `a damaged database is set aside, and the last generation fills the new one`() async throws {
@@ -321,6 +331,30 @@ struct RollbackTests {
             await copy.send(.post, "config/import", JSONDocument.text(ImportRequest(toml: toml, replace: true))).status
                 == 200)
         #expect(other.units.calls(of: "a") == ["start"])
+    }
+}
+
+struct ImportTests {
+    @Test func `a replaced camera has the default of what the file does not say`() async throws {
+        let stage = try ControlStage()
+        try stage.write(ControlStage.connections)
+        let control = try await stage.start()
+        await control.send(.post, "cameras", #"{"id":"x","source":"test:"}"#)
+        await control.send(
+            .post, "cameras", #"{"id":"a","source":"test:","name":"A","settings":{"rate":15,"viewers":["x"]}}"#)
+        await control.send(.patch, "cameras/a", #"{"active":false}"#)
+        let before = try #require(await control.core.current.settings.cameras["a"])
+        #expect(before.grid == 1 && before.name == "A" && before.rate == 15)
+        let toml = "camera.a = { source = \"test:\" }\n"
+        let generation = await control.core.current.number
+        let late = JSONDocument.text(ImportRequest(toml: toml, replace: true, ifGeneration: generation - 1))
+        #expect(await control.send(.post, "config/import", late).problem?.code == .conflict)
+        #expect(await control.core.current.settings.cameras["a"] == before)
+        let body = JSONDocument.text(ImportRequest(toml: toml, replace: true, ifGeneration: generation))
+        #expect(await control.send(.post, "config/import", body).status == 200)
+        let camera = try #require(await control.core.current.settings.cameras["a"])
+        #expect(camera.grid == 0 && (camera.name ?? "a") == "a" && camera.rate != 15 && camera.active)
+        #expect(await control.core.current.number == generation + 1)
     }
 }
 

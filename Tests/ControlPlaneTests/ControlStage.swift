@@ -44,7 +44,8 @@ final class ControlStage: Sendable {
 
     var paths: ControlPaths {
         ControlPaths(
-            configurationDirectory: "\(root)/etc", stateDirectory: "\(root)/state", runtimeDirectory: "\(root)/run")
+            configurationDirectory: "\(root)/etc", stateDirectory: "\(root)/state", runtimeDirectory: "\(root)/run",
+            unitDirectories: ["\(root)/units", "\(root)/shipped"], systemdLibraries: ["\(root)/lib"])
     }
 
     func write(_ text: String, to name: String = "watchbox.toml") throws {

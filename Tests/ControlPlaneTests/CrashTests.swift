@@ -1,4 +1,5 @@
 import BoxConfiguration
+import CameraModel
 import CameraStore
 import ControlAPI
 import ErrorCatalog
@@ -126,7 +127,10 @@ struct CrashTests {
         for id in settings.runningCameras {
             let file = stage.file("run/service/camera-\(id).json")
             #expect(stage.units.running["watchbox-camera@\(id).service"] == file, "step \(step): \(name)")
-            let wanted = try settings.cameraConfiguration(id, stateDirectory: stage.paths.cameraState(id))
+            var wanted = try settings.cameraConfiguration(id, stateDirectory: stage.paths.cameraState(id))
+            wanted.instance =
+                try control.core.store?.camera(id)?.uuid
+                ?? settings.cameras[id].map { "file-" + Fingerprint.text($0.source) }
             #expect(file == JSONDocument.text(wanted), "step \(step): \(name)")
         }
         let rests = try FileManager.default.subpathsOfDirectory(atPath: stage.root).filter {

@@ -2,6 +2,7 @@ import CameraStore
 import ControlAPI
 import ErrorCatalog
 import Foundation
+import Synchronization
 import Systemd
 import Testing
 
@@ -59,15 +60,15 @@ struct EventTests {
     @Test func `who is far behind gets the past in pieces`() async throws {
         let stage = try ControlStage()
         let hub = try await stage.start().core.hub
-        for number in 0..<(EventHub.replayLimit + 10) { hub.publish(.system, "\(number)") }
+        for number in 0..<(EventHub.replayLimit + 10) { hub.publish(.camera, object: "a", "\(number)") }
         var after: Int64 = 0
         var seen: [String] = []
-        for await event in try hub.watch(topics: ["system"], after: 0) {
+        for await event in try hub.watch(topics: ["camera"], after: 0) {
             after = Int64(event.id ?? "") ?? -1
             seen.append(try text(event))
         }
         #expect(seen.count == EventHub.replayLimit)
-        seen += try await collect(try hub.watch(topics: ["system"], after: after), 10).map(text)
+        seen += try await collect(try hub.watch(topics: ["camera"], after: after), 10).map(text)
         #expect(seen == (0..<(EventHub.replayLimit + 10)).map { "\($0)" })
     }
 
@@ -113,6 +114,36 @@ struct EventTests {
         #expect(events.contains { $0.code == "WB-6102" || $0.text.contains("memory ran out") })
     }
 
+    @Test func `a box on which nothing happens writes nothing`() async throws {
+        let stage = try ControlStage()
+        try stage.write(ControlStage.two)
+        let control = try await stage.start()
+        for _ in 0..<5 { await control.core.tick() }
+        // Its cameras have no process that answers: after an hour the next sum is an hour away.
+        stage.now.withLock { $0 += .seconds(3700) }
+        for _ in 0..<5 { await control.core.tick() }
+        await control.core.crew.settled()
+        func files() throws -> [String] {
+            try FileManager.default.subpathsOfDirectory(atPath: stage.root).sorted().filter {
+                // Memory of SQLite's readers.
+                !$0.hasSuffix("-shm")
+            }.map { path in
+                var status = stat()
+                lstat("\(stage.root)/\(path)", &status)
+                return "\(path) \(status.st_size) \(status.st_ino) \(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec)"
+            }
+        }
+        let before = try files()
+        stage.steps.reset()
+        for _ in 0..<50 {
+            stage.now.withLock { $0 += .seconds(2) }
+            await control.core.tick()
+        }
+        await control.core.crew.settled()
+        #expect(Set(try files()).symmetricDifference(before) == [])
+        #expect(stage.steps.names == [])
+    }
+
     @Test func `logs are filtered by what was asked, and only units of WatchBox are read`() async throws {
         let stage = try ControlStage()
         try stage.write(ControlStage.two)
@@ -122,7 +153,8 @@ struct EventTests {
                     JournalEntry(
                         cursor: "c1", realtimeMicroseconds: 5, unit: query.units.joined(separator: "+"),
                         identifier: "x", priority: query.maximumPriority ?? 6,
-                        message: "\(query.camera ?? "-") \(query.last) \(query.sinceMicroseconds ?? 0)",
+                        message:
+                            "\(query.camera ?? "-") \(query.last) \(query.sinceMicroseconds ?? 0) \(query.afterCursor ?? "-")",
                         fields: ["WATCHBOX_CAMERA": "a", "WATCHBOX_CODE": "WB-2001"])
                 ]
             },
@@ -143,7 +175,10 @@ struct EventTests {
             try #require(try await control.send(.get, "logs", query: query).document(LogDocument.self).lines.first)
         }
         let one = try await line(["camera": "a", "n": "7", "since": "2", "level": "warning"])
-        #expect(one.message == "a 7 2000000")
+        #expect(one.message == "a 7 2000000 -")
+        // Whoever was interrupted goes on behind a line, whatever time it is by now.
+        let again = await control.send(.get, "logs", query: ["camera": "a"], lastEventID: "s=1;i=2")
+        #expect(try again.document(LogDocument.self).lines.first?.message == "a 100 0 s=1;i=2")
         #expect(one.level == "warning")
         #expect(one.code == .noFrames)
         #expect(try await line(["unit": "health"]).unit == "watchbox-health.service")

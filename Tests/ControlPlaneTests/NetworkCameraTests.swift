@@ -518,6 +518,18 @@ struct NetworkCameraTests {
         #expect(await next.send(.get, "cameras/yard/thumbnail").problem?.code == .notFound)
     }
 
+    @Test func `switched off, pictures are gone from the disk at once`() async throws {
+        let box = try await box("yard", "box.previews = true\n")
+        func taken() -> Int { box.process.requests.withLock { $0.count { $0.line.contains("snapshot") } } }
+        await box.look { taken() == 1 }
+        let store = try #require(box.control.core.store)
+        #expect(try store.thumbnail(of: "yard") != nil)
+        let file = try #require(box.stage.file("etc/watchbox.toml"))
+        try box.stage.write(file.replacingOccurrences(of: "previews = true", with: "previews = false"))
+        #expect(await box.control.send(.post, "config/apply", "{}").status == 200)
+        #expect(try store.thumbnail(of: "yard") == nil)
+    }
+
     @Test func `another source has none of the pictures of before`() async throws {
         let box = try await box("yard", "box.previews = true\n")
         func taken() -> Int { box.process.requests.withLock { $0.count { $0.line.contains("snapshot") } } }

@@ -202,7 +202,7 @@ struct NetworkJobTests {
     }
 
     @Test(arguments: [
-        "test:", "file:/x", "rtsp:", "rtsp://", "rtsp://user:secret@host/", "rtsp://[::1", "http://host/",
+        "test:", "file:/x", "rtsp:", "rtsp://", "rtsp://user:secret@host/", "rtsp://[::1", "ftp://host/",
     ])
     func `what is no place on the network`(source: String) {
         #expect(NetworkPlace(source) == nil)
@@ -307,7 +307,7 @@ struct NetworkJobTests {
 
     @Test(arguments: [
         #"{"source":"rtsp://admin:\#(password.replacing("\"", with: "\\\""))@192.0.2.7/"}"#, #"{"source":"test:"}"#,
-        #"{"source":"http://192.0.2.7/"}"#, #"{"source":"rtsp://192.0.2.7/?password=p@ss:/"}"#,
+        #"{"source":"ftp://192.0.2.7/"}"#, #"{"source":"rtsp://192.0.2.7/?password=p@ss:/"}"#,
         #"{"source":"rtsp://192.0.2.7/","user":""}"#, #"{"source":"rtsp://192.0.2.7/","pin":"p@ss:/"}"#,
         #"{"source":"rtsp://192.0.2.7/","password":"p@ss:/"#, #"{"source":"rtsp://192.0.2.7/","password":["p@ss:/"]}"#,
         "{\"source\":\"rtsp://192.0.2.7/\",\"password\":\"p@ss:/\(String(repeating: "x", count: 4096))\"}",
@@ -483,6 +483,29 @@ struct NetworkJobTests {
         #expect(await control.send(.patch, "cameras/a", both).status == 200)
         let back = await control.send(.patch, "cameras/a", #"{"settings":{"transport":"multicast"}}"#)
         #expect(back.status >= 400)
+    }
+
+    @Test(arguments: [
+        ("transport", "\"udp\"", "HTTP has no such thing"), ("profile", "\"sub\"", "onvif:// cameras alone"),
+        ("rtsp_host", "\"192.0.2.9\"", "onvif:// cameras alone"), ("rtsp_port", "8554", "onvif:// cameras alone"),
+    ])
+    func `nobody chooses for pictures over HTTP what they have not`(
+        setting: String, value: String, words: String
+    ) async throws {
+        let (stage, control) = try await box()
+        defer { withExtendedLifetime(stage) {} }
+        func camera(_ id: String, _ source: String) -> String {
+            #"{"id":"\#(id)","source":"\#(source)","settings":{"\#(setting)":\#(value)}}"#
+        }
+        let refused = await control.send(.post, "cameras", camera("a", "http://192.0.2.7:81/stream"))
+        #expect(refused.status >= 400 && refused.text.contains(words), "\(refused.text)")
+        #expect(await control.send(.post, "cameras", camera("a", "onvif://192.0.2.7")).status == 201)
+        // Nor by the other half of it.
+        let changed = await control.send(.patch, "cameras/a", #"{"source":"http://192.0.2.7:81/stream"}"#)
+        #expect(changed.status >= 400 && changed.text.contains(words), "\(changed.text)")
+        let plain = #"{"id":"b","source":"http://192.0.2.7:81/stream","settings":{"snapshot_rate":1.5}}"#
+        let added = await control.send(.post, "cameras", plain)
+        #expect(added.status == 201, "\(added.text)")
     }
 
     @Test func `a pin that somebody chose stays`() async throws {

@@ -100,6 +100,7 @@ final class RecordingUnits: UnitControl {
     }
 
     func start(_ unit: String) async throws(SystemdError) { try await run("start", unit) }
+    func startIrreversibly(_ unit: String) async throws(SystemdError) { try await run("start irreversibly", unit) }
     func restart(_ unit: String) async throws(SystemdError) { try await run("restart", unit) }
 
     func stop(_ unit: String) async throws(SystemdError) {

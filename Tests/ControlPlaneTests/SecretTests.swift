@@ -1,7 +1,10 @@
+import CameraModel
+import CameraStore
 import ControlAPI
 import CredentialStore
 import ErrorCatalog
 import Foundation
+import Synchronization
 import Testing
 
 @testable import ControlPlane
@@ -122,6 +125,37 @@ struct SecretTests {
         #expect(try await control.get(CameraDocument.self, "cameras/a").hasPassword == false)
     }
 
+    @Test func `a camera that takes the place of a removed one is told to be another`() async throws {
+        let stage = try ControlStage()
+        try stage.write(ControlStage.connections + "camera.f = { source = \"test:\" }\n")
+        let control = try await stage.start()
+        func instance(_ id: String) throws -> String? {
+            let text = try #require(stage.file("run/service/camera-\(id).json"))
+            return try JSONDocument.decode(CameraConfiguration.self, from: Array(text.utf8)).instance
+        }
+        let ofFile = try #require(try instance("f"))
+        #expect(ofFile.hasPrefix("file-"))
+        await control.send(.post, "cameras", #"{"id":"a","source":"test:"}"#)
+        let first = try #require(try instance("a"))
+        await control.send(.patch, "cameras/a", #"{"name":"other"}"#)
+        _ = try await stage.start()
+        #expect(try instance("a") == first)
+        await control.send(.delete, "cameras/a")
+        await control.send(.post, "cameras", #"{"id":"a","source":"test:"}"#)
+        #expect(try instance("a") != first)
+        let second = try #require(try instance("a"))
+        #expect(second.count == 36)
+        // A file takes it over, and gives it back.
+        try stage.write(ControlStage.connections + "camera.a = { source = \"test:\" }\n")
+        #expect(await control.send(.post, "config/apply").status == 200)
+        #expect(try instance("a") == second)
+        // Another one of its name, of a file as well.
+        try stage.write(ControlStage.connections + "camera.f = { source = \"file:///srv/other.mp4\" }\n")
+        let answer = await control.send(.post, "config/apply")
+        #expect(answer.status == 200, "\(answer.text)")
+        #expect(try instance("f") != ofFile)
+    }
+
     @Test func `setting a password restarts the camera that uses it only`() async throws {
         let stage = try ControlStage()
         try stage.write(
@@ -171,5 +205,104 @@ struct SecretTests {
             #expect(restarts <= 2)
             #expect(stage.file("run/service/camera-a.restart") == nil, "step \(step)")
         }
+    }
+}
+
+/// While nobody can tell whether a secret is there.
+struct UnreadableSecretTests {
+    private static let files = """
+        relay.main = { secret = "relay-main" }
+        kas = { url = "http://127.0.0.1:9443/kas", secret = "kas-token" }
+        camera.a = { source = "test:" }
+        camera.b = { source = "test:" }
+
+        """
+
+    private func box() async throws -> (ControlStage, ControlService) {
+        let stage = try ControlStage()
+        try stage.write(Self.files)
+        let control = try await stage.start()
+        await control.send(.put, "relays/main/secret", #"{"secret":"rtmp://h/1"}"#)
+        await control.send(.put, "kas/token", #"{"secret":"token"}"#)
+        await control.core.tick()
+        try #require(stage.units.running.count == 2)
+        stage.units.forgetCalls()
+        return (stage, control)
+    }
+
+    /// The store refuses a directory that others may write into.
+    private func setReadable(_ isReadable: Bool, _ stage: ControlStage) throws {
+        let path = "\(stage.root)/state/sealed/box"
+        try FileManager.default.setAttributes([.posixPermissions: isReadable ? 0o700 : 0o777], ofItemAtPath: path)
+    }
+
+    @Test func `what runs goes on, through commits, stops, ticks and a restart of control`() async throws {
+        let (stage, control) = try await box()
+        try setReadable(false, stage)
+        #expect(throws: CredentialError.self) { try stage.makeCredentials().names(scope: "box") }
+        #expect(await control.send(.post, "cameras", #"{"id":"c","source":"test:"}"#).status == 201)
+        #expect(await control.send(.post, "streams/c/stop").status < 300)
+        for _ in 0..<5 { await control.core.tick() }
+        await control.core.crew.settled()
+        #expect(stage.units.calls(of: "a") + stage.units.calls(of: "b") == [])
+        #expect(stage.file("run/service/camera-a.json") != nil)
+        let status = try await control.get(BoxStatus.self, "status")
+        #expect(status.configurationProblem?.contains("store cannot be read") == true, "\(status)")
+        let events = try #require(control.core.store).events(after: 0, limit: 1000)
+        #expect(events.count { $0.text.contains("store cannot be read") } == 1)
+
+        let next = try await stage.start()
+        for _ in 0..<5 { await next.core.tick() }
+        await next.core.crew.settled()
+        #expect(stage.units.calls(of: "a") + stage.units.calls(of: "b") == [])
+        // With secrets that cannot be read it would not start again.
+        #expect(await next.send(.post, "streams/a/restart").status >= 400)
+        #expect(stage.units.calls(of: "a") == [])
+        // A stop is a stop.
+        #expect(await next.send(.post, "streams/b/stop").status < 300)
+        #expect(stage.units.calls(of: "b") == ["stop"])
+
+        try setReadable(true, stage)
+        stage.now.withLock { $0 += .seconds(60) }
+        await next.core.tick()
+        await next.core.crew.settled()
+        #expect(stage.units.calls(of: "a") == [])
+        #expect(try await next.get(BoxStatus.self, "status").configurationProblem == nil)
+        #expect(await next.send(.post, "streams/c/start").status < 300)
+        #expect(Set(stage.units.running.keys) == ["watchbox-camera@a.service", "watchbox-camera@c.service"])
+    }
+
+    @Test func `a change meanwhile comes when the store can be read again`() async throws {
+        let (stage, control) = try await box()
+        try setReadable(false, stage)
+        try stage.write(
+            Self.files.replacingOccurrences(
+                of: "camera.a = { source = \"test:\" }", with: "camera.a = { source = \"test:\", size = \"640x360\" }"))
+        #expect(await control.send(.post, "config/apply", "{}").status == 200)
+        await control.core.tick()
+        #expect(stage.units.calls(of: "a") == [])
+        try setReadable(true, stage)
+        stage.now.withLock { $0 += .seconds(60) }
+        await control.core.tick()
+        await control.core.crew.settled()
+        #expect(stage.units.calls(of: "a") == ["restart"])
+    }
+
+    @Test func `a secret that could not be set leaves the restart that another change owes`() async throws {
+        let stage = try ControlStage()
+        try stage.write(ControlStage.connections + "camera.c = { source = \"test:\", secret = \"password\" }\n")
+        let control = try await stage.start()
+        await control.send(.put, "cameras/c/password", #"{"secret":"one"}"#)
+        let mark = "\(stage.root)/run/service/camera-c.restart"
+        try "owed by another change".write(toFile: mark, atomically: true, encoding: .utf8)
+        chmod(mark, 0o600)
+        stage.steps.refuse { $0 == "credentials: set" }
+        #expect(await control.send(.put, "cameras/c/password", #"{"secret":"two"}"#).status >= 400)
+        #expect(stage.file("run/service/camera-c.restart") == "owed by another change")
+        stage.steps.reset()
+        try FileManager.default.removeItem(atPath: mark)
+        stage.steps.refuse { $0 == "credentials: set" }
+        #expect(await control.send(.put, "cameras/c/password", #"{"secret":"two"}"#).status >= 400)
+        #expect(stage.file("run/service/camera-c.restart") == nil)
     }
 }

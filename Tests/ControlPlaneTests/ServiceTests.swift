@@ -143,6 +143,9 @@ struct ServiceTests {
         #expect(try await control.get(BoxStatus.self, "status").state == .ok)
         let camera = try await control.get(CameraDocument.self, "cameras/a")
         #expect(camera.lastConnected == 1_700_000_000)
+        // One look is no news.
+        stage.now.withLock { $0 += .seconds(10) }
+        await control.core.tick()
         var told: [String] = []
         for await event in watcher {
             told.append(try JSONDocument.decode(EventDocument.self, from: Array(event.data.utf8)).text)

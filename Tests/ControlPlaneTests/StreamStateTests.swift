@@ -87,6 +87,74 @@ struct StreamStateTests {
         #expect(document(unit("inactive"), obstacle: obstacle).code == .missingSecret)
     }
 
+    @Test func `what the relay does not acknowledge is not live`() {
+        var answer = process(.publishing)
+        answer.instant = 6_000_000_000
+        answer.statistics.lastSent = 5_900_000_000
+        let told = document(unit("active"), answer)
+        #expect(told.state == .waiting)
+        #expect(told.code == .relayStalled)
+        #expect(told.reason == "the relay acknowledges nothing")
+        // A breath before the health daemon warns.
+        answer.instant -= 1
+        #expect(document(unit("active"), answer).state == .live)
+        // Nothing was sent that it could acknowledge: a picture every ten seconds.
+        answer.instant = 9_000_000_000
+        answer.statistics.lastSent = 900_000_000
+        #expect(document(unit("active"), answer).state == .live)
+        answer.statistics.lastAcknowledged = nil
+        #expect(document(unit("active"), answer).state == .live)
+    }
+
+    private static let words = CodedError(
+        .sourceUnreadable, "cannot open /root/film.mp4", why: "Permission denied",
+        next: "Allow this user to read it")
+
+    @Test func `what its process left is told instead of a number`() {
+        var ended = unit("failed", result: "exit-code")
+        ended.execMainStatus = 1
+        #expect(document(ended).reason == "it ended with status 1")
+        #expect(document(ended).code == .cameraStopped)
+        #expect(document(ended).next == "Run: watchboxctl stream start a")
+        ended.statusText = Self.words.endLine
+        let told = document(ended)
+        #expect(told.state == .failed)
+        #expect(told.reason == "cannot open /root/film.mp4: Permission denied")
+        #expect(told.code == .sourceUnreadable)
+        // Not what a process, which a stranger may have taken over, would have a person do.
+        #expect(told.next == "Check the source: watchboxctl camera show a")
+        ended.result = "start-limit-hit"
+        #expect(document(ended).reason == "it ended too often: cannot open /root/film.mp4: Permission denied")
+        #expect(document(ended).code == .sourceUnreadable)
+    }
+
+    @Test func `it is told while systemd starts it again, and while it still ends`() {
+        var unit = unit("activating", sub: "auto-restart", result: "exit-code")
+        unit.statusText = Self.words.endLine
+        #expect(document(unit).state == .starting)
+        #expect(
+            document(unit).reason == "cannot open /root/film.mp4: Permission denied; systemd starts it again")
+        #expect(document(unit).next == "Check the source: watchboxctl camera show a")
+        unit.sub = "start"
+        #expect(document(unit).reason == "cannot open /root/film.mp4: Permission denied")
+        #expect(document(unit).code == .sourceUnreadable)
+    }
+
+    /// A signal came from elsewhere: what the process said before is no reason for it.
+    @Test(arguments: ["signal", "watchdog", "oom-kill", "timeout"])
+    func `words do not explain an end that others made`(result: String) {
+        var unit = unit("failed", result: result)
+        let before = document(unit)
+        unit.statusText = Self.words.endLine
+        #expect(document(unit) == before)
+    }
+
+    @Test func `a relay that is not trusted is not one that does not answer`() {
+        var waits = process(.waitingToReconnect, reason: "TLS cannot be set up")
+        waits.statistics.code = .certificateRefused
+        #expect(document(unit("active"), waits).code == .certificateRefused)
+    }
+
     /// A socket that is still there after its process has ended says nothing any more.
     @Test func `a failed unit is not live, whatever its socket says`() {
         let told = document(unit("failed", result: "exit-code"), process(.publishing))

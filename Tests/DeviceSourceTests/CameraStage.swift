@@ -55,7 +55,7 @@ final class CameraStage: Sendable {
         source = DeviceSource(
             device, camera: "yard", durationLimit: nil,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, calls: machine, root: machine.root,
-            machine: encoders, encoderHung: { _ in })
+            machine: encoders, mustEnd: { _ in })
         if isPlugged { try plug() }
     }
 

@@ -79,4 +79,17 @@ import Testing
         let text = String(decoding: try Data(contentsOf: root.appending(path: path)), as: UTF8.self)
         #expect(text == expected, "write it anew: watchboxctl explain --all --format markdown|journal > \(path)")
     }
+
+    @Test func `a next step names the camera and its relay, and leaves a person's part open`() throws {
+        for entry in Catalog.entries {
+            let words = entry.next(camera: "front", relay: "main").split { !$0.isLetter && $0 != "-" }
+            #expect(!words.contains("ID"), "\(entry.code): \(words)")
+        }
+        func next(_ code: ErrorCode) throws -> String { try #require(code.entry).next(camera: "front", relay: "main") }
+        #expect(
+            try next(.loginNeeded)
+                == "Run: watchboxctl camera edit front --user NAME, then: watchboxctl camera password front")
+        #expect(try next(.relayRefused) == "Check the URL and the key: watchboxctl relay show main")
+        #expect(try #require(ErrorCode.relayRefused.entry).next(camera: "a").hasSuffix("relay show NAME"))
+    }
 }

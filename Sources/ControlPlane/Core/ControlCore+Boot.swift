@@ -9,6 +9,7 @@ extension ControlCore {
     /// told.
     func boot() async {
         defer { booted.open() }
+        skipEventIDs()
         makeDirectories()
         for directory in [paths.generations, paths.removals, paths.services] {
             effects.removeStaged(in: directory)
@@ -19,6 +20,7 @@ extension ControlCore {
         restoreLostStore()
         finishRemovals()
         await adoptSecrets()
+        readDevice()
         unitStates = await listUnits()
         let proposal = proposalAtBoot()
         do {
@@ -39,7 +41,8 @@ extension ControlCore {
         // Of a time when they were kept.
         if !current.settings.previews { try? store?.removeThumbnails() }
         if let filesProblem { report(filesProblem, .config) }
-        for warning in warnings {
+        // What is impossible is told: at boot there is nobody to refuse it to.
+        for warning in warnings + serviceChecks.issues(current.settings) {
             logger.warning("\(warning)", metadata: ["code": "\(warning.code)"])
         }
         do {
@@ -49,6 +52,13 @@ extension ControlCore {
             report(CodedError(of: error), .system)
         }
         provideForThoseThatRun()
+    }
+
+    /// With the first start after a boot of the machine, which may have ended with a power cut: then nothing is in memory.
+    private func skipEventIDs() {
+        guard let store, !SystemFiles.exists("\(paths.services)/health.json"), ((try? store.latestEventID()) ?? 0) > 0
+        else { return }
+        try? store.skipEventIDs()
     }
 
     /// systemd may start their units anew before control does, and by the unit files of this version.

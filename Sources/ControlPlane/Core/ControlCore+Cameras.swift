@@ -100,6 +100,13 @@ extension ControlCore {
             else { return nil }
             return Network.readable(transport, url: camera.source)
         }
+        for name in Network.onvifSettings {
+            guard let value = camera.settings[name], before?.settings[name] != value || before?.source != camera.source,
+                let found = Network.misplaced(name, url: camera.source)
+            else { continue }
+            throw CodedError(
+                .invalidValue, "settings.\(name) \(found.reason)", next: found.next, object: camera.id)
+        }
         guard let found = problem(camera), before.flatMap(problem) == nil else { return }
         throw CodedError(
             .invalidValue, "settings.transport \(found.reason)", next: found.next, object: camera.id)
@@ -141,7 +148,7 @@ extension ControlCore {
             throw error
         }
         try? effects.remove(paths.restartMark(id))
-        streamStates[id] = nil
+        streamNews[id] = nil
         network[id] = nil
         thumbnails[id] = nil
         do {

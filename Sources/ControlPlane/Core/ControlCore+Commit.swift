@@ -69,7 +69,8 @@ extension ControlCore {
         var difference = difference(proposal)
         let generation = generation(of: proposal)
         let number = generation.number
-        let (target, plan, resumed) = plan(proposal.settings, startsIdle: false)
+        let (target, plan, resumed) = plan(
+            proposal.settings, proposal.content, startsIdle: false, resumesChanged: true)
         let staged = try runtime.stage(plan)
         do {
             try save(generation, proposal)
@@ -122,18 +123,22 @@ extension ControlCore {
             ignoredFiles: proposal.ignoredFiles, store: proposal.content.kept)
     }
 
-    /// Target and plan for some settings. A camera whose own settings changed is no longer stopped by request.
+    /// Target and plan for some settings.
+    ///
+    /// - Parameter resumesChanged: a camera whose own settings changed is no longer stopped by request. Only for what
+    ///   somebody changes just now: a box that starts switches on nothing that its owner has switched off.
     func plan(
-        _ settings: BoxSettings, startsIdle: Bool
+        _ settings: BoxSettings, _ content: StoreContent, startsIdle: Bool, resumesChanged: Bool = false
     ) -> (target: RuntimeTarget, plan: RuntimePlan, resumed: Set<String>) {
         let present = runtime.present(units: unitStates.map { Array($0.values) }, changing: crew.changing)
         let stopped = runtime.stopped()
-        let free = makeTarget(settings, stopped: [])
+        let free = makeTarget(settings, content, stopped: [])
         let resumed = stopped.filter { id in
             guard let file = free.cameras[id]?.file else { return free.cameras[id] == nil }
-            return present.cameraFiles[id] != nil && present.cameraFiles[id] != file
+            return resumesChanged && present.cameraFiles[id] != nil
+                && !RuntimePlan.says(present.cameraFiles[id], theSameAs: file)
         }
-        let target = stopped == resumed ? free : makeTarget(settings, stopped: stopped.subtracting(resumed))
+        let target = stopped == resumed ? free : makeTarget(settings, content, stopped: stopped.subtracting(resumed))
         let plan = RuntimePlan(
             from: present, to: target, paths: paths, token: nextMark(), startsIdle: startsIdle)
         return (target, plan, resumed)
@@ -143,7 +148,10 @@ extension ControlCore {
     func put(_ target: RuntimeTarget, _ plan: RuntimePlan, _ staged: [Effects.Staged]) {
         self.target = target
         let (failed, failure) = runtime.publish(staged, plan)
+        let doubt = target.cameras.sorted { $0.key < $1.key }.lazy.compactMap(\.value.doubt).first
+        tellDoubt(doubt)
         isIncomplete = failure != nil
+        doubts.found(doubt != nil, at: clock.sinceBoot())
         for job in plan.jobs {
             guard job.job == .stop || paths.file(ofUnit: job.unit).map({ !failed.contains($0) }) ?? true else {
                 continue
@@ -159,11 +167,22 @@ extension ControlCore {
         logger.error("the runtime directory cannot be written: \(why)", metadata: ["code": "\(why.code)"])
     }
 
+    /// Cameras whose secrets cannot be looked up go on as they are; that is told once, and its end.
+    private func tellDoubt(_ doubt: CodedError?) {
+        defer { secretsProblem = doubt }
+        if let doubt, secretsProblem == nil { report(doubt, .system) }
+        if doubt == nil, secretsProblem != nil {
+            hub.publish(.system, "the secrets can be read again")
+            logger.notice("the secrets can be read again")
+        }
+    }
+
     /// Files and units as the current settings want them, when no change of the configuration leads there: a secret
     /// came or went, somebody asked for a stop, or an earlier attempt failed.
     func reconcile(startsIdle: Bool = false) throws {
-        let (target, plan, _) = plan(current.settings, startsIdle: startsIdle)
+        let (target, plan, gone) = plan(current.settings, current.store, startsIdle: startsIdle)
         let staged = try runtime.stage(plan)
+        for id in gone { try? effects.remove(paths.stopMark(id)) }
         put(target, plan, staged)
     }
 

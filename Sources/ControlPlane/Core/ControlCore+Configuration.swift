@@ -10,7 +10,7 @@ extension ControlCore {
     func validation() -> ValidationDocument {
         do throws(CodedError) {
             let files = try filesOnDisk()
-            return Self.validation(files, (try? content()) ?? current.store)
+            return validation(files, (try? content()) ?? current.store)
         } catch {
             let issue = ConfigurationIssue(
                 code: error.code, file: error.object, line: nil, key: "", reason: "\(error.what): \(error.why ?? "")",
@@ -21,19 +21,29 @@ extension ControlCore {
 
     /// Of a text that somebody wants to import or to write into a file.
     func validation(of text: String) -> ValidationDocument {
-        Self.validation([Generation.KeptFile(name: "import", text: text)], StoreContent())
+        validation([Generation.KeptFile(name: "import", text: text)], StoreContent())
     }
 
-    private static func validation(_ files: [Generation.KeptFile], _ content: StoreContent) -> ValidationDocument {
+    private func validation(_ files: [Generation.KeptFile], _ content: StoreContent) -> ValidationDocument {
         let (settings, issues) = ConfigurationReader.read(files: files.sources, stored: content.parts)
+        let refused = settings.map { serviceChecks.issues($0, running: current.settings) } ?? []
         return ValidationDocument(
-            isValid: settings != nil, files: files.map(\.name), issues: issues.map { ConfigurationIssue($0) })
+            isValid: settings != nil && refused.allSatisfy(\.isWarning), files: files.map(\.name),
+            issues: (issues + refused).map { ConfigurationIssue($0) })
+    }
+
+    /// What a change would have relay and KAS do must be possible on this machine. What runs already is no reason to refuse
+    /// something else.
+    private func requirePossible(_ settings: BoxSettings) throws(CodedError) {
+        let issues = serviceChecks.issues(settings, running: current.settings).filter { !$0.isWarning }
+        guard issues.isEmpty else { throw CodedError(issues) }
     }
 
     private func proposalOfFiles() throws -> Proposal {
         let files = try filesOnDisk()
         let content = try content()
         let (settings, warnings) = try Self.resolve(files, content)
+        try requirePossible(settings)
         return Proposal(cause: "config apply", files: files, content: content, settings: settings, warnings: warnings)
     }
 
@@ -170,6 +180,11 @@ extension ControlCore {
         guard let imported else { throw CodedError(issues.filter { !$0.isWarning }) }
         _ = try requireStore()
         try requireNothingPending()
+        if let wanted = request.ifGeneration, wanted != current.number {
+            throw CodedError(
+                .conflict, "generation \(current.number) runs by now, not \(wanted)",
+                why: "somebody else changed the configuration meanwhile", next: "Look at it, and repeat the command")
+        }
         var content = try content()
         var added: [String] = []
         for part in imported.storedParts() {
@@ -201,6 +216,7 @@ extension ControlCore {
             }
         }
         let (settings, warnings) = try Self.resolve(current.files, content)
+        try requirePossible(settings)
         let proposal = Proposal(
             cause: "config import", edit: .replace(content), files: current.files,
             ignoredFiles: current.ignoredFiles, content: content, settings: settings, warnings: warnings)

@@ -30,7 +30,7 @@ extension ControlCore {
         RelayDocument(
             name: name, url: relay.url, hasSecret: relay.secret.map { secrets.contains($0) } ?? false,
             certificateAuthorityFile: relay.caFile, publicKeyPin: relay.publicKeyPin, profile: relay.profile.rawValue,
-            origin: current.settings.origins["relay.\(name)"] ?? "store",
+            redirectHosts: relay.redirectHosts, origin: current.settings.origins["relay.\(name)"] ?? "store",
             cameras: current.settings.cameras.filter { $0.value.relay == name }.keys.sorted())
     }
 
@@ -56,6 +56,7 @@ extension ControlCore {
             "public_key_pin": request.publicKeyPin,
         ]
         for case (let key, let text?) in given { settings[key] = text.isEmpty ? nil : .string(text) }
+        if let hosts = request.redirectHosts { settings["redirect_hosts"] = hosts.isEmpty ? nil : .strings(hosts) }
         guard settings["url"] != nil || settings["secret"] != nil else {
             throw CodedError(.badRequest, "url is missing", next: "Give the relay's URL; a secret one as its secret")
         }
@@ -101,6 +102,7 @@ extension ControlCore {
         let facts = tokenFacts
         return KeyAccessDocument(
             url: kas.url, certificateAuthorityFile: kas.caFile, publicKeyPin: kas.publicKeyPin,
+            keyIdentifiers: kas.keyIdentifiers.rawValue,
             hasToken: kas.secret.map { boxSecrets().contains($0) } ?? false, tokenEndsAt: facts?.expiresAt,
             code: facts.flatMap { TokenCare.standing(expiresAt: $0.expiresAt, now: clock.seconds).code },
             camerasWithOwnToken: facts == nil ? nil : tokens.cameras.count,
@@ -116,6 +118,7 @@ extension ControlCore {
         settings["url"] = .string(url)
         settings["ca_file"] = request.certificateAuthorityFile.map { .string($0) }
         // Whoever does not know pins must not take one away.
+        if let use = request.keyIdentifiers { settings["key_identifiers"] = .string(use) }
         if let pin = request.publicKeyPin { settings["public_key_pin"] = pin.isEmpty ? nil : .string(pin) }
         return try put("kas", "kas", settings, known, ifRevision, "kas set", dryRun)
     }

@@ -120,6 +120,18 @@ extension ControlCore {
         camera.secret == nil && camera.passwordSecret == nil ? [] : [id]
     }
 
+    /// A mark that nothing came of; the restart that a change before it owes is owed still.
+    private func takeBack(_ mark: [UInt8], of camera: String, former: [UInt8]?) {
+        let path = paths.restartMark(camera)
+        guard runtime.restartToken(ofUnit: UnitName.camera(camera)) == mark else { return }
+        // One that cannot be written back stays as it is: a restart too many instead of one that never comes.
+        if let former {
+            try? effects.write(former, to: path, mode: 0o600, isDurable: false)
+        } else {
+            try? effects.remove(path)
+        }
+    }
+
     /// - Parameter affects: cameras that have to start anew with it, as far as they run.
     private func set(_ secret: [UInt8], name: String, scope: String, affects: Set<String>) async throws {
         guard (1...4096).contains(secret.count) else {
@@ -129,15 +141,17 @@ extension ControlCore {
         }
         // Before the secret: a kill in between costs a restart, and no camera goes on with the old one for ever.
         let running = affects.filter { target.cameras[$0]?.runs == true }.sorted()
+        var marks: [(camera: String, mark: [UInt8], former: [UInt8]?)] = []
         do {
             for id in running {
-                try effects.write(
-                    Array(nextMark().utf8), to: paths.restartMark(id), mode: 0o600, isDurable: false)
+                let mark = Array(nextMark().utf8)
+                marks.append((id, mark, runtime.restartToken(ofUnit: UnitName.camera(id))))
+                try effects.write(mark, to: paths.restartMark(id), mode: 0o600, isDurable: false)
             }
             try effects.willDo("credentials: set")
             try await credentials.set(secret, name: name, scope: scope)
         } catch {
-            for id in running { try? effects.remove(paths.restartMark(id)) }
+            for (id, mark, former) in marks { takeBack(mark, of: id, former: former) }
             throw error
         }
         // Those that waited for it start now.

@@ -58,16 +58,18 @@ extension ControlCore {
         guard let camera = current.settings.cameras[id] else { return nil }
         let unit = UnitName.camera(id)
         let idle = UnitState(notLoaded: unit)
+        let isUp = unitStates?[unit]?.isUp ?? true
         var document = StreamState(
             camera: id, stream: camera.streamName(id), relay: camera.relay, isActive: camera.active,
-            obstacle: target.cameras[id]?.obstacle, isStoppedByRequest: stopped.contains(id),
-            unit: unitStates.map { $0[unit] ?? idle }, process: process
+            obstacle: target.cameras[id]?.obstacle ?? (isUp ? nil : target.cameras[id]?.doubt),
+            isStoppedByRequest: stopped.contains(id), unit: unitStates.map { $0[unit] ?? idle }, process: process
         ).document
         // Between the request and what systemd says of it.
         if document.state == .stopped, target.cameras[id]?.runs == true, crew.busy.contains(unit) {
             document.state = .starting
             document.reason = nil
             document.code = nil
+            document.next = nil
         }
         return document
     }
@@ -158,8 +160,8 @@ extension ControlCore {
 
     func status() async -> BoxStatus {
         async let health = health()
-        let cameras = await cameras()
-        let report = await health
+        let agreement = StatusAgreement(await cameras(), await health)
+        let (cameras, report) = (agreement.cameras, agreement.health)
         let judgement = judge(cameras, report)
         let clockCheck = report?.checks.first { $0.check == "clock" && $0.object == nil }?.state
         return BoxStatus(
@@ -185,6 +187,7 @@ extension ControlCore {
 
     private var configurationProblem: String? {
         filesProblem.map { Self.sentence($0) } ?? storeFailure.map { Self.sentence($0) }
+            ?? secretsProblem.map { Self.sentence($0) }
             ?? savingProblem.map { "the configuration is not saved: \(Self.sentence($0))" }
     }
 

@@ -35,6 +35,7 @@ extension ControlCore {
             throw CodedError(
                 .badRequest, "camera \(id) is disabled", next: "Enable it: watchboxctl camera enable \(id)", object: id)
         }
-        if let obstacle = target.cameras[id]?.obstacle { throw obstacle }
+        // With what it has it may go on for months; without its secrets it would not start again.
+        if let obstacle = target.cameras[id]?.obstacle ?? target.cameras[id]?.doubt { throw obstacle }
     }
 }

@@ -23,13 +23,19 @@ extension ControlCore {
     /// One look at everything: units, what waits to be confirmed, what could not be written before.
     func tick() async {
         takeBackUnconfirmed()
-        if isIncomplete { try? reconcile(startsIdle: true) }
+        if isIncomplete {
+            try? reconcile(startsIdle: true)
+        } else if doubts.isDue(at: clock.sinceBoot()) {
+            // What is idle is started by the supervision, which knows when.
+            try? reconcile()
+        }
         if let listed = await listUnits() {
             unitStates = listed
             act(on: listed)
         }
         ticks += 1
         beginTokenCare()
+        beginDeviceCare()
         if isUnsaved || isStoreTorn, ticks % Self.slowPeriod == 0 { saveAgain() }
         guard hub.isWatched || ticks % Self.slowPeriod == 0 else { return }
         await observeStreams()
@@ -48,6 +54,7 @@ extension ControlCore {
     private func act(on listed: [String: UnitState]) {
         let marks = runtime.restartMarks()
         var wanted: [String: Supervision.Wanted] = [:]
+        let held = Set(target.cameras.filter { $0.value.doubt != nil }.keys.map { UnitName.camera($0) })
         for (id, camera) in target.cameras {
             wanted[UnitName.camera(id)] = Supervision.Wanted(
                 runs: camera.runs, needsRestart: marks.cameras.contains(id))
@@ -57,7 +64,7 @@ extension ControlCore {
                 runs: true, needsRestart: marks.services.contains(service))
         }
         let actions = supervision.observed(
-            Array(listed.values), wanted: wanted, busy: crew.busy, now: clock.sinceBoot())
+            Array(listed.values), wanted: wanted, busy: crew.busy.union(held), now: clock.sinceBoot())
         for action in actions {
             switch action {
             case .job(let job, let unit):
@@ -75,22 +82,29 @@ extension ControlCore {
         }
     }
 
-    /// Tells when a stream's state is another one than before.
     private func observeStreams() async {
         let documents = await streams()
-        for document in documents {
-            let before = streamStates.updateValue(document.state, forKey: document.camera)
-            guard let before, before != document.state else { continue }
-            hub.publish(
-                .camera, object: document.camera, code: document.code,
-                "\(document.state.rawValue)\(document.reason.map { ": \($0)" } ?? "")")
-            if document.state == .live { try? store?.setConnected(document.camera, at: clock.seconds) }
-        }
+        tellNews(of: documents)
         observeNetwork(documents)
         observeMoves(documents)
         observeThumbnails(documents)
+    }
+
+    /// Tells when a stream is live no more, or again.
+    func tellNews(of documents: [StreamDocument]) {
+        let now = clock.sinceBoot()
+        for document in documents {
+            var news = streamNews[document.camera, default: StreamNews()]
+            if news.hasConnected(document.state, at: now) {
+                try? store?.setConnected(document.camera, at: clock.seconds)
+            }
+            let word = news.saw(document.state, document.reason, document.code, at: now)
+            streamNews[document.camera] = news
+            guard let word else { continue }
+            hub.publish(.camera, object: document.camera, code: word.code, word.text)
+        }
         let known = Set(documents.map(\.camera))
-        streamStates = streamStates.filter { known.contains($0.key) }
+        streamNews = streamNews.filter { known.contains($0.key) }
     }
 
     /// What the health daemon has seen since the last time, as events.

@@ -21,6 +21,7 @@ extension ControlCore {
     /// A process that systemd gave the box's secrets brings the token, which control may not open itself. What came
     /// meanwhile is newer.
     func takeOver(_ secrets: [String: String]) {
+        takeOverDevice(secrets)
         guard let name = current.settings.kas?.secret, tokens.box[name] == nil, let token = secrets[name] else {
             return
         }

@@ -35,6 +35,7 @@ actor ControlCore {
     /// Searches of the network and tests of cameras.
     nonisolated let jobs: NetworkJobs
     let clock: ControlClock
+    let serviceChecks: ServiceChecks
     let logger: Logger
     let version: String
     /// Of `CLOCK_BOOTTIME`.
@@ -46,6 +47,10 @@ actor ControlCore {
     var filesProblem: CodedError?
     /// Why the last change, or the configuration at boot, is not saved.
     var savingProblem: CodedError?
+    /// Why it is not known of a camera whether its secrets are there; what runs goes on meanwhile.
+    var secretsProblem: CodedError?
+    /// When that is looked at again.
+    var doubts = DoubtPacing()
     /// What runs is on no disk yet.
     var isUnsaved = false
     /// The store holds something else than what runs: it is mended before anything else is made of it.
@@ -65,7 +70,7 @@ actor ControlCore {
     var unitsAsked: (jobs: Int, at: Duration)?
     var supervision = Supervision()
     var ticks = 0
-    var streamStates: [String: StreamDocument.State] = [:]
+    var streamNews: [String: StreamNews] = [:]
     var lastHealthEvent: Int64?
     /// By ID.
     var network: [String: NetworkMemory] = [:]
@@ -78,6 +83,7 @@ actor ControlCore {
     let identityAt: @Sendable (String) async -> DeviceIdentity?
     let keyAccessTools: KeyAccessTools
     var tokens = HeldTokens()
+    var signing = HeldDevice()
     private var marks = 0
     var commits = 0
 
@@ -93,13 +99,16 @@ actor ControlCore {
         self.version = version
         self.logger = logger
         self.clock = clock
+        serviceChecks = ServiceChecks(directories: paths.unitDirectories, libraries: paths.systemdLibraries)
         startedAt = clock.sinceBoot()
         shelf = GenerationShelf(directory: paths.generations, effects: effects)
         let runtime = RuntimeFiles(paths: paths, effects: effects)
         self.runtime = runtime
         let processes = CameraProcesses(paths: paths)
         self.processes = processes
-        target = RuntimeTarget(settings: BoxSettings(), paths: paths, stopped: [], problem: nil) { _, _ in false }
+        target = RuntimeTarget(
+            settings: BoxSettings(), paths: paths, stopped: [], problem: nil, signingSecret: { _ in nil },
+            hasSecret: { _, _ in false })
         beganReadOnly = SystemFiles.isReadOnly(paths.database)
         do {
             store = try CameraStore(path: paths.database)
@@ -136,7 +145,9 @@ actor ControlCore {
         to camera: String, _ credentials: CredentialStore, _ runtime: RuntimeFiles, hub: EventHub, logger: Logger
     ) throws(CredentialError) {
         do throws(CredentialError) {
-            try credentials.provide(runtime.secretNames(ofCamera: camera), to: "camera-\(camera)")
+            // Whatever a file names: what vouches for every camera's key is given to none.
+            let names = runtime.secretNames(ofCamera: camera).subtracting(BoxDevice.secretNames)
+            try credentials.provide(names, to: "camera-\(camera)")
         } catch {
             switch error {
             case .damaged, .keyMissing, .notInMemory: break
@@ -247,13 +258,27 @@ actor ControlCore {
         return (settings, issues.filter(\.isWarning))
     }
 
-    func makeTarget(_ settings: BoxSettings, stopped: Set<String>) -> RuntimeTarget {
+    func makeTarget(_ settings: BoxSettings, _ content: StoreContent, stopped: Set<String>) -> RuntimeTarget {
         var box: Set<String>?
-        func names(_ scope: String) -> Set<String> { Set((try? credentials.names(scope: scope)) ?? []) }
+        func names(_ scope: String) throws(CodedError) -> Set<String> {
+            do throws(CredentialError) { return Set(try credentials.names(scope: scope)) } catch {
+                throw CodedError(error)
+            }
+        }
         let problem = filesProblem.map { Self.sentence($0) }
-        return RuntimeTarget(settings: settings, paths: paths, stopped: stopped, problem: problem) { name, camera in
-            if names("camera-\(camera)").contains(name) { return true }
-            let ofBox = box ?? names("box")
+        func instance(_ id: String) -> String? {
+            // One of the store stays the same when a file takes it over. One of files alone is the same for as long as its
+            // pictures come from the same place.
+            if let uuid = content.camera(id)?.uuid { return uuid }
+            return settings.cameras[id].map { "file-" + Fingerprint.text($0.source) }
+        }
+        return RuntimeTarget(
+            settings: settings, paths: paths, stopped: stopped, problem: problem, instance: instance,
+            signingSecret: { self.signingSecret(forStream: $0) }
+        ) { (name, camera) throws(CodedError) in
+            if try names("camera-\(camera)").contains(name) { return true }
+            let ofBox: Set<String>
+            if let box { ofBox = box } else { ofBox = try names("box") }
             box = ofBox
             return ofBox.contains(name)
         }

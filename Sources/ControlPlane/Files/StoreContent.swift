@@ -87,19 +87,24 @@ struct StoreContent: Codable, Equatable, Sendable {
         StoredObject(kind: kind, name: name, json: JSONDocument.text(settings), revision: revision)
     }
 
-    /// A camera from its part of a configuration; what the store knows of it already is kept.
+    /// A camera from its part of a configuration, with the default of what that does not say; what the store knows of the
+    /// device is kept. A new one has the position behind the others.
     static func camera(
         _ id: String, settings: [String: ConfigurationValue], known: Camera?, now: Int64, position: Int
     ) -> Camera {
         var camera = known ?? Camera(id: id, name: id, source: "", gridPosition: position, added: now)
-        if case .string(let name)? = settings["name"] { camera.name = name }
+        if case .string(let name)? = settings["name"] { camera.name = name } else { camera.name = id }
         if case .string(let source)? = settings["source"], source != camera.source {
             camera.source = source
             camera.forgetDevice()
         }
         if case .string(let user)? = settings["user"] { camera.user = user } else { camera.user = nil }
         if case .boolean(let active)? = settings["active"] { camera.isActive = active } else { camera.isActive = true }
-        if case .integer(let grid)? = settings["grid"] { camera.gridPosition = Int(clamping: grid) }
+        if case .integer(let grid)? = settings["grid"] {
+            camera.gridPosition = Int(clamping: grid)
+        } else if known != nil {
+            camera.gridPosition = 0
+        }
         camera.settings = settings.filter { !cameraFields.contains($0.key) }.mapValues(\.stored)
         return camera
     }

@@ -112,7 +112,7 @@ struct NetworkPlace: Equatable {
 
     /// Nil for a source of this machine.
     init?(_ source: String) {
-        let standard = ["rtsp": 554, "rtsps": 322, "onvif": 80]
+        let standard = ["rtsp": 554, "rtsps": 322, "onvif": 80, "http": 80, "https": 443]
         guard let separator = source.firstRange(of: "://"),
             let port = standard[String(source[..<separator.lowerBound])]
         else { return nil }

@@ -40,6 +40,12 @@ extension CameraTestRequest {
         if let problem = CameraConfiguration.Network.readable(network.transport, url: source) {
             throw CodedError(.invalidValue, "transport \(problem.reason)", next: problem.next)
         }
+        let onvif = [("profile", profile), ("rtsp_host", rtspHost), ("rtsp_port", rtspPort.map(String.init))]
+        for case (let name, _?) in onvif {
+            if let problem = CameraConfiguration.Network.misplaced(name, url: source) {
+                throw CodedError(.invalidValue, "\(name) \(problem.reason)", next: problem.next)
+            }
+        }
         if let password, password.utf8.count > 4096 {
             throw CodedError(
                 .invalidValue, "password has more than 4096 bytes", next: "Give the camera's password alone")

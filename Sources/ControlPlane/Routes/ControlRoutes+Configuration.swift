@@ -58,7 +58,8 @@ extension ControlRoutes {
                 response: "ConfigurationDiff", query: Self.dryRun
             ) { request in
                 let body = try request.decode(ImportBody.self)
-                let wanted = ImportRequest(toml: body.toml, replace: body.replace ?? false)
+                let wanted = ImportRequest(
+                    toml: body.toml, replace: body.replace ?? false, ifGeneration: body.ifGeneration)
                 return .document(
                     try await coded { try await core.importing(wanted, dryRun: request.isDryRun) })
             },
@@ -72,5 +73,6 @@ extension ControlRoutes {
     private struct ImportBody: Decodable {
         var toml: String
         var replace: Bool?
+        var ifGeneration: Int?
     }
 }

@@ -26,7 +26,9 @@ extension ControlRoutes {
                 return APIResponse(body: .events(try await coded { try core.hub.watch(topics: topics, after: after) }))
             },
             APIRoute(
-                .get, "\(Self.prefix)/logs", "Lines of the journal, oldest first", response: "LogDocument",
+                .get, "\(Self.prefix)/logs",
+                "Lines of the journal, oldest first; Last-Event-ID resumes behind that line",
+                response: "LogDocument",
                 query: [
                     "unit": "control, health, relay, kas, or a unit's whole name", "camera": "one camera's lines",
                     "n": "how many, 1 to 10000; 100 without it", "since": "seconds since 1970",
@@ -67,6 +69,7 @@ extension ControlRoutes {
             }
             query.sinceMicroseconds = seconds * 1_000_000
         }
+        query.afterCursor = request.lastEventID
         if let level = request.query["level"] {
             guard let priority = levels[level] else {
                 throw CodedError(

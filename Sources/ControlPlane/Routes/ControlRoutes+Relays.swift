@@ -69,7 +69,7 @@ extension ControlRoutes {
                     try await core.setKeyAccess(
                         KeyAccessDocument(
                             url: wanted.url, certificateAuthorityFile: wanted.certificateAuthorityFile,
-                            publicKeyPin: wanted.publicKeyPin),
+                            publicKeyPin: wanted.publicKeyPin, keyIdentifiers: wanted.keyIdentifiers),
                         ifRevision: revision, dryRun: request.isDryRun)
                 }
                 if let difference { return .document(difference) }
@@ -94,6 +94,35 @@ extension ControlRoutes {
         ]
     }
 
+    var device: [APIRoute] {
+        let path = "\(Self.prefix)/device"
+        return [
+            APIRoute(
+                .get, path, "The key that signs what the box registers at the key access server",
+                response: "DeviceKeyDocument"
+            ) { _ in .document(await core.device()) },
+            APIRoute(.post, path, "Makes the device key", response: "DeviceKeyDocument") { _ in
+                try await coded { try await core.makeDevice() }
+                return .document(await core.device())
+            },
+            APIRoute(
+                .post, "\(path)/next", "Makes the device key that takes over with switch", response: "DeviceKeyDocument"
+            ) { _ in
+                try await coded { try await core.makeNextDevice() }
+                return .document(await core.device())
+            },
+            APIRoute(.post, "\(path)/switch", "Lets the next device key take over", response: "DeviceKeyDocument") {
+                _ in
+                try await coded { try await core.switchDevice() }
+                return .document(await core.device())
+            },
+            APIRoute(.delete, path, "Removes the device key: cameras sign nothing any more") { _ in
+                try await coded { try await core.removeDevice() }
+                return .noContent
+            },
+        ]
+    }
+
     private func keyAccessAnswer() async -> APIResponse {
         .document(
             await core.keyAccess(), eTag: APIResponse.tag(await core.revision(kind: "kas", name: "kas")))
@@ -104,5 +133,6 @@ extension ControlRoutes {
         var url: String?
         var certificateAuthorityFile: String?
         var publicKeyPin: String?
+        var keyIdentifiers: String?
     }
 }

@@ -108,7 +108,10 @@ extension ControlRoutes {
                     .document(try await client.get(HealthHistoryDocument.self, "\(path)/history", query: query))
                 }
             },
-            APIRoute(.post, "\(path)/{check}/acknowledge", "Somebody has seen it") { request in
+            APIRoute(
+                .post, "\(path)/{check}/acknowledge", "Somebody has seen it; holds until the state changes",
+                query: ["object": "Only of this camera, relay or unit"]
+            ) { request in
                 let check = ControlClient.part(request.parameter("check"))
                 return try await forwarded {
                     try await client.send(

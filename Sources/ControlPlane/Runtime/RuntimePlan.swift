@@ -53,7 +53,7 @@ struct RuntimePlan: Equatable {
         from present: RuntimePresent, to target: RuntimeTarget, paths: ControlPaths, token: String, startsIdle: Bool
     ) {
         self.token = token
-        for (id, camera) in target.cameras.sorted(by: { $0.key < $1.key }) {
+        for (id, camera) in target.cameras.sorted(by: { $0.key < $1.key }) where camera.doubt == nil {
             plan(
                 unit: UnitName.camera(id), file: camera.file, present: present.cameraFiles[id], runs: camera.runs,
                 path: paths.cameraFile(id), mode: 0o600, mark: paths.restartMark(id),
@@ -92,8 +92,11 @@ struct RuntimePlan: Equatable {
         // A process that waits for a restart has older settings than its file. Whether it runs at all is for the crew to
         // see: what is known here of a unit may be old.
         let change = !isMarked || isChanging ? Self.change(from: present, to: file) : nil
+        let isOther = !Self.says(present, theSameAs: file)
         if let file, file != present {
-            if present != nil || state?.isUp == true, runs { marks.append(Mark(path: mark, isChange: change != nil)) }
+            if present != nil || state?.isUp == true, runs, isOther {
+                marks.append(Mark(path: mark, isChange: change != nil))
+            }
             writes.append(Write(path: path, bytes: file, mode: mode))
         }
         if file == nil, present != nil { removals.append(path) }
@@ -102,7 +105,7 @@ struct RuntimePlan: Equatable {
             if (file == nil && present != nil) || state?.isUp == true { jobs.append(Job(unit: unit, job: .stop)) }
             return
         }
-        if file != present {
+        if isOther {
             let isNew = present == nil && state?.isUp != true
             jobs.append(Job(unit: unit, job: change != nil ? .change : isNew ? .start : .restart, change: change))
         } else if isMarked, !isChanging, startsIdle {
@@ -118,11 +121,24 @@ extension RuntimePlan {
     /// restart does it, and for what is no camera's.
     private static func change(from present: [UInt8]?, to file: [UInt8]?) -> VideoChange? {
         guard let present, let file, present != file,
-            let old = try? JSONDocument.decode(CameraConfiguration.self, from: present),
-            let new = try? JSONDocument.decode(CameraConfiguration.self, from: file),
-            let change = old.videoChange(to: new), !change.isEmpty
+            var old = try? JSONDocument.decode(CameraConfiguration.self, from: present),
+            let new = try? JSONDocument.decode(CameraConfiguration.self, from: file)
         else { return nil }
+        old.instance = old.instance ?? new.instance
+        guard let change = old.videoChange(to: new), !change.isEmpty else { return nil }
         return change
+    }
+
+    /// Whether a process that has read `present` needs nothing of `file`. What an older control has written does not say
+    /// which camera of its ID it is: that alone restarts no camera, and is no change that its owner made.
+    static func says(_ present: [UInt8]?, theSameAs file: [UInt8]?) -> Bool {
+        if present == file { return true }
+        guard let present, let file,
+            var old = try? JSONDocument.decode(CameraConfiguration.self, from: present), old.instance == nil,
+            let new = try? JSONDocument.decode(CameraConfiguration.self, from: file)
+        else { return false }
+        old.instance = new.instance
+        return old == new
     }
 
     /// What its marks hold.

@@ -1,6 +1,8 @@
 internal import BoxConfiguration
+internal import CameraModel
 internal import ControlAPI
 internal import ErrorCatalog
+internal import KeyAccessClient
 
 /// What the runtime directory and systemd should look like under some settings. Made of values only.
 struct RuntimeTarget: Equatable {
@@ -11,6 +13,8 @@ struct RuntimeTarget: Equatable {
         var obstacle: CodedError?
         /// Active, without obstacle, and nobody asked for it to be stopped.
         var runs: Bool
+        /// Why it cannot be told whether it can run: nothing of it is changed, started or stopped until that is known.
+        var doubt: CodedError?
     }
 
     var cameras: [String: Camera] = [:]
@@ -20,19 +24,33 @@ struct RuntimeTarget: Equatable {
     var health: [UInt8] = []
 
     /// - Parameters:
-    ///   - hasSecret: whether the store has a secret of this name for this camera (its own, or the box's).
+    ///   - hasSecret: whether the store has a secret of this name for this camera (its own, or the box's); throws while
+    ///     the store cannot be read.
+    ///   - instance: which camera of an ID it is (`CameraConfiguration.instance`).
     ///   - stopped: cameras that somebody asked to stop.
     ///   - problem: why the operator's files are not what runs.
+    ///   - signingSecret: the secret with which a camera signs this stream; nil when the box does not sign.
     init(
         settings: BoxSettings, paths: ControlPaths, stopped: Set<String>, problem: String?,
-        hasSecret: (_ name: String, _ camera: String) -> Bool
+        instance: (_ camera: String) -> String? = { _ in nil },
+        signingSecret: (_ stream: String) -> String? = { _ in nil },
+        hasSecret: (_ name: String, _ camera: String) throws(CodedError) -> Bool
     ) {
         for (id, camera) in settings.cameras {
-            let (file, obstacle) = Self.file(id, camera, settings, paths, hasSecret)
+            var doubt: CodedError?
+            let (file, obstacle) = Self.file(id, camera, settings, paths, instance(id), signingSecret) { name, id in
+                do throws(CodedError) {
+                    return try hasSecret(name, id)
+                } catch {
+                    doubt = Self.doubt(error, name, id)
+                    return true
+                }
+            }
             let canRun = camera.active && file != nil && obstacle == nil
+            let runs = canRun && !stopped.contains(id)
             cameras[id] = Camera(
-                file: canRun ? file : nil, obstacle: camera.active ? obstacle : nil,
-                runs: canRun && !stopped.contains(id))
+                file: canRun ? file : nil, obstacle: camera.active ? obstacle : nil, runs: runs,
+                doubt: runs ? doubt : nil)
         }
         let relay = settings.relayServer
         if relay.enabled, let address = HostAddress(listen: relay.listen) {
@@ -44,7 +62,8 @@ struct RuntimeTarget: Equatable {
                     playLinkSecretFile: relay.playLinkSecret, allow: relay.allow, deny: relay.deny,
                     api: relay.apiListen.flatMap { HostAddress(listen: $0) }.map {
                         .init(host: $0.host, port: $0.port, tokenFile: relay.apiToken)
-                    }, forward: relay.forward.isEmpty ? nil : relay.forward, forwardFile: relay.forwardFile))
+                    }, forward: relay.forward.isEmpty ? nil : relay.forward, forwardFile: relay.forwardFile,
+                    forwardCAFile: relay.forwardCAFile))
         }
         if settings.kasServer.enabled, let address = HostAddress(listen: settings.kasServer.listen) {
             var tls: KeyAccessServiceSettings.TLSFiles?
@@ -60,8 +79,15 @@ struct RuntimeTarget: Equatable {
         health = JSONDocument.bytes(health(settings, problem))
     }
 
+    private static func doubt(_ error: CodedError, _ name: String, _ id: String) -> CodedError {
+        CodedError(
+            error.code, "camera \(id) needs the secret \"\(name)\", and this box's store cannot be read",
+            why: error.why ?? error.what, next: error.next, object: id)
+    }
+
     private static func file(
-        _ id: String, _ camera: CameraSettings, _ settings: BoxSettings, _ paths: ControlPaths,
+        _ id: String, _ camera: CameraSettings, _ settings: BoxSettings, _ paths: ControlPaths, _ instance: String?,
+        _ signingSecret: (_ stream: String) -> String?,
         _ hasSecret: (_ name: String, _ camera: String) -> Bool
     ) -> (file: [UInt8]?, obstacle: CodedError?) {
         if let obstacle = settings.obstacle(to: id) { return (nil, obstacle) }
@@ -80,7 +106,12 @@ struct RuntimeTarget: Equatable {
             )
         }
         do {
-            let configuration = try settings.cameraConfiguration(id, stateDirectory: paths.cameraState(id))
+            var configuration = try settings.cameraConfiguration(id, stateDirectory: paths.cameraState(id))
+            configuration.instance = instance
+            // Until it has its key it runs without, and is started again then.
+            if let name = signingSecret(camera.streamName(id)), hasSecret(name, id) {
+                configuration.kas.signingKeyFile = CredentialReference.to(name)
+            }
             return (JSONDocument.bytes(configuration), nil)
         } catch {
             return (nil, error)

@@ -45,12 +45,15 @@ public struct RelayServiceSettings: Codable, Equatable, Sendable {
     public var forward: [String]?
     /// File with more of them.
     public var forwardFile: String?
+    /// PEM file of the authorities to trust for those relays.
+    public var forwardCAFile: String?
 
     public init(
         host: String, port: Int, tlsCertificateFile: String? = nil, tlsKeyFile: String? = nil,
         publishKeysFile: String? = nil, isOpen: Bool? = nil, stateDirectory: String? = nil,
         playKeysFile: String? = nil, playLinkSecretFile: String? = nil, allow: [String]? = nil, deny: [String]? = nil,
-        graceSeconds: Double = 10, api: API? = nil, forward: [String]? = nil, forwardFile: String? = nil
+        graceSeconds: Double = 10, api: API? = nil, forward: [String]? = nil, forwardFile: String? = nil,
+        forwardCAFile: String? = nil
     ) {
         self.host = host
         self.port = port
@@ -67,6 +70,7 @@ public struct RelayServiceSettings: Codable, Equatable, Sendable {
         self.api = api
         self.forward = forward
         self.forwardFile = forwardFile
+        self.forwardCAFile = forwardCAFile
     }
 }
 

@@ -160,7 +160,7 @@ final class UnitCrew: Sendable {
         }
         let isFailed = state?.active == "failed"
         if outcome.job != .stop { outcome.mark = try prepare(unit, isFailed || state?.isIdle == true) }
-        try await perform(outcome.job, unit, isFailed: isFailed)
+        try await perform(outcome.job, unit)
     }
 
     private func change(_ owed: Change?, _ unit: String, _ state: UnitState?) async throws {
@@ -171,14 +171,9 @@ final class UnitCrew: Sendable {
         try await tellProcess(unit, owed.video, user)
     }
 
-    private func perform(_ job: UnitLine.Job, _ unit: String, isFailed: Bool) async throws {
+    private func perform(_ job: UnitLine.Job, _ unit: String) async throws {
         switch job {
         case .start, .restart, .change:
-            // systemd starts nothing that has used up its starts, until that is forgotten.
-            if isFailed {
-                try willDo("reset \(unit)")
-                try await units.resetFailed(unit)
-            }
             try willDo("\(job.rawValue) \(unit)")
             if job == .start { try await units.start(unit) } else { try await units.restart(unit) }
         case .stop:

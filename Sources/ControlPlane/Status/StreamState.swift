@@ -17,11 +17,28 @@ struct StreamState {
     /// Nil when the process did not answer.
     var process: CameraStatusDocument?
 
+    private struct Judgement {
+        var state: StreamDocument.State
+        var reason: String?
+        var code: ErrorCode?
+        /// Nil for the catalog's words.
+        var next: String?
+
+        init(_ state: StreamDocument.State, _ reason: String?, _ code: ErrorCode? = nil, next: String? = nil) {
+            self.state = state
+            self.reason = reason
+            self.code = code
+            self.next = next
+        }
+    }
+
     var document: StreamDocument {
         var document = StreamDocument(
             camera: camera, stream: stream, state: .unknown, relay: relay, restarts: Int(unit?.restarts ?? 0),
             unit: unit?.active ?? "unknown")
-        (document.state, document.reason, document.code) = judgement
+        let judgement = judgement
+        (document.state, document.reason, document.code) = (judgement.state, judgement.reason, judgement.code)
+        document.next = judgement.next ?? judgement.code?.entry?.next(camera: camera, relay: relay)
         guard let process, unit?.isUp ?? true else { return document }
         document.framesPerSecond = process.framesPerSecond
         document.bitsPerSecond = process.bitsPerSecond
@@ -33,62 +50,96 @@ struct StreamState {
         return document
     }
 
-    private var judgement: (StreamDocument.State, reason: String?, ErrorCode?) {
-        guard isActive else { return (.stopped, "the camera is disabled", nil) }
+    private var judgement: Judgement {
+        guard isActive else { return Judgement(.stopped, "the camera is disabled") }
         if let obstacle {
-            return (.stopped, obstacle.why.map { "\(obstacle.what): \($0)" } ?? obstacle.what, obstacle.code)
+            return Judgement(
+                .stopped, obstacle.why.map { "\(obstacle.what): \($0)" } ?? obstacle.what, obstacle.code,
+                next: obstacle.next)
         }
-        if isStoppedByRequest, unit?.isUp != true { return (.stopped, "stopped by request", nil) }
-        guard let unit else { return process.map(fromProcess) ?? (.unknown, "systemd does not answer", .systemManager) }
+        if isStoppedByRequest, unit?.isUp != true { return Judgement(.stopped, "stopped by request") }
+        guard let unit else {
+            return process.map(fromProcess) ?? Judgement(.unknown, "systemd does not answer", .systemManager)
+        }
         switch unit.active {
-        case "failed": return (.failed, unit.failure.text, unit.failure.code)
-        case "inactive": return (.stopped, "its unit does not run", .cameraStopped)
-        case "deactivating": return (.stopped, "it is being stopped", nil)
+        case "failed":
+            let failure = unit.failure
+            return Judgement(.failed, failure.text, failure.code)
+        case "inactive": return Judgement(.stopped, "its unit does not run", .cameraStopped)
+        case "deactivating": return Judgement(.stopped, "it is being stopped")
         case "activating" where unit.sub == "auto-restart":
-            return (.starting, "\(unit.failure.text); systemd starts it again", unit.failure.code)
+            let failure = unit.failure
+            return Judgement(.starting, "\(failure.text); systemd starts it again", failure.code)
         default: break
         }
         if let process { return fromProcess(process) }
-        if unit.active == "activating" { return (.starting, unit.statusText.isEmpty ? nil : unit.statusText, nil) }
-        return (.unknown, "its process does not answer", nil)
+        // It has said why it cannot run, and is about to end.
+        if let end = unit.lastWords { return Judgement(.starting, end.what, end.code) }
+        if unit.active == "activating" { return Judgement(.starting, unit.statusText.isEmpty ? nil : unit.statusText) }
+        return Judgement(.unknown, "its process does not answer")
     }
 
-    private func fromProcess(
-        _ process: CameraStatusDocument
-    ) -> (StreamDocument.State, reason: String?, ErrorCode?) {
+    /// A connection that is open is no stream: a relay that has hung, or that the network has lost, is told by TCP only much
+    /// later. Judged as the health daemon does, so that both say the same.
+    private func silence(_ process: CameraStatusDocument) -> Judgement? {
+        let statistics = process.statistics
+        guard let acknowledged = statistics.lastAcknowledged, acknowledged < process.instant,
+            // Without anything sent since there is nothing to acknowledge.
+            statistics.lastSent ?? process.instant > acknowledged
+        else { return nil }
+        let silence = Duration.nanoseconds(Int64(clamping: process.instant - acknowledged))
+        guard silence >= StreamNews.patience else { return nil }
+        // Always in the same words: since when is told beside it, and a new reason would be an event of its own.
+        return Judgement(.waiting, "the relay acknowledges nothing", .relayStalled)
+    }
+
+    private func fromProcess(_ process: CameraStatusDocument) -> Judgement {
         let reason = process.statistics.reason
         if process.statistics.state == .publishing, let capture = process.statistics.capture {
             switch capture.state {
             case .waiting:
                 let standard: ErrorCode = capture.network == nil ? .deviceMissing : .cameraUnreachable
-                return (.waiting, capture.reason ?? "waits for its camera", capture.code ?? standard)
-            case .starting: return (.starting, capture.reason, capture.code)
+                return Judgement(.waiting, capture.reason ?? "waits for its camera", capture.code ?? standard)
+            case .starting: return Judgement(.starting, capture.reason, capture.code)
             case .streaming, .stopped: break
             }
         }
         return switch process.statistics.state {
-        case .publishing: (.live, nil, nil)
-        case .starting, .connecting: (.starting, reason, nil)
-        case .waitingForKey: (.waiting, reason ?? "waits for a key of the key access server", .noKey)
-        case .waitingToReconnect: (.waiting, reason ?? "waits to connect to the relay again", .relayUnreachable)
-        case .stopping, .stopped: (.stopped, reason, nil)
-        case .failed: (.failed, reason, nil)
+        case .publishing: silence(process) ?? Judgement(.live, nil)
+        case .starting, .connecting: Judgement(.starting, reason)
+        case .waitingForKey: Judgement(.waiting, reason ?? "waits for a key of the key access server", .noKey)
+        case .waitingToReconnect:
+            Judgement(
+                .waiting, reason ?? "waits to connect to the relay again", process.statistics.code ?? .relayUnreachable)
+        case .stopping, .stopped: Judgement(.stopped, reason)
+        case .failed: Judgement(.failed, reason, process.statistics.code)
         }
     }
 }
 
 extension UnitState {
+    /// What its process left when it could not go on: a stranger's words, perhaps, if somebody took the process over.
+    /// What to do next is said by the catalog, never by such a process.
+    var lastWords: CodedError? {
+        CodedError(endLine: statusText).map { CodedError($0.code, $0.what) }
+    }
+
     /// Why it ended, in words, and the code for it.
     var failure: (text: String, code: ErrorCode) {
         switch result {
-        case "watchdog": ("it hung and was ended", .watchdogAbort)
-        case "start-limit-hit": ("it ended too often", .startLimit)
-        case "oom-kill": ("it was ended because memory ran out", .processKilledForMemory)
-        case "signal", "core-dump": ("it was ended by signal \(execMainStatus)", .cameraStopped)
-        case "exit-code": ("it ended with status \(execMainStatus)", .cameraStopped)
-        case "timeout": ("it did not start or stop in time", .cameraStopped)
-        case "resources", "protocol": ("systemd could not start it (\(result))", .systemManager)
-        default: ("it ended (\(Printable.text(result, limit: 32)))", .cameraStopped)
+        case "watchdog": return ("it hung and was ended", .watchdogAbort)
+        case "start-limit-hit":
+            // The last of its ends stands for all of them.
+            guard let words = lastWords else { return ("it ended too often", .startLimit) }
+            return ("it ended too often: \(words.what)", words.code)
+        case "oom-kill": return ("it was ended because memory ran out", .processKilledForMemory)
+        case "signal", "core-dump": return ("it was ended by signal \(execMainStatus)", .cameraStopped)
+        case "exit-code":
+            guard let words = lastWords else { return ("it ended with status \(execMainStatus)", .cameraStopped) }
+            return (words.what, words.code)
+        case "timeout": return ("it did not start or stop in time", .cameraStopped)
+        case "resources", "protocol": return ("systemd could not start it (\(result))", .systemManager)
+        default: return ("it ended (\(Printable.text(result, limit: 32)))", .cameraStopped)
         }
     }
 }
