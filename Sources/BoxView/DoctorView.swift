@@ -16,7 +16,7 @@ public enum DoctorView {
         for finding in report.findings {
             let (text, width) = line(finding, nameWidth, style)
             // A column narrower than this holds next to nothing.
-            guard style.width >= 100, width <= column, finding.state == .ok else {
+            guard style.width >= 100, !style.isEndless, width <= column, finding.state == .ok else {
                 flush()
                 lines.append("  " + text)
                 continue

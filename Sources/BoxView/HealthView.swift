@@ -3,6 +3,25 @@ public import ControlAPI
 public import ErrorCatalog
 
 public enum HealthView {
+    /// The line and the exit status of a Nagios plug-in. What was acknowledged is no trouble, as everywhere.
+    public static func nagios(_ report: HealthReport) -> (line: String, status: Int32) {
+        let open = report.checks.filter(\.isOpen)
+        let isKnown = report.checks.contains { $0.state != .unknown }
+        let (word, status): (String, Int32) =
+            if open.contains(where: { $0.state == .fail }) {
+                ("CRITICAL", 2)
+            } else if !open.isEmpty {
+                ("WARNING", 1)
+            } else {
+                isKnown ? ("OK", 0) : ("UNKNOWN", 3)
+            }
+        let text =
+            open.isEmpty
+            ? Quantity.count(report.checks.count, "check")
+            : open.map { "\($0.check)\($0.object.map { " \($0)" } ?? "")" }.joined(separator: ", ")
+        return ("WATCHBOX \(word) - " + Style.oneLine(text), status)
+    }
+
     public static func table(_ report: HealthReport) -> Table {
         var table = Table([
             .init("", isIdentifier: true), .init("CHECK", isIdentifier: true), .init("OBJECT"), .init("SINCE"),
@@ -19,7 +38,8 @@ public enum HealthView {
             table.rows.append([
                 mark, .init(check.check), .init(check.object ?? "-"),
                 .init(Quantity.age(seconds: report.time - check.since), .faint),
-                .init(check.evidence), .init(check.code.map { "\($0)" } ?? ""),
+                .init(check.isAcknowledged ? "acknowledged: \(check.evidence)" : check.evidence),
+                .init(check.code.map { "\($0)" } ?? ""),
             ])
         }
         let used = report.ladder.steps.filter { $0.used > 0 }.map { "\($0.level) \($0.used)/\($0.allowed)" }

@@ -1,4 +1,5 @@
 internal import CameraModel
+internal import Console
 public import ControlAPI
 
 /// Cameras, streams, relays and keys as tables and cards.
@@ -19,35 +20,13 @@ public enum CameraView {
         return table
     }
 
-    public static func lines(_ camera: CameraDocument, style: Style) -> [String] {
-        var facts: [(String, String)] = [
-            ("Name", camera.name), ("Source", camera.source), ("Active", camera.isActive ? "yes" : "no"),
-            ("Defined in", camera.origin),
-        ]
-        if let user = camera.user {
-            facts.append(("User", "\(user), password \(camera.hasPassword ? "stored" : "MISSING")"))
-        }
-        if let maker = camera.manufacturer { facts.append(("Maker", "\(maker) \(camera.model ?? "")")) }
-        if let firmware = camera.firmware { facts.append(("Firmware", firmware)) }
-        if let serial = camera.serial { facts.append(("Serial number", serial)) }
-        if let mac = camera.mac { facts.append(("MAC", mac)) }
-        if let endpoint = camera.endpoint { facts.append(("Endpoint", endpoint)) }
-        if let address = camera.address {
-            facts.append(("Address", camera.port.map { NetworkWords.endpoint(address, $0) } ?? address))
-        }
-        if let added = camera.added { facts.append(("Added", Quantity.date(added))) }
-        if let connected = camera.lastConnected { facts.append(("Last connected", Quantity.date(connected))) }
-        for key in camera.settings.keys.sorted() {
-            facts.append((key, camera.settings[key].map { JSONDocument.text($0) } ?? ""))
-        }
-        for profile in camera.profiles {
-            let size = profile.width.flatMap { width in profile.height.map { "\(width)x\($0) " } } ?? ""
-            let rate = profile.rate.map { " \(Quantity.tenths($0)) fps" } ?? ""
-            facts.append(
-                ("Profile \(profile.name)", size + (profile.codec ?? "") + rate + (profile.isDefault ? ", used" : "")))
-        }
-        if let capture = camera.stream.statistics?.capture { facts += CaptureWords.facts(capture) }
-        return Card.lines(camera.id, StatusView.state(of: camera.stream), facts, style)
+    /// One camera.
+    ///
+    /// - Parameter place: where it publishes to; nil: not known.
+    public static func lines(
+        _ camera: CameraDocument, at place: CameraSurroundings? = nil, style: Style
+    ) -> [String] {
+        CameraCard.lines(camera, at: place, style: style)
     }
 }
 
@@ -83,7 +62,7 @@ public enum StreamView {
         if let statistics = stream.statistics {
             let video = statistics.video
             facts += [
-                ("Pictures", "\(video.delivered) captured, \(video.sealed) sealed and sent, \(video.dropped) dropped"),
+                ("Pictures", pictures(video)),
                 ("Sound", "\(statistics.audio.sealed) sealed and sent, \(statistics.audio.dropped) dropped"),
                 ("Queue", "\(statistics.queue.milliseconds) ms, \(statistics.queue.bytes) bytes"),
                 (
@@ -93,7 +72,14 @@ public enum StreamView {
                 ("Connections", "\(statistics.connections), \(statistics.reconnects) attempts after the first"),
             ]
         }
+        if let next = stream.next { facts.append(("Next", NextStep.words(next))) }
         return Card.lines(stream.camera, StatusView.state(of: stream), facts, style)
+    }
+
+    static func pictures(_ video: CameraStatistics.Track) -> String {
+        let text = "\(video.delivered) captured, \(video.sealed) sealed and sent, \(video.dropped) dropped"
+        guard let late = video.late, late > 0 else { return text }
+        return text + ": \(late) because this machine does not keep up with the rate"
     }
 }
 
@@ -138,12 +124,19 @@ public enum KeyView {
 
 /// A name with its state, and facts below each other.
 enum Card {
-    static func lines(_ title: String, _ state: Table.Cell, _ facts: [(String, String)], _ style: Style) -> [String] {
-        let width = facts.map { DisplayWidth.of($0.0) }.max() ?? 0
+    /// - Parameter nameWidth: of a card with more facts below; nil: these are all.
+    static func lines(
+        _ title: String, _ state: Table.Cell, _ facts: [(String, String)], _ style: Style, nameWidth: Int? = nil
+    ) -> [String] {
+        let width = nameWidth ?? facts.map { DisplayWidth.of($0.0) }.max() ?? 0
         return ["\(style.paint(title, .strong))  \(style.paint(state.text, state.tone))"]
-            + facts.map { name, value in
-                let padding = String(repeating: " ", count: width - DisplayWidth.of(name))
-                return "  \(style.paint(name, .faint))\(padding)  \(style.paint(value, .plain))"
-            }
+            + self.facts(facts, style, nameWidth: width)
+    }
+
+    static func facts(_ facts: [(String, String)], _ style: Style, nameWidth: Int) -> [String] {
+        facts.map { name, value in
+            let padding = String(repeating: " ", count: max(0, nameWidth - DisplayWidth.of(name)))
+            return "  \(style.paint(name, .faint))\(padding)  \(style.paint(value, .plain))"
+        }
     }
 }

@@ -7,8 +7,7 @@ internal import ErrorCatalog
 public enum StatusView {
     public static func lines(_ status: BoxStatus, style: Style) -> [String] {
         var lines = [headline(status, style), "  " + summary(status, style), ""]
-        let widths = Style(hasColor: style.hasColor, width: style.width - 2)
-        lines += cameras(status.cameras).lines(widths).map { $0.isEmpty ? $0 : "  " + $0 }
+        lines += cameras(status.cameras).lines(style.indented(by: 2)).map { $0.isEmpty ? $0 : "  " + $0 }
         lines.append("")
         for (name, text) in facts(status) { lines.append("  \(name)  \(style.paint(text, .plain))") }
         for camera in status.cameras {
@@ -98,19 +97,13 @@ public enum StatusView {
 
     private static func facts(_ status: BoxStatus) -> [(String, String)] {
         let relays = status.relays.map { relay in "\(relay.name) \(relay.url ?? "(its URL is a secret)")" }
-        let kas =
-            (status.keyAccess.url ?? "none is set")
-            + (status.keyAccess.code.map {
-                $0 == .tokenEnded ? ", its token has ended (\($0))" : ", its token ends within a week (\($0))"
-            }
-                ?? "")
         let encoders = status.cameras.compactMap { camera in
             camera.stream.statistics?.capture.flatMap(CaptureWords.encoder).map { "\(camera.id) \($0)" }
         }
         let coding = encoders.isEmpty ? [] : [("Encode", encoders.joined(separator: ", "))]
         return [
             ("Relay ", relays.isEmpty ? "none is set" : relays.joined(separator: ", ")),
-            ("KAS   ", status.keyAccess.hasToken ? kas : "\(kas), without a token"),
+            ("KAS   ", KeyAccessWords.line(status.keyAccess)),
             ("Keys  ", "NanoTDF AES-256-GCM; secrets are protected by \(status.secretProtection)"),
         ] + coding + [
             ("Health", status.health.map { summary(of: $0) } ?? "unknown: the health daemon does not answer")
@@ -125,7 +118,7 @@ public enum StatusView {
     }
 
     private static func troubles(_ health: HealthReport?) -> [HealthCheck] {
-        (health?.checks ?? []).filter { !$0.isAcknowledged && ($0.state == .fail || $0.state == .warn) }
+        (health?.checks ?? []).filter(\.isOpen)
             .sorted { ($0.state == .fail ? 0 : 1, $0.check) < ($1.state == .fail ? 0 : 1, $1.check) }
     }
 }

@@ -18,7 +18,18 @@ public struct Style: Equatable, Sendable {
 
     public init(hasColor: Bool = false, width: Int = 80) {
         self.hasColor = hasColor
-        self.width = max(20, width)
+        self.width = min(max(20, width), Self.endless)
+    }
+
+    /// Of a file or another program: columns are as wide as what is in them, nothing is cut, and a line holds one thing.
+    public static let endless = 1_000_000
+
+    /// Nobody looks at it on a screen.
+    public var isEndless: Bool { width >= Self.endless }
+
+    /// A part of a line that is so much narrower.
+    func indented(by cells: Int) -> Style {
+        isEndless ? self : Style(hasColor: hasColor, width: width - cells)
     }
 
     /// The text with its tone; control characters are made visible first, since names come from anybody.

@@ -50,4 +50,6 @@ public enum ExitStatus: Int32, Sendable, Encodable {
     case disorderedStream = 14
     /// The end of a stream, or of a collection in it, never came.
     case truncatedStream = 15
+    /// The device that was asked for has not signed for what was played.
+    case otherPublisher = 16
 }

@@ -4,9 +4,11 @@ internal import Synchronization
 
 /// Runs a command and turns what it throws into the sentence and the exit status that a person, or a script, expects.
 public enum Program {
-    /// - Parameter outputIsResult: the command is for what it prints; it fails when that cannot be written.
+    /// - Parameters:
+    ///   - outputIsResult: the command is for what it prints; it fails when that cannot be written.
+    ///   - advice: of arguments that are not understood: a sentence that helps more than the parser's; nil: it has none.
     public static func run<Command: AsyncParsableCommand>(
-        _ type: Command.Type, outputIsResult: Bool = false
+        _ type: Command.Type, outputIsResult: Bool = false, advice: ([String]) -> String? = { _ in nil }
     ) async -> Never {
         isOutputTheResult.store(outputIsResult, ordering: .relaxed)
         // A reader that went away is an error of one write, not the end of the process.
@@ -23,20 +25,28 @@ public enum Program {
             StandardError.writeLine("error: " + failure.description.terminalSafe)
             exit(failure.status.rawValue)
         } catch {
-            exit(withArgumentError: error, of: type)
+            exit(withArgumentError: error, of: type, advice: advice)
         }
     }
 
-    private static func exit<Command: AsyncParsableCommand>(withArgumentError error: any Error, of type: Command.Type)
-        -> Never
-    {
+    private static func exit<Command: AsyncParsableCommand>(
+        withArgumentError error: any Error, of type: Command.Type, advice: ([String]) -> String?
+    ) -> Never {
         if let code = error as? ExitCode { Glibc.exit(code.rawValue) }
         let message = type.fullMessage(for: error)
         if type.exitCode(for: error) == .success {
             if !message.isEmpty { StandardOutput.writeLine(message) }
             Glibc.exit(ExitStatus.ok.rawValue)
         }
-        if !message.isEmpty { StandardError.writeLine(message) }
+        if let sentence = advice(Array(CommandLine.arguments.dropFirst())) {
+            // How it is used stays below.
+            let usage = message.split(separator: "\n", omittingEmptySubsequences: false).drop {
+                !$0.hasPrefix("Usage:")
+            }
+            StandardError.writeLine((["Error: \(sentence.terminalSafe)"] + usage).joined(separator: "\n"))
+        } else if !message.isEmpty {
+            StandardError.writeLine(message)
+        }
         Glibc.exit(ExitStatus.usage.rawValue)
     }
 

@@ -38,7 +38,8 @@ struct DocumentSample: Sendable {
             Self(
                 RelayRequest(
                     url: "rtmps://live.example.net/live", certificateAuthorityFile: "/etc/watchbox/ca.pem",
-                    publicKeyPin: pin, profile: "keeps-metadata")), Self(keyAccess),
+                    publicKeyPin: pin, profile: "keeps-metadata", redirectHosts: ["relay2.example.net"])),
+            Self(keyAccess), Self(device),
             Self(SecretRequest(secret: "…"), isShown: false),
             Self(HandOverRequest(secrets: ["kas-token": "…"]), isShown: false),
             Self(
@@ -59,7 +60,7 @@ struct DocumentSample: Sendable {
                 ConfigurationDocument(
                     generation: 27, toml: "version = 1\n", origins: ["camera.front": "conf.d/10-cams.toml:4"],
                     files: ["watchbox.toml", "conf.d/10-cams.toml"])),
-            Self(ImportRequest(toml: "version = 1\n", replace: true)),
+            Self(ImportRequest(toml: "version = 1\n", replace: true, ifGeneration: 3)),
             Self(
                 Problem(
                     status: 404, title: "There is no such object", detail: "there is no camera frnot", code: .notFound,
@@ -73,9 +74,12 @@ struct DocumentSample: Sendable {
         statistics.reason = "publishing to live.example.net"
         statistics.video.delivered = 25_000
         statistics.video.sealed = 24_990
+        statistics.video.dropped = 14
+        statistics.video.late = 4
+        statistics.audio.late = 0
         statistics.video.lastCaptured = 987_150_000_000
-        statistics.video.equalLengths = 3
-        statistics.audio.equalLengths = 0
+        statistics.video.unchangedPictures = 3
+        statistics.audio.unchangedPictures = 0
         statistics.audio.lastCaptured = 987_160_000_000
         statistics.code = .relayUnreachable
         statistics.collection = "9f86d081"
@@ -122,7 +126,8 @@ struct DocumentSample: Sendable {
     private static var stream: StreamDocument {
         StreamDocument(
             camera: "front", stream: "front", state: .waiting, reason: "the relay does not answer",
-            code: .relayUnreachable, relay: "main", framesPerSecond: 25, bitsPerSecond: 2_000_000.5,
+            code: .relayUnreachable, next: "Check the relay", relay: "main", framesPerSecond: 25,
+            bitsPerSecond: 2_000_000.5,
             acknowledgedSecondsAgo: 0.4, roundTripMilliseconds: 41.5, restarts: 1, unit: "active",
             statistics: statistics)
     }
@@ -170,15 +175,22 @@ struct DocumentSample: Sendable {
         RelayDocument(
             name: "main", url: "rtmps://live.example.net/live", hasSecret: true,
             certificateAuthorityFile: "/etc/watchbox/ca.pem", publicKeyPin: pin, profile: "keeps-metadata",
-            origin: "watchbox.toml:3",
+            redirectHosts: ["relay2.example.net"], origin: "watchbox.toml:3",
             cameras: ["front"])
     }
 
     private static var keyAccess: KeyAccessDocument {
         KeyAccessDocument(
             url: "https://kas.example.net/kas", certificateAuthorityFile: "/etc/watchbox/ca.pem", publicKeyPin: pin,
-            hasToken: true,
+            keyIdentifiers: "auto", hasToken: true,
             tokenEndsAt: 1_790_600_000, code: .tokenEndsSoon, camerasWithOwnToken: 1, origin: "watchbox.toml:4")
+    }
+
+    private static var device: DeviceKeyDocument {
+        DeviceKeyDocument(
+            publicKey: "-----BEGIN PUBLIC KEY-----\n…", fingerprint: pin,
+            nextPublicKey: "-----BEGIN PUBLIC KEY-----\n…",
+            nextFingerprint: pin, camerasThatSign: 2)
     }
 
     private static var logLine: LogLine {

@@ -23,23 +23,28 @@ package struct Plot {
 
     private let width = 900.0
     private let height = 220.0
-    private let margin = 44.0
+    /// Right of the plot: half of the last time's label.
+    private let rightMargin = 24.0
+    /// Of a letter in the page's 11 pixels, generously: what is cut off is worse than a gap.
+    package static let letterWidth = 7.0
 
     package var svg: String {
         guard let last = points.map(\.x).max(), let first = points.map(\.x).min(), let top = points.map(\.y).max()
         else { return "<p>nothing was measured</p>" }
         let span = max(last - first, 0.001)
         let ceiling = Self.roundedUp(top)
-        func across(_ x: Double) -> Double { margin + (x - first) / span * (width - margin - 10) }
+        let steps = (0...4).map { ceiling * Double($0) / 4 }
+        // As wide as the widest label.
+        let margin = Double(steps.map { label($0, ceiling).count }.max() ?? 0) * Self.letterWidth + 8
+        func across(_ x: Double) -> Double { margin + (x - first) / span * (width - margin - rightMargin) }
         func down(_ y: Double) -> Double { height - 24 - y / ceiling * (height - 40) }
         var parts = [
             "<svg viewBox=\"0 0 \(fixed(width, 0)) \(fixed(height, 0))\" role=\"img\">"
         ]
-        for step in 0...4 {
-            let value = ceiling * Double(step) / 4
+        for value in steps {
             let y = fixed(down(value), 1)
             parts.append(
-                "<line class=\"axis\" x1=\"\(fixed(margin, 0))\" x2=\"\(fixed(width - 10, 0))\" y1=\"\(y)\" y2=\"\(y)\"/>"
+                "<line class=\"axis\" x1=\"\(fixed(margin, 0))\" x2=\"\(fixed(width - rightMargin, 0))\" y1=\"\(y)\" y2=\"\(y)\"/>"
             )
             parts.append(
                 "<text x=\"\(fixed(margin - 6, 0))\" y=\"\(fixed(down(value) + 4, 1))\" text-anchor=\"end\">\(label(value, ceiling))</text>"

@@ -1,4 +1,5 @@
 internal import CCurl
+internal import Cryptography
 internal import Glibc
 
 /// libcurl's handles behind a `RawConnection`. The easy handle stays in its multi handle, which holds the connection.
@@ -11,6 +12,10 @@ final class ConnectionHandles {
 
     init(_ options: RawConnection.Options) throws(HTTPClientError) {
         try options.trust?.check(host: options.host)
+        // libcurl takes what is not a pin for the name of a file.
+        if let pin = options.publicKeyPin, !CertificatePin.isPin(pin) {
+            throw .tlsFailed(host: options.host, reason: TrustFault.invalidPin.rawValue)
+        }
         let url = try Self.url(options)
         guard let easy = watchbox_curl_easy_init() else {
             watchbox_curl_url_cleanup(url)
@@ -68,7 +73,8 @@ final class ConnectionHandles {
         // A look-up that hangs is left behind instead of waited for.
         set.set(CURLOPT_QUICK_EXIT, 1)
         if let trust = options.trust {
-            set.set(trust, certificateAuthorityFile: options.certificateAuthorityFile)
+            set.set(
+                trust, certificateAuthorityFile: options.certificateAuthorityFile, publicKeyPin: options.publicKeyPin)
             set.set(CURLOPT_CERTINFO, 1)
         }
         return set.isFine

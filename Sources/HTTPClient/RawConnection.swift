@@ -17,16 +17,19 @@ public final class RawConnection {
         public var connectTimeout: Duration
         /// Trusted certificates (PEM) in place of the system's, for `.system`.
         public var certificateAuthorityFile: String?
+        /// The only key that is accepted, beside the certificates, for `.system`; nil: any.
+        public var publicKeyPin: String?
 
         public init(
             host: String, port: UInt16, trust: HTTPTrust? = nil, connectTimeout: Duration = .seconds(5),
-            certificateAuthorityFile: String? = nil
+            certificateAuthorityFile: String? = nil, publicKeyPin: String? = nil
         ) {
             self.host = host
             self.port = port
             self.trust = trust
             self.connectTimeout = connectTimeout
             self.certificateAuthorityFile = certificateAuthorityFile
+            self.publicKeyPin = publicKeyPin
         }
     }
 
@@ -39,6 +42,8 @@ public final class RawConnection {
     public let localAddress: String
     /// Pin of the server's key, "sha256//BASE64"; nil without TLS.
     public let pin: String?
+    /// The server's certificate as PEM; nil without TLS.
+    public let certificate: String?
 
     private let host: String
     private let handles: ConnectionHandles
@@ -71,6 +76,8 @@ public final class RawConnection {
         }
         self.descriptor = Int32(descriptor)
         self.pin = pin
+        certificate =
+            options.trust == nil ? nil : watchbox_curl_get_certificate(handles.easy).map { String(cString: $0) }
         self.handles = handles
         host = options.host
         isEncrypted = options.trust != nil

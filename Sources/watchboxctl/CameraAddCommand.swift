@@ -10,7 +10,8 @@ struct CameraAddCommand: AsyncParsableCommand {
         commandName: "add", abstract: "Add a camera and publish it.",
         discussion: """
             Sources: test: (a moving picture with a clock and a tone), file:/PATH (a media file, in a loop), \
-            v4l2:/dev/… (a camera of this machine), and rtsp://…, rtsps://… or onvif://HOST (a camera on the network); \
+            v4l2:/dev/… (a camera of this machine), rtsp://…, rtsps://… or onvif://HOST (a camera on the network), and \
+            http://… or https://… (one that sends MJPEG or JPEG pictures so, such as an ESP32-CAM); \
             watchboxctl discover lists them. A camera on the network is tested first, step by step, and is added only when \
             a picture comes; what the test found out is kept with it. Waits until the first frame is at the relay, unless \
             --no-wait; ends with 7 when it does not come in 30 s. The camera is added all the same, and goes on trying.
@@ -21,6 +22,7 @@ struct CameraAddCommand: AsyncParsableCommand {
               watchboxctl camera add drive --source onvif://192.168.1.61 --user admin
               watchboxctl camera add hall --source onvif://192.168.1.63 --user admin --both-streams
               watchboxctl camera add gate --source rtsp://192.168.1.62/stream2 --user admin --password-file /root/gate
+              watchboxctl camera add shed --source http://192.168.1.64:81/stream
             """)
 
     @Argument(help: "ID: a-z, 0-9 and single hyphens, at most 24 characters.")
@@ -54,7 +56,7 @@ struct CameraAddCommand: AsyncParsableCommand {
     func validate() throws {
         guard bothStreams else { return }
         guard source.hasPrefix("onvif://") else {
-            throw ValidationError("--both-streams is for onvif:// cameras: add each rtsp:// address by itself.")
+            throw ValidationError("--both-streams is for onvif:// cameras: add each other address by itself.")
         }
         guard settings.profile == nil, settings.stream == nil else {
             throw ValidationError("--both-streams chooses profiles and names of streams itself.")
@@ -91,8 +93,9 @@ struct CameraAddCommand: AsyncParsableCommand {
             let both = CameraAdditionsDocument(cameras: added)
             output.show(both, rows: both.cameras) { CameraView.table(both.list) }
         } else if let final = added.first {
+            let place = await output.surroundings(of: final)
             output.show(final) { style in
-                ["Added."] + CameraView.lines(final, style: style)
+                ["Added."] + CameraView.lines(final, at: place, style: style)
             }
         }
     }

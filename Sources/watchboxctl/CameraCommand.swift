@@ -45,7 +45,7 @@ struct CameraListCommand: AsyncParsableCommand {
 
 struct CameraShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "One camera, with its settings and where they come from.",
+        commandName: "show", abstract: "One camera: is it live, how is it viewed, where does it go, how is it set.",
         discussion: """
               watchboxctl camera show front
             """)
@@ -58,7 +58,21 @@ struct CameraShowCommand: AsyncParsableCommand {
         let document = try await asking("\(camera.id) cannot be shown") { () throws(ControlClientError) in
             try await client.get(CameraDocument.self, camera.path)
         }
-        output.show(document) { CameraView.lines(document, style: $0) }
+        let place = await output.surroundings(of: document)
+        output.show(document) { CameraView.lines(document, at: place, style: $0) }
+    }
+}
+
+extension OutputOptions {
+    /// What a card has to tell of the box beside the camera; nil where no card is shown, or the daemon does not say.
+    func surroundings(of camera: CameraDocument) async -> CameraSurroundings? {
+        guard chosen == .table, !quiet else { return nil }
+        let client = client
+        guard let relays = try? await client.get(RelayListDocument.self, "/api/v1/relays"),
+            let keyAccess = try? await client.get(KeyAccessDocument.self, "/api/v1/kas")
+        else { return nil }
+        return CameraSurroundings(
+            relay: relays.relays.first { $0.name == camera.stream.relay }, keyAccess: keyAccess)
     }
 }
 

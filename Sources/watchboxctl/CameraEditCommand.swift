@@ -127,16 +127,17 @@ struct CameraEditCommand: AsyncParsableCommand {
         } else if password != nil {
             document = (try? await client.get(CameraDocument.self, camera.path)) ?? document
         }
-        output.show(document) { CameraView.lines(document, style: $0) }
+        let place = await output.surroundings(of: document)
+        output.show(document) { CameraView.lines(document, at: place, style: $0) }
     }
 
     /// Of the certificate that the camera shows to somebody without a login.
     private func shownPin(_ source: String) async throws(CommandFailure) -> String {
         let what = "the certificate of \(camera.id) was not accepted"
-        guard source.hasPrefix("rtsps:") || source.hasPrefix("onvif:") else {
+        guard ["rtsps:", "onvif:", "https:"].contains(where: { source.hasPrefix($0) }) else {
             throw CommandFailure(
                 what: what, why: "it shows none: its source is \(source)",
-                next: "use rtsps:// or onvif:// for a camera that has one", status: .failed)
+                next: "use rtsps://, https:// or onvif:// for a camera that has one", status: .failed)
         }
         let request = CameraTestRequest(source: source)
         let report = try await CameraTesting.run(request, output, isShown: false).report

@@ -49,6 +49,10 @@ struct CameraSettingOptions: ParsableArguments {
     var pin: String?
 
     @Option(
+        help: "Pictures that an http:// camera is asked for in a second, when it sends one at a time; 2 unless given.")
+    var snapshotRate: Double?
+
+    @Option(
         help: "Which stream of an onvif:// camera: main, sub, or a token that camera profiles shows; none: main.")
     var profile: String?
 
@@ -138,6 +142,7 @@ struct CameraSettingOptions: ParsableArguments {
         settings["timestamps"] = timestamps.map { .string($0) }
         settings["allow_basic"] = allowBasic.map { .boolean($0) }
         settings["pin"] = pin.map { .string($0 == Self.none ? "" : $0) }
+        settings["snapshot_rate"] = snapshotRate.map { .real($0) }
         settings["profile"] = profile.map { .string($0 == Self.none ? "" : $0) }
         settings["rtsp_host"] = rtspHost.map { .string($0 == Self.none ? "" : $0) }
         settings["rtsp_port"] = rtspPort.map { $0.value.map { .integer(Int64($0)) } ?? .string("") }

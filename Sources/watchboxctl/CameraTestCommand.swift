@@ -8,7 +8,8 @@ import ControlClient
 /// A camera on the network, by its ID or by its address.
 struct NetworkCameraArgument: ParsableArguments {
     @Argument(
-        help: ArgumentHelp("ID of a camera, or an address: rtsp://HOST/PATH, onvif://HOST.", valueName: "id|url"),
+        help: ArgumentHelp(
+            "ID of a camera, or an address: rtsp://HOST/PATH, onvif://HOST, http://HOST/PATH.", valueName: "id|url"),
         completion: CameraNames.completion)
     var camera: String
 
@@ -61,7 +62,8 @@ struct NetworkCameraArgument: ParsableArguments {
         var source = camera
         if !source.contains("://"), let scheme { source = "\(scheme)://\(camera)" }
         guard CameraTesting.isOnNetwork(source) else {
-            throw ValidationError("Write the address as rtsp://HOST/PATH, rtsps://HOST/PATH or onvif://HOST.")
+            throw ValidationError(
+                "Write the address as rtsp://HOST/PATH, rtsps://HOST/PATH, onvif://HOST or http://HOST/PATH.")
         }
         return CameraTestRequest(
             source: source, user: user, password: try Secret.forUser(user, file: passwordFile, of: source),

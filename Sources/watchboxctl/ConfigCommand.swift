@@ -9,7 +9,8 @@ struct ConfigCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config", abstract: "The configuration: what the files and the store say together.",
         subcommands: [
-            ConfigShowCommand.self, ConfigValidateCommand.self, ConfigDiffCommand.self, ConfigApplyCommand.self,
+            ConfigShowCommand.self, ConfigGetCommand.self, ConfigSetCommand.self, ConfigValidateCommand.self,
+            ConfigDiffCommand.self, ConfigApplyCommand.self,
             ConfigConfirmCommand.self, ConfigRollbackCommand.self, ConfigHistoryCommand.self,
             ConfigExportCommand.self, ConfigImportCommand.self, ConfigSchemaCommand.self,
         ])
@@ -93,31 +94,42 @@ struct ConfigApplyCommand: AsyncParsableCommand {
               watchboxctl config apply --confirm 90s
             """)
 
+    @OptionGroup var options: ChangeOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let client = output.client
+        let request = ApplyRequest(confirmSeconds: try options.seconds())
+        let query = options.query
+        let diff = try await asking("nothing was applied") { () throws(ControlClientError) in
+            try await client.send(
+                .post, "/api/v1/config/apply", body: request, query: query, as: ConfigurationDiff.self)
+        }
+        output.show(diff) { ConfigurationView.lines(diff, style: $0) }
+    }
+}
+
+/// Of commands that put another configuration to use.
+struct ChangeOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Take it back after so long unless it is confirmed.", valueName: "seconds"))
     var confirm: String?
 
-    @OptionGroup var output: OutputOptions
+    @Flag(help: "Say what would change, and change nothing.")
+    var dryRun = false
+
+    var query: [(String, String)] { dryRun ? [("dryRun", "1")] : [] }
 
     func validate() throws {
         _ = try seconds()
     }
 
-    private func seconds() throws -> Int? {
+    func seconds() throws -> Int? {
         guard let confirm else { return nil }
         let digits = confirm.hasSuffix("s") ? confirm.dropLast() : Substring(confirm)
         guard let seconds = Int(digits), (10...3600).contains(seconds) else {
             throw ValidationError("--confirm is 10s to 3600s.")
         }
         return seconds
-    }
-
-    func run() async throws {
-        let client = output.client
-        let request = ApplyRequest(confirmSeconds: try seconds())
-        let diff = try await asking("nothing was applied") { () throws(ControlClientError) in
-            try await client.send(.post, "/api/v1/config/apply", body: request, as: ConfigurationDiff.self)
-        }
-        output.show(diff) { ConfigurationView.lines(diff, style: $0) }
     }
 }
 
@@ -145,19 +157,25 @@ struct ConfigRollbackCommand: AsyncParsableCommand {
         discussion: """
             The operator's files stay as they are; config apply goes back to them.
 
+              watchboxctl config rollback
               watchboxctl config rollback 26
+              watchboxctl config rollback --dry-run
+              watchboxctl config rollback 26 --confirm 90s
             """)
 
-    @Argument(help: "Number of the generation, of config history.")
-    var generation: Int
+    @Argument(help: "Number of the generation, of config history; without one, the one before.")
+    var generation: Int?
 
+    @OptionGroup var options: ChangeOptions
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
         let client = output.client
-        let request = ApplyRequest(generation: generation)
+        let request = ApplyRequest(confirmSeconds: try options.seconds(), generation: generation)
+        let query = options.query
         let diff = try await asking("nothing was changed") { () throws(ControlClientError) in
-            try await client.send(.post, "/api/v1/config/rollback", body: request, as: ConfigurationDiff.self)
+            try await client.send(
+                .post, "/api/v1/config/rollback", body: request, query: query, as: ConfigurationDiff.self)
         }
         output.show(diff) { ConfigurationView.lines(diff, style: $0) }
     }
@@ -216,6 +234,7 @@ struct ConfigImportCommand: AsyncParsableCommand {
         commandName: "import", abstract: "Take the objects of a TOML file into the store.",
         discussion: """
               watchboxctl config import box.toml
+              watchboxctl config import box.toml --replace --dry-run
             """)
 
     @Argument(help: "File that config export has written, or one like it; - for standard input.", completion: .file())
@@ -224,24 +243,44 @@ struct ConfigImportCommand: AsyncParsableCommand {
     @Flag(help: "Replace objects of the same name instead of refusing.")
     var replace = false
 
+    @Flag(help: "Say what would change, and change nothing.")
+    var dryRun = false
+
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let limit = 256 << 10
+        let text = try ConfigurationText.read(file, what: "nothing was imported")
+        let request = ImportRequest(toml: text, replace: replace)
+        let diff = try await ConfigurationText.take(request, isDryRun: dryRun, output.client)
+        output.show(diff) { ConfigurationView.lines(diff, style: $0) }
+    }
+}
+
+/// Of a TOML file whose objects come into the store.
+enum ConfigurationText {
+    private static let limit = 256 << 10
+
+    /// - Parameter file: `-` for standard input.
+    static func read(_ file: String, what: String) throws -> String {
         let data =
             file == "-"
             ? try FileHandleReader.readAll(0, limit: limit) : try? Data(contentsOf: URL(filePath: file))
         guard let data, data.count <= limit, let text = String(validating: data, as: UTF8.self) else {
             throw CommandFailure(
-                what: "nothing was imported", why: "\(file) is missing, no UTF-8 text, or longer than 256 KiB",
+                what: what, why: "\(file) is missing, no UTF-8 text, or longer than 256 KiB",
                 next: "check the file", status: .usage)
         }
-        let client = output.client
-        let request = ImportRequest(toml: text, replace: replace)
-        let diff = try await asking("nothing was imported") { () throws(ControlClientError) in
-            try await client.send(.post, "/api/v1/config/import", body: request, as: ConfigurationDiff.self)
+        return text
+    }
+
+    static func take(
+        _ request: ImportRequest, isDryRun: Bool, _ client: ControlClient, what: String = "nothing was imported"
+    ) async throws -> ConfigurationDiff {
+        try await asking(what) { () throws(ControlClientError) in
+            try await client.send(
+                .post, "/api/v1/config/import", body: request, query: isDryRun ? [("dryRun", "1")] : [],
+                as: ConfigurationDiff.self)
         }
-        output.show(diff) { ConfigurationView.lines(diff, style: $0) }
     }
 }
 

@@ -17,7 +17,8 @@ struct HealthShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Every check with its evidence.",
         discussion: """
-            Ends with 3 when one of them warns or fails; with --nagios 0, 1, 2 or 3 as that protocol has it.
+            Ends with 3 when one of them warns or fails and nobody has acknowledged it; with --nagios 0, 1, 2 or 3 as that
+            protocol has it.
 
               watchboxctl health
               watchboxctl health show storage
@@ -47,20 +48,9 @@ struct HealthShowCommand: AsyncParsableCommand {
                 StandardOutput.writeLine("WATCHBOX UNKNOWN - the daemon does not answer")
                 throw ExitCode(3)
             }
-            let troubles = report.checks.filter { $0.state == .fail || $0.state == .warn }
-            let (word, code): (String, Int32) =
-                switch report.state {
-                case .ok: ("OK", 0)
-                case .warn: ("WARNING", 1)
-                case .fail: ("CRITICAL", 2)
-                case .unknown: ("UNKNOWN", 3)
-                }
-            let text =
-                troubles.isEmpty
-                ? Quantity.count(report.checks.count, "check")
-                : troubles.map { "\($0.check)\($0.object.map { " \($0)" } ?? "")" }.joined(separator: ", ")
-            StandardOutput.writeLine("WATCHBOX \(word) - " + Style.oneLine(text))
-            if code != 0 { throw ExitCode(code) }
+            let (line, status) = HealthView.nagios(report)
+            StandardOutput.writeLine(line)
+            if status != 0 { throw ExitCode(status) }
             return
         }
         var report = try await asking("the health cannot be shown") { () throws(ControlClientError) in
@@ -74,7 +64,7 @@ struct HealthShowCommand: AsyncParsableCommand {
                     next: "list them: watchboxctl health", status: .notFound)
             }
         }
-        let isWell = !report.checks.contains { ($0.state == .fail || $0.state == .warn) && !$0.isAcknowledged }
+        let isWell = !report.checks.contains(where: \.isOpen)
         output.show(report, rows: report.checks, isWell: isWell) { HealthView.table(report) }
         if !isWell { throw ExitCode(ExitStatus.degraded.rawValue) }
     }
@@ -155,19 +145,26 @@ struct HealthAcknowledgeCommand: AsyncParsableCommand {
         commandName: "ack", abstract: "Say that you have seen a check; it counts again when its state changes.",
         discussion: """
               watchboxctl health ack disk
+              watchboxctl health ack publish front
             """)
 
     @Argument(help: "Name of the check.")
     var check: String
+
+    @Argument(help: "Only of this camera, relay or unit; without it, of all that have the check.")
+    var object: String?
 
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
         let client = output.client
         let path = "/api/v1/health/\(ControlClient.part(check))/acknowledge"
-        try await asking("\(check) was not acknowledged") { () throws(ControlClientError) in
-            try await client.send(.post, path)
+        let name = check + (object.map { " of \($0)" } ?? "")
+        try await asking("\(name) was not acknowledged") { () throws(ControlClientError) in
+            try await client.send(.post, path, query: object.map { [("object", $0)] } ?? [])
         }
-        output.tell("Acknowledged \(check).", Done(object: "check.\(check)", action: "acknowledged"))
+        output.tell(
+            "Acknowledged \(name).",
+            Done(object: "check.\(check)" + (object.map { ".\($0)" } ?? ""), action: "acknowledged"))
     }
 }

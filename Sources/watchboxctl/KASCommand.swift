@@ -11,7 +11,8 @@ struct KASCommand: AsyncParsableCommand {
         abstract: "The key access server: the one that this box encrypts for, and one that runs on this machine.",
         subcommands: [
             KASShowCommand.self, KASSetCommand.self, KASTestCommand.self, KASKeyCommand.self, KASTokenCommand.self,
-            KASGrantCommand.self, KASRevokeCommand.self, KASListCommand.self, KASBackupCommand.self,
+            KASGrantCommand.self, KASRevokeCommand.self, KASListCommand.self, KASDeviceCommand.self,
+            KASBackupCommand.self,
             KASRestoreCommand.self,
         ])
 }

@@ -25,27 +25,35 @@ struct KASSetCommand: AsyncParsableCommand {
             valueName: "sha256//…"))
     var kasPin: String?
 
+    @Option(
+        help: "auto, always or never: whether headers name the KAS key (always for OpenTDF's KAS, never for arkavo-rs)."
+    )
+    var keyIdentifiers: String?
+
     @Option(help: "File that holds the access token; it is encrypted for this box. - for standard input.")
     var tokenFile: String?
 
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        guard url != nil || kasCA != nil || kasPin != nil || tokenFile != nil else {
-            throw ValidationError("Name --url, --kas-ca, --kas-pin or --token-file.")
+        guard url != nil || kasCA != nil || kasPin != nil || keyIdentifiers != nil || tokenFile != nil else {
+            throw ValidationError("Name --url, --kas-ca, --kas-pin, --key-identifiers or --token-file.")
+        }
+        if let keyIdentifiers, KeyIdentifierUse(rawValue: keyIdentifiers) == nil {
+            throw ValidationError("--key-identifiers is auto, always or never.")
         }
     }
 
     func run() async throws {
         let client = output.client
         let token = try Secret.given(file: tokenFile)
-        if url != nil || kasCA != nil || kasPin != nil {
+        if url != nil || kasCA != nil || kasPin != nil || keyIdentifiers != nil {
             let (current, tag) = try await asking("the KAS was not changed") { () throws(ControlClientError) in
                 try await client.getTagged(KeyAccessDocument.self, "/api/v1/kas")
             }
             let wanted = KeyAccessDocument(
                 url: url ?? current.url, certificateAuthorityFile: kasCA ?? current.certificateAuthorityFile,
-                publicKeyPin: kasPin)
+                publicKeyPin: kasPin, keyIdentifiers: keyIdentifiers)
             try await asking("the KAS was not changed") { () throws(ControlClientError) in
                 try await client.send(.put, "/api/v1/kas", body: wanted, ifMatch: tag)
             }

@@ -96,19 +96,21 @@ struct LogsCommand: AsyncParsableCommand {
     /// Until Ctrl-C: a stream that ends is taken up again after the last line that was shown.
     private func follow(_ client: ControlClient, _ query: [(String, String)]) async throws {
         let clock = ContinuousClock()
-        var position = LogPosition()
+        // Not a time: the clock may be set back, and many lines have the same one.
+        var cursor: String?
         var hasBegun = false
         while true {
             let begin = clock.now
             var why = "the daemon has ended it"
             do {
-                let again = position.query.map { filter + $0 } ?? query
-                for try await event in client.events("/api/v1/logs", query: again + [("follow", "1")])
+                let wanted = (cursor == nil ? query : filter) + [("follow", "1")]
+                for try await event in client.events("/api/v1/logs", query: wanted, lastEventID: cursor)
                 where event.event == "log" {
                     hasBegun = true
-                    guard let line = try? JSONDocument.decode(LogLine.self, from: Array(event.data.utf8)),
-                        position.isNew(line)
-                    else { continue }
+                    guard let line = try? JSONDocument.decode(LogLine.self, from: Array(event.data.utf8)) else {
+                        continue
+                    }
+                    cursor = line.cursor
                     show(line)
                 }
             } catch let error as ControlClientError {
@@ -120,7 +122,6 @@ struct LogsCommand: AsyncParsableCommand {
             }
             hasBegun = true
             StandardError.writeLine("the log was interrupted: \(why); connecting again".terminalSafe)
-            position.interrupted()
             try await Task.sleep(for: .seconds(2))
         }
     }
@@ -128,33 +129,5 @@ struct LogsCommand: AsyncParsableCommand {
     private func show(_ line: LogLine) {
         guard output.chosen == .table else { return StandardOutput.writeJSON(line) }
         for text in LogView.line(line, style: output.style, explain: explain) { StandardOutput.writeLine(text) }
-    }
-}
-
-/// Where the reader of a log stands, so that a line is shown once though the stream was interrupted.
-struct LogPosition {
-    private var last: (time: Int64, cursor: String)?
-    private var isCatchingUp = false
-
-    /// Asks for what came after the last line, which itself comes again: the API knows seconds only. Nil before the
-    /// first line.
-    var query: [(String, String)]? {
-        last.map { [("since", "\(max(0, $0.time / 1_000_000))"), ("n", "10000")] }
-    }
-
-    mutating func interrupted() { isCatchingUp = last != nil }
-
-    /// False for a line that was shown before the interruption.
-    mutating func isNew(_ line: LogLine) -> Bool {
-        if isCatchingUp, let last {
-            if line.cursor == last.cursor {
-                isCatchingUp = false
-                return false
-            }
-            if line.time <= last.time { return false }
-            isCatchingUp = false
-        }
-        last = (line.time, line.cursor)
-        return true
     }
 }

@@ -73,7 +73,7 @@ struct OutputOptions: ParsableArguments {
             }
         return Style(
             hasColor: hasColor,
-            width: isTerminal ? terminalWidth() : variable("COLUMNS").flatMap { Int($0) } ?? 120)
+            width: isTerminal ? terminalWidth() : variable("COLUMNS").flatMap { Int($0) } ?? Style.endless)
     }
 
     // MARK: - Showing

@@ -13,7 +13,8 @@ struct PlayCommand: AsyncParsableCommand {
         discussion: """
             Without --output and --snapshot it shows statistics. The key comes from the KAS that you name here, whatever the \
             stream says. What is older than --max-age is opened and not shown, unless with --allow-recording. Ends with 12 \
-            when it was old, 13 when it was another stream's, 14 when frames came in another order, 15 when an end is missing.
+            when it was old, 13 when it was another stream's, 14 when frames came in another order, 15 when an end is missing, \
+            16 when the device of --publisher has not signed for it.
 
               watchboxctl play rtmp://relay/live/door --kas https://kas/kas --kas-token-file alice.token --output door.mp4
               watchboxctl play rtmp://relay/live/door --kas https://kas/kas --kas-token-file alice.token --output - | ffplay -
@@ -33,6 +34,9 @@ struct PlayCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             "The only public key of the relay that is accepted, beside its certificates.", valueName: "sha256//…"))
     var relayPin: String?
+
+    @Option(help: "Host that the relay may send the viewer to, HOST or HOST:PORT; may be repeated.")
+    var relayRedirectHost: [String] = []
 
     @OptionGroup var keyAccess: KeyAccessOptions
 
@@ -60,6 +64,12 @@ struct PlayCommand: AsyncParsableCommand {
     @Option(help: "The name that the stream is registered under at the KAS, when the URL has another.")
     var stream: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "The device key that must have signed for the stream; what another one or none signed is not shown.",
+            valueName: "sha256//…"))
+    var publisher: String?
+
     @Flag(help: "Ask for no key: only record what the relay has.")
     var keyless = false
 
@@ -84,6 +94,8 @@ struct PlayCommand: AsyncParsableCommand {
         var verdictReason: String?
         /// Milliseconds.
         var age: Int64?
+        /// `sha256//…` of the device key that signed.
+        var publisher: String?
     }
 
     private struct FinalLine: Encodable {
@@ -103,6 +115,9 @@ struct PlayCommand: AsyncParsableCommand {
         }
         guard maxAge >= 1, maxAge < 1e7 else {
             throw ValidationError("--max-age is a number of seconds, 1 or more.")
+        }
+        if let publisher, !publisher.hasPrefix("sha256//") || publisher.utf8.count != 52 {
+            throw ValidationError("--publisher is sha256//… as watchboxctl device key shows it.")
         }
         if keyless, output != nil || snapshot != nil || frameLog != nil {
             throw ValidationError("--keyless opens nothing: it goes with --record only.")
@@ -125,7 +140,8 @@ struct PlayCommand: AsyncParsableCommand {
                             JSONLine.text(
                                 StateLine(
                                     state: statistics.state, reason: statistics.reason, verdict: statistics.verdict,
-                                    verdictReason: statistics.verdictReason, age: statistics.age)))
+                                    verdictReason: statistics.verdictReason, age: statistics.age,
+                                    publisher: statistics.publisher)))
                     } else {
                         progress.update(Self.sentence(statistics))
                     }
@@ -167,6 +183,15 @@ struct PlayCommand: AsyncParsableCommand {
                 next:
                     "ask who runs the relay; if the stream has another name at the KAS than in the URL: --stream NAME",
                 status: .otherStream)
+        case .notThisPublisher:
+            CommandFailure(
+                what: "the device that was asked for has not signed for this stream",
+                why: statistics.verdict == .notThisPublisher
+                    ? statistics.verdictReason ?? "\(statistics.notThisPublisher) of its collections lack its signature"
+                    : "\(statistics.notThisPublisher) of its collections lack its signature",
+                next:
+                    "ask the owner of the camera for its device key (watchboxctl device key), and whether the KAS has it",
+                status: .otherPublisher)
         case .stale:
             CommandFailure(
                 what: "what was played is old", why: "\(statistics.stale) frames were sealed too long ago to be shown",
@@ -215,6 +240,8 @@ struct PlayCommand: AsyncParsableCommand {
         configuration.judging.mostAge = Int64(maxAge * 1000)
         configuration.judging.allowsRecording = allowRecording
         if let stream { configuration.judging.stream = stream }
+        configuration.judging.publisher = publisher
+        configuration.redirectHosts = relayRedirectHost
         return configuration
     }
 
@@ -256,6 +283,7 @@ struct PlayCommand: AsyncParsableCommand {
         let name =
             switch verdict {
             case .notThisStream: "another stream"
+            case .notThisPublisher: "another publisher"
             case .disordered: "out of order"
             case .truncated: "not whole"
             case .live, .unverified, .recording, .stale: verdict.rawValue
@@ -265,7 +293,8 @@ struct PlayCommand: AsyncParsableCommand {
     }
 
     private static func table(_ statistics: ViewerStatistics) -> [String] {
-        [
+        let publisher = statistics.publisher.map { "device \($0)" } ?? "no device signed, so far as the KAS says"
+        let rows: [(String, String)] = [
             (
                 "pictures",
                 "\(statistics.video.units) (\(statistics.video.keyFrames) key frames, \(statistics.video.bytes) bytes)"
@@ -280,15 +309,18 @@ struct PlayCommand: AsyncParsableCommand {
                 "verdict",
                 (statistics.verdict?.rawValue ?? "none") + (statistics.verdictReason.map { ": \($0)" } ?? "")
             ),
+            ("publisher", publisher),
             ("too old", "\(statistics.stale)"),
             ("another stream's", "\(statistics.notThisStream) keys"),
+            ("another device's", "\(statistics.notThisPublisher) keys"),
             ("out of order", "\(statistics.disordered)"),
             ("ends missing", "\(statistics.truncated)"),
             ("headers refused", "\(statistics.headersIgnored + statistics.headersInvalid)"),
             ("malformed", "\(statistics.malformed + statistics.unreadable)"),
             ("keys", "\(statistics.rewraps) of \(statistics.collections), \(statistics.rewrapFailures) refusals"),
             ("reconnects", "\(statistics.reconnects)"),
-        ].map { label, value in label + String(repeating: " ", count: 18 - label.count) + value }
+        ]
+        return rows.map { label, value in label + String(repeating: " ", count: 18 - label.count) + value }
     }
 
     private static func failure(_ error: ViewerError) -> CommandFailure {

@@ -19,7 +19,8 @@ enum RelayTargets {
         RelayRequest(
             url: wanted.url ?? known?.url,
             certificateAuthorityFile: wanted.certificateAuthorityFile ?? known?.certificateAuthorityFile,
-            publicKeyPin: wanted.publicKeyPin ?? known?.publicKeyPin, profile: wanted.profile ?? known?.profile)
+            publicKeyPin: wanted.publicKeyPin ?? known?.publicKeyPin, profile: wanted.profile ?? known?.profile,
+            redirectHosts: wanted.redirectHosts ?? known?.redirectHosts)
     }
 
     /// The secret first: with it in place the relay's definition is complete at once, and a relay may be nothing but a
@@ -114,8 +115,16 @@ struct RelaySettingOptions: ParsableArguments {
     )
     var profile: String?
 
+    @Option(
+        help:
+            "Host that the relay may send cameras to, HOST or HOST:PORT; may be repeated, and replaces all; \"\" for none."
+    )
+    var redirectHost: [String] = []
+
     var request: RelayRequest {
-        RelayRequest(url: url, certificateAuthorityFile: relayCA, publicKeyPin: relayPin, profile: profile)
+        RelayRequest(
+            url: url, certificateAuthorityFile: relayCA, publicKeyPin: relayPin, profile: profile,
+            redirectHosts: redirectHost.isEmpty ? nil : redirectHost.filter { !$0.isEmpty })
     }
 
     func put(_ name: String, _ output: OutputOptions, done: String) async throws {
@@ -173,7 +182,8 @@ struct RelayEditCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard settings.request != RelayRequest() || settings.secretFile != nil else {
-            throw ValidationError("Name what changes: --url, --secret-file, --relay-ca, --relay-pin or --profile.")
+            throw ValidationError(
+                "Name what changes: --url, --secret-file, --relay-ca, --relay-pin, --redirect-host or --profile.")
         }
     }
 

@@ -17,6 +17,7 @@ struct SetupCommand: AsyncParsableCommand {
               watchboxctl setup
               watchboxctl setup --camera yard --source onvif://192.168.1.61 --user viewer
               watchboxctl setup --from box.toml --kas-token-file box.token --yes
+              watchboxctl setup --from box.toml --replace --yes
               watchboxctl setup --yes --relay rtmps://live.example.net/live --kas https://kas.example.net/kas \
             --kas-token-file box.token --camera front --source test:
             """)
@@ -24,6 +25,9 @@ struct SetupCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp("Take the objects of a TOML file, as config export writes it, first.", valueName: "file"))
     var from: String?
+
+    @Flag(help: "With --from: replace objects of the same name. Without it, what would be replaced is shown and asked.")
+    var replace = false
 
     @Option(help: "rtmp[s]://host/app of the relay that is called main.")
     var relay: String?
@@ -76,7 +80,7 @@ struct SetupCommand: AsyncParsableCommand {
 
     func run() async throws {
         let steps = SetupSteps(output: output, asks: !yes && isatty(STDIN_FILENO) == 1, say: say)
-        if let from { try await steps.importFile(from) }
+        if let from { try await steps.importFile(from, replace: replace, isConfirmed: yes) }
         try await steps.name()
         try await steps.relay(url: relay, secretFile: relaySecretFile)
         try await steps.keyAccess(url: kas, tokenFile: kasTokenFile)
@@ -113,21 +117,26 @@ struct SetupSteps {
 
     private var client: ControlClient { output.client }
 
-    private static let importLimit = 256 << 10
     private static let goOn = "watchboxctl setup: what it has said above is kept, and it goes on from there"
 
-    func importFile(_ path: String) async throws {
-        guard let data = try? Data(contentsOf: URL(filePath: path)), data.count <= Self.importLimit,
-            let text = String(validating: data, as: UTF8.self)
-        else {
-            throw CommandFailure(
-                what: "nothing was set up", why: "\(path) is missing, no UTF-8 text, or longer than 256 KiB",
-                next: "check the file", status: .usage)
-        }
+    /// Shows what the file would change, and asks before it does; what it would replace goes by a flag of its own, since
+    /// `--yes` alone says nothing about what is there.
+    func importFile(_ path: String, replace: Bool, isConfirmed: Bool) async throws {
+        let text = try ConfigurationText.read(path, what: "nothing was set up")
         let request = ImportRequest(toml: text, replace: true)
-        let diff = try await asking("nothing was imported") { () throws(ControlClientError) in
-            try await client.send(.post, "/api/v1/config/import", body: request, as: ConfigurationDiff.self)
+        let wanted = try await ConfigurationText.take(request, isDryRun: true, client)
+        guard !wanted.changes.isEmpty else { return say("0/5 \(path): all of it is there") }
+        for line in ConfigurationView.lines(wanted, style: Style()) { say("    " + line) }
+        let lost = wanted.changes.filter { $0.kind != .added }.map(\.object)
+        if !lost.isEmpty, !replace, isConfirmed {
+            throw CommandFailure(
+                what: "nothing was set up", why: "\(path) would replace \(lost.joined(separator: ", "))",
+                next: "add --replace, or take it out of the file", status: .conflict)
         }
+        try Question.confirm(
+            lost.isEmpty ? "Take this over?" : "Take this over? It replaces \(lost.joined(separator: ", ")).",
+            flag: lost.isEmpty || replace ? "--yes" : "--replace --yes", isConfirmed: isConfirmed)
+        let diff = try await ConfigurationText.take(request, isDryRun: false, client)
         say("0/5 \(path): \(Quantity.count(diff.changes.count, "object")) taken over")
     }
 
@@ -217,7 +226,8 @@ struct SetupSteps {
             source =
                 source
                 ?? Self.ask(
-                    "Its source, test:, file:/PATH, v4l2:/dev/…, rtsp://… or onvif://…", default: first ?? "test:")
+                    "Its source, test:, file:/PATH, v4l2:/dev/…, rtsp://…, onvif://… or http://…",
+                    default: first ?? "test:")
         }
         guard let id, let source else {
             return say("4/5 cameras  nothing was added: --camera and --source go together")

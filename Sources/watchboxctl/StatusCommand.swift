@@ -46,8 +46,9 @@ struct StatusCommand: AsyncParsableCommand {
             // A stream that somebody has stopped is as it should be.
             let stream = document.stream
             let isWell = !document.isActive || stream.state == .live || stream.reason == "stopped by request"
+            let place = await output.surroundings(of: document)
             Watching.clear(isAgain, output)
-            output.show(document, isWell: isWell) { CameraView.lines(document, style: $0) }
+            output.show(document, isWell: isWell) { CameraView.lines(document, at: place, style: $0) }
             return isWell ? .ok : .degraded
         }
         let status = try await asking("the box's state cannot be shown") { () throws(ControlClientError) in

@@ -45,6 +45,7 @@ enum Waiting {
         let clock = ContinuousClock()
         let deadline = clock.now + timeout
         var reason = "nothing was heard yet"
+        var pauses = LookPauses()
         while true {
             do {
                 guard let why = try await look() else { return progress.clear() }
@@ -64,8 +65,19 @@ enum Waiting {
                     status: .remoteUnreachable)
             }
             progress.update("waiting for \(what): \(reason)")
-            try await Task.sleep(for: .milliseconds(100))
+            try await Task.sleep(for: min(pauses.next(), max(deadline - clock.now, .milliseconds(10))))
         }
+    }
+}
+
+/// Between two looks at something that is waited for. Each look asks every camera's process: often while something is
+/// about to happen, seldom when it takes long.
+struct LookPauses {
+    private var pause = Duration.milliseconds(100)
+
+    mutating func next() -> Duration {
+        defer { pause = min(pause * 1.25, .seconds(2)) }
+        return pause
     }
 }
 

@@ -13,14 +13,15 @@ struct Watchboxctl: AsyncParsableCommand {
             CommandGroup(
                 name: "The box:",
                 subcommands: [
-                    StatusCommand.self, DoctorCommand.self, SetupCommand.self, HealthCommand.self, LogsCommand.self,
+                    StatusCommand.self, DoctorCommand.self, NetcheckCommand.self, SetupCommand.self, HealthCommand.self,
+                    LogsCommand.self,
                     WaitCommand.self, ExplainCommand.self,
                 ]),
             CommandGroup(
                 name: "Cameras and streams:",
                 subcommands: [
                     CameraCommand.self, DiscoverCommand.self, StreamCommand.self, RelayCommand.self, KASCommand.self,
-                    KeyCommand.self, PlayCommand.self,
+                    KeyCommand.self, DeviceCommand.self, PlayCommand.self,
                 ]),
             CommandGroup(
                 name: "Configuration and this program:",
@@ -30,6 +31,7 @@ struct Watchboxctl: AsyncParsableCommand {
         ])
 
     static func main() async {
-        await Program.run(Watchboxctl.self, outputIsResult: true)
+        await Program.run(
+            Watchboxctl.self, outputIsResult: true, advice: { NearestCommand.advice($0, of: Watchboxctl.self) })
     }
 }

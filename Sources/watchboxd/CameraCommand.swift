@@ -42,7 +42,7 @@ struct CameraCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Where the pictures come from: `pattern`, v4l2:/dev/… for a camera of this machine, rtsp://, rtsps:// or onvif:// for one on the network, or a media file.",
+            "Where the pictures come from: `pattern`, v4l2:/dev/… for a camera of this machine, rtsp://, rtsps://, onvif://, http:// or https:// for one on the network, or a media file.",
             valueName: "pattern|v4l2:device|url|file"))
     var source = "pattern"
 
@@ -66,6 +66,9 @@ struct CameraCommand: AsyncParsableCommand {
             "What a network camera's certificate has to be; the first that it shows unless given.",
             valueName: "sha256//…"))
     var pin: String?
+
+    @Option(help: "Pictures that an http:// camera is asked for in a second, when it sends one at a time.")
+    var snapshotRate = 2.0
 
     @Option(help: "Stream of an onvif:// camera: main, sub or a profile's token; main unless given.")
     var profile: String?
@@ -100,6 +103,9 @@ struct CameraCommand: AsyncParsableCommand {
     var relayProfile = "keeps-metadata"
 
     @OptionGroup var keyAccess: KeyAccessOptions
+
+    @Option(help: "PEM file of the P-256 key that signs what is registered at the KAS.")
+    var deviceKeyFile: String?
 
     @Option(help: "Name of the stream at the KAS; the camera's name unless given.")
     var stream: String?
@@ -168,6 +174,23 @@ struct CameraCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        do {
+            try await publish()
+        } catch let end as End {
+            // Of a process that has gone systemd keeps the status, and control reads it there.
+            if let reason = end.reason { Notifier.environment.lastStatus(reason.endLine) }
+            throw end.failure
+        }
+    }
+
+    /// Why there is nothing more to do, for systemd and for whoever sees standard error.
+    private struct End: Error {
+        var reason: CodedError?
+        var failure: any Error
+    }
+
+    private func publish() async throws {
+        ProgramPages.release()
         var configuration = try settings()
         // Under systemd the file stays as it was at the start; control tells what came since.
         var token: HeldAccessToken?
@@ -177,6 +200,7 @@ struct CameraCommand: AsyncParsableCommand {
             token = held
         }
         let logger = LogSetup.logger(label: "watchbox-camera", verbose: verbose)
+        if isUnit { Self.forgetFormer(configuration, logger) }
         let service: CameraService
         do {
             service =
@@ -185,33 +209,36 @@ struct CameraCommand: AsyncParsableCommand {
                     clearForTests: configuration, environment: ProcessInfo.processInfo.environment, logger: logger)
                 : try CameraService(
                     configuration: configuration, logger: logger,
-                    encoderHung: { error in
-                        // The last words: nothing that could wait for the encoder may follow.
+                    mustEnd: { error in
+                        // The last words: nothing that could wait for a hung encoder may follow.
                         logger.critical("\(error)", metadata: ["code": "\(error.code)"])
-                        Notifier.environment.status("the hardware encoder hangs, starting again")
+                        Notifier.environment.lastStatus(error.endLine)
                         CameraService.endProcess(error)
                     })
         } catch {
-            throw Self.failure(error)
+            throw Self.end(error)
         }
         let isJSON = json
         let events = Task {
             for await event in service.events {
-                guard isJSON, case .stateChanged(let state, let reason) = event else { continue }
+                guard case .stateChanged(let state, let reason) = event else { continue }
+                // The KAS was asked: what that took is not needed for frames.
+                if state == .connecting { ProgramPages.release() }
+                guard isJSON else { continue }
                 StandardOutput.writeJSON(StateLine(state: state, reason: reason))
             }
         }
         var failure: (any Error)?
         do {
             try await ServiceGroup.untilSignalled(
-                [service] + unit(of: service, token: token, logger: logger), logger: logger)
+                [service] + unit(of: service, token: token, logger: logger) + [StartPages()], logger: logger)
         } catch {
             failure = error
         }
         await events.value
         let statistics = await service.statistics()
         if json { StandardOutput.writeJSON(FinalLine(statistics: statistics)) }
-        if let failure { throw Self.failure(failure) }
+        if let failure { throw Self.end(failure, statistics) }
     }
 
     /// What a camera under systemd, or one with a socket, does beside its frame path.
@@ -247,16 +274,33 @@ struct CameraCommand: AsyncParsableCommand {
         return [unit, server]
     }
 
+    /// What an earlier camera of this ID has learned is none of this one's business.
+    private static func forgetFormer(_ configuration: CameraConfiguration, _ logger: Logger) {
+        guard let instance = configuration.instance else { return }
+        for name in ["STATE_DIRECTORY", "RUNTIME_DIRECTORY"] {
+            guard let directory = ProcessInfo.processInfo.environment[name], directory.hasPrefix("/") else { continue }
+            do {
+                guard try KeptState.claim(directory, for: instance) else { continue }
+                logger.notice("forgot what another camera of this name has left in \(directory)")
+            } catch {
+                logger.warning(
+                    "what another camera of this name may have left in \(directory) cannot be removed: \(error)")
+            }
+        }
+    }
+
     /// Started by systemd with its settings as a credential.
     private var isUnit: Bool {
         config == nil && relay == nil && relayURLFile == nil && CredentialDirectory.environment.path("config") != nil
     }
 
-    private static func failure(_ error: any Error) -> CommandFailure {
-        if let error = error as? CodedError { return CommandFailure(error, what: "the camera does not run") }
-        return CommandFailure(
-            what: "the camera does not run", why: "\(error)", next: "correct that, then start it again",
-            status: error is ConfigurationError ? .invalidConfiguration : .failed)
+    private static func end(_ error: any Error, _ statistics: CameraStatistics? = nil) -> End {
+        guard let reason = CameraService.reason(of: error, statistics: statistics) else {
+            return End(
+                failure: CommandFailure(
+                    what: "the camera does not run", why: "it was stopped while it started", next: "Start it again"))
+        }
+        return End(reason: reason, failure: CommandFailure(reason, what: "the camera does not run"))
     }
 
     private func settings() throws -> CameraConfiguration {
@@ -264,7 +308,11 @@ struct CameraCommand: AsyncParsableCommand {
         do {
             return try CredentialReferences.resolve(try ownSettings(path), in: .environment)
         } catch let error as CodedError {
-            throw Self.failure(error)
+            throw Self.end(error)
+        } catch let failure as CommandFailure {
+            throw End(
+                reason: CodedError(.unreadableFile, failure.what, why: failure.why, next: failure.next),
+                failure: failure)
         }
     }
 
@@ -312,12 +360,14 @@ struct CameraCommand: AsyncParsableCommand {
         } else {
             media = .file(.init(path: source, loop: loop, pace: pace))
         }
+        var kas = keyAccess.configuration
+        kas.signingKeyFile = deviceKeyFile
         return CameraConfiguration(
             id: id, streamName: stream, source: media,
             relay: .init(
                 url: relay, urlFile: relayURLFile, caFile: relayCA, publicKeyPin: relayPin,
                 redirectHosts: relayRedirectHost.isEmpty ? nil : relayRedirectHost),
-            kas: keyAccess.configuration,
+            kas: kas,
             policy: .init(dataAttributes: attribute, dissem: dissem),
             rotation: .init(seconds: rotateSeconds, everyKeyFrame: rotateEveryKeyframe), relayProfile: profile,
             frameLog: frameLog, duration: duration)
@@ -337,7 +387,7 @@ struct CameraCommand: AsyncParsableCommand {
         return CameraConfiguration.Network(
             url: source[..<end].lowercased() + source[end...], user: user, passwordFile: passwordFile,
             transport: transport, timestamps: timestamps, audio: !noAudio, allowsBasic: allowBasic, pin: pin,
-            profile: profile, rtspHost: rtspHost, rtspPort: rtspPort,
+            snapshotRate: snapshotRate, profile: profile, rtspHost: rtspHost, rtspPort: rtspPort,
             transcoding: .init(bitrate: bitrate, gopSeconds: gop))
     }
 }

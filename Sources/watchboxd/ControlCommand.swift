@@ -55,7 +55,7 @@ struct ControlCommand: AsyncParsableCommand {
                 listener: HandedOver.listener(named: "api", orSocket: runtime + "/api.sock", group: "watchbox")),
             router: service.router, logger: logger)
         try await ServiceGroup.untilSignalled(
-            service, server, ReloadSignal { await service.reload() }, logger: logger)
+            service, server, ReloadSignal { await service.reload() }, StartPages(), logger: logger)
         bus.close()
     }
 }

@@ -40,14 +40,14 @@ struct HealthCommand: AsyncParsableCommand {
         paths.cameraSockets = runtime + "/camera"
         paths.settingsFile = runtime + "/service/health.json"
         let service = HealthService(
-            paths: paths, units: bus, cameras: CameraSockets(directory: paths.cameraSockets), notifier: .environment,
-            version: Version.current, logger: logger)
+            paths: paths, units: bus, clockControl: bus, cameras: CameraSockets(directory: paths.cameraSockets),
+            notifier: .environment, version: Version.current, logger: logger)
         let server = APIServer(
             configuration: .init(
                 listener: HandedOver.listener(named: "health", orSocket: runtime + "/health.sock", group: "watchbox")),
             router: service.router, logger: logger)
         let metrics = MetricsListener(settingsFile: paths.settingsFile, router: service.router, logger: logger)
-        try await ServiceGroup.untilSignalled(service, server, metrics, logger: logger)
+        try await ServiceGroup.untilSignalled(service, server, metrics, StartPages(), logger: logger)
         bus.close()
     }
 }

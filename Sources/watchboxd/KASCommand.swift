@@ -71,7 +71,7 @@ struct KASCommand: AsyncParsableCommand {
                 status: .invalidConfiguration)
         }
         let supervision = UnitSupervision(notifier: notifier) { await service.statusLine() }
-        try await ServiceGroup.untilSignalled(service, supervision, logger: logger)
+        try await ServiceGroup.untilSignalled(service, supervision, StartPages(), logger: logger)
     }
 
     private func configuration() throws -> KeyAccessServerConfiguration {

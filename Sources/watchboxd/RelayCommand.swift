@@ -72,6 +72,11 @@ struct RelayCommand: AsyncParsableCommand {
             valueName: "file"))
     var forwardFile: String?
 
+    @Option(
+        name: .customLong("forward-ca"),
+        help: "PEM file of the authorities to trust for those relays instead of the system's.")
+    var forwardCA: String?
+
     @Option(help: "Seconds that players wait for a publisher that was lost.")
     var grace = 10.0
 
@@ -114,7 +119,7 @@ struct RelayCommand: AsyncParsableCommand {
             publishKeysFile: publishKeys, isOpen: open, playKeysFile: playKeys,
             playLinkSecretFile: playLinkSecret, allow: allow, deny: deny, graceSeconds: grace,
             api: apiListen.map { .init(host: $0.host, port: $0.port, tokenFile: apiToken) },
-            forwardFile: forwardFile)
+            forwardFile: forwardFile, forwardCAFile: forwardCA)
         let chosen = try config.map { try JSONFile.read(RelayServiceSettings.self, from: $0) } ?? options
         let settings = try Self.configuration(chosen)
         let logger = LogSetup.logger(label: "watchbox-relay", verbose: verbose)
@@ -138,7 +143,7 @@ struct RelayCommand: AsyncParsableCommand {
                 let statistics = await service.statistics()
                 return "\(statistics.publishers) publishers, \(statistics.subscribers) viewers"
             }
-            try await ServiceGroup.untilSignalled(service, supervision, logger: logger)
+            try await ServiceGroup.untilSignalled(service, supervision, StartPages(), logger: logger)
             if json { StandardOutput.writeJSON(FinalLine(statistics: await service.statistics())) }
         } catch let error as RTMPTransportError {
             throw CommandFailure(what: "the relay does not run: \(error.what)", why: error.why, next: error.next)
@@ -169,6 +174,7 @@ struct RelayCommand: AsyncParsableCommand {
             allow: try networks(chosen.allow ?? []), deny: try networks(chosen.deny ?? []))
         settings.api = try chosen.api.map { try api($0) }
         settings.forwards = try forwards(chosen)
+        settings.forwardAuthorityFile = chosen.forwardCAFile
         return settings
     }
 

@@ -14,6 +14,8 @@ struct Watchboxd: AsyncParsableCommand {
         ])
 
     static func main() async {
+        // The KAS answers hundreds of requests at once, on all cores.
+        if CommandLine.arguments.dropFirst().first != KASCommand.configuration.commandName { ProgramPages.useOneHeap() }
         await Program.run(Watchboxd.self)
     }
 }

@@ -161,10 +161,16 @@ struct DeviceViewTests {
             CameraView.lines(camera, style: Style(width: 100)),
             #"""
             front  ● live
+              Sends       25.0 fps, 2.1 Mb/s, acknowledged by the relay 0.4 s ago
+              Relay       main
+
+              Camera
               Name        front
               Source      test:
               Active      yes
               Defined in  conf.d/10-cams.toml:4
+
+              Since its start
               Camera      HD Pro Webcam C920 at /dev/video0
               Delivers    YUYV 1280x720, 30.0 fps
               Encoder     h264_v4l2m2m (hardware): it codes 60 pictures/s here

@@ -95,6 +95,19 @@ struct GoldenTests {
                 """#)
     }
 
+    @Test func `a Nagios plug-in says what the other commands say, acknowledgements and all`() {
+        var report = Samples.health
+        func nagios() -> String { "\(HealthView.nagios(report))" }
+        #expect(nagios() == #"(line: "WATCHBOX CRITICAL - storage-read-only, heat", status: 2)"#)
+        report.checks[1].isAcknowledged = true
+        #expect(nagios() == #"(line: "WATCHBOX WARNING - heat", status: 1)"#)
+        report.checks[3].isAcknowledged = true
+        #expect(nagios() == #"(line: "WATCHBOX OK - 4 checks", status: 0)"#)
+        #expect(text(HealthView.table(report).lines(Style(width: 120))).contains("acknowledged: 78.0 °C"))
+        report.checks = report.checks.filter { $0.state == .unknown }
+        #expect(nagios() == #"(line: "WATCHBOX UNKNOWN - 1 check", status: 3)"#)
+    }
+
     @Test func `doctor at 80 columns`() {
         #expect(
             text(DoctorView.lines(Samples.doctor, style: Style(width: 80))) == #"""

@@ -284,6 +284,10 @@ struct NetworkCameraViewTests {
             CameraView.lines(camera, style: Style(width: 100)),
             #"""
             front  ● live
+              Sends            25.0 fps, 2.1 Mb/s, acknowledged by the relay 0.4 s ago
+              Relay            main
+
+              Camera
               Name             front
               Source           test:
               Active           yes
@@ -291,6 +295,8 @@ struct NetworkCameraViewTests {
               Firmware         1.2
               Serial number    0042
               Address          [2001:db8::7]:554
+
+              Since its start
               Waits            nobody answers at 192.0.2.7:554
               Pictures         1000 captured, 7 packets lost
               Network          waiting, rtsp://192.0.2.7/1, over tcp, login Digest SHA-256

@@ -74,6 +74,43 @@ struct TableTests {
         #expect(lines.contains { $0.contains("\\u{1b}[31m") && $0.contains("\\u{202e}") })
     }
 
+    /// Where these texts begin, in cells; each is in a line of its own.
+    private func columns(_ lines: [String], of texts: [String]) -> Set<Int> {
+        Set(
+            texts.map { text in
+                let line = lines.first { $0.contains(text) }
+                return line.flatMap { line in
+                    line.firstRange(of: text).map { DisplayWidth.of(String(line[..<$0.lowerBound])) }
+                } ?? -1
+            })
+    }
+
+    @Test func `for a file or another program nothing is cut, and columns stay aligned`() throws {
+        let style = Style(width: Style.endless)
+        let reason = String(repeating: "the camera refused the password, ", count: 20)
+        var cameras = Samples.porch.cameras
+        cameras[2].stream.reason = reason
+        let status = StatusView.lines(Samples.status(cameras), style: style)
+        let states = try status.filter { $0.contains("test:") }.map { line in
+            let mark = try #require(line.firstIndex { "●✗".contains($0) })
+            return DisplayWidth.of(String(line[..<mark]))
+        }
+        #expect(states.count == 3 && Set(states).count == 1, "\(states)")
+        #expect(status.contains { $0.hasSuffix("WB-2107 \(reason.dropLast())") })
+        var health = Samples.health
+        health.checks[1].evidence = reason
+        let table = HealthView.table(health).lines(style)
+        #expect(table.contains { $0.contains(reason) })
+        #expect(columns(table, of: health.checks.map(\.evidence)).count == 1)
+        // One finding a line.
+        let doctor = DoctorView.lines(Samples.doctor, style: style)
+        #expect(doctor.count == Samples.doctor.findings.count + 3)
+        #expect(columns(doctor, of: Samples.doctor.findings.map(\.evidence)).count == 1)
+        for line in status + table + doctor {
+            #expect(!line.contains("…") && !line.contains("\u{1B}") && line.last != " ", "\(line)")
+        }
+    }
+
     @Test func `colour is there only when it was asked for, and is never the only sign`() {
         let plain = StatusView.lines(Samples.porch, style: Style(width: 120))
         let painted = StatusView.lines(Samples.porch, style: Style(hasColor: true, width: 120))

@@ -22,6 +22,25 @@ struct ReportTests {
         #expect(!Report(comparison: Comparison(camera: [], viewer: [])).isGood)
     }
 
+    /// Figures that make labels of every length: `0.25 ms` to `200000 kB`.
+    @Test(arguments: [0.0004, 0.9, 3.7, 38, 900, 180_000])
+    func `no label of an axis leaves the picture`(top: Double) throws {
+        let points = (0...120).map { Plot.Point(x: Double($0) / 10, y: top, isMarked: false) }
+        let svg = Plot(points: points, unit: "kB").svg
+        let box = try #require(svg.firstMatch(of: /viewBox="0 0 (\d+) (\d+)"/))
+        let (width, height) = (try #require(Double(box.1)), try #require(Double(box.2)))
+        let labels = svg.matches(of: /<text x="([\d.-]+)" y="([\d.-]+)" text-anchor="(\w+)">([^<]+)</)
+        #expect(labels.count == 5 + 13)
+        for label in labels {
+            let (x, y) = (try #require(Double(label.1)), try #require(Double(label.2)))
+            // 11 pixels, of which a letter takes not more than this.
+            let length = Double(label.4.count) * 7
+            let left = label.3 == "end" ? x - length : x - length / 2
+            #expect(left >= 0, "\(label.4) begins at \(left)")
+            #expect(left + length <= width && y <= height && y >= 8, "\(label.4)")
+        }
+    }
+
     @Test func `a plot marks each point once and survives one point and none`() {
         let points: [Plot.Point] = [.init(x: 0, y: 1, isMarked: true), .init(x: 1, y: 3, isMarked: false)]
         let svg = Plot(points: points, unit: "ms").svg

@@ -49,6 +49,18 @@ extension EndToEndTests {
             }
         }
 
+        @Test(arguments: [["camra", "show"], ["camera", "shwo"]])
+        func `a mistyped command is a question and the status of a wrong usage`(arguments: [String]) async throws {
+            try await TestStage.run { stage in
+                let program = try stage.start("mistyped", "watchboxctl", arguments)
+                #expect(await program.ended(within: .seconds(120)) == ExitStatus.usage.rawValue)
+                let words = stage.words(of: "mistyped")
+                #expect(
+                    words.hasPrefix("Error: There is no command '\(arguments.joined(separator: " "))'. "), "\(words)")
+                #expect(words.contains("Did you mean 'camera show'?") && words.contains("Usage:"), "\(words)")
+            }
+        }
+
         @Test func `a relay that is not there is a sentence and status 7`() async throws {
             try await TestStage.run { stage in
                 let port = try FreePort.take()

@@ -88,6 +88,26 @@ struct CommandTreeTests {
     }
 
     @Test(arguments: [
+        ("camra show front", "camra", "camera show"), ("camera shwo", "camera shwo", "camera show"),
+        ("camra shwo front", "camra shwo", "camera show"), ("statsu", "statsu", "status"),
+        ("kas tokne", "kas tokne", "kas token"), ("relay lnik --ttl 1h", "relay lnik", "relay link"),
+    ])
+    func `a mistyped command is answered with the one that was meant`(line: String, written: String, meant: String) {
+        #expect(throws: (any Error).self) { _ = try Watchboxctl.parseAsRoot(Self.words(line)) }
+        let advice = NearestCommand.advice(Self.words(line), of: Watchboxctl.self)
+        #expect(advice?.contains("no command '\(written)") == true, "\(advice ?? "nothing")")
+        #expect(advice?.contains("Did you mean '\(meant)'?") == true, "\(advice ?? "nothing")")
+    }
+
+    @Test(arguments: [
+        "camera show", "camera show --jsn", "qqqqqqqq", "camera qqqqqqqq", "health dsk", "help camra", "--jsn", "",
+        "status statsu extra", "camera --verbose shwo",
+    ])
+    func `where no command is mistyped the parser's own words stay`(line: String) {
+        #expect(NearestCommand.advice(Self.words(line), of: Watchboxctl.self) == nil)
+    }
+
+    @Test(arguments: [
         "health show --nagios --json", "health show --nagios -q", "explain --all --format markdown --json",
         "config export -q", "status --watch -q", "stream top -q", "logs -f -q", "logs front --unit control",
         "logs --camera front --unit control", "relay edit main", "camera edit front", "status --json -o env",
@@ -124,34 +144,13 @@ struct CommandTreeTests {
             RelayTargets.merged(RelayRequest(url: "rtmp://c/live"), with: nil) == RelayRequest(url: "rtmp://c/live"))
     }
 
-    @Test func `a log that was interrupted goes on after its last line`() {
-        func line(_ time: Int64, _ cursor: String) -> LogLine {
-            LogLine(time: time, unit: nil, camera: nil, level: "info", code: nil, message: "", cursor: cursor)
-        }
-        var position = LogPosition()
-        #expect(position.query == nil)
-        let look1 = position.isNew(line(1_500_000, "a"))
-        #expect(look1)
-        let look2 = position.isNew(line(1_500_000, "b"))
-        #expect(look2)
-        #expect(position.query?.first.map { "\($0.0)=\($0.1)" } == "since=1")
-        position.interrupted()
-        let look3 = position.isNew(line(1_400_000, "0"))
-        #expect(!look3)
-        let look4 = position.isNew(line(1_500_000, "a"))
-        #expect(!look4)
-        let look5 = position.isNew(line(1_500_000, "b"))
-        #expect(!look5)
-        let look6 = position.isNew(line(1_500_000, "c"))
-        #expect(look6)
-        // The journal has dropped the last line meanwhile: the next one that is younger goes on.
-        position.interrupted()
-        let look7 = position.isNew(line(1_400_000, "0"))
-        #expect(!look7)
-        let look8 = position.isNew(line(1_600_000, "d"))
-        #expect(look8)
-        let look9 = position.isNew(line(1_300_000, "e"))
-        #expect(look9)
+    @Test func `whoever waits looks often at first, and seldom when it takes long`() {
+        var pauses = LookPauses()
+        var looks: [Duration] = [.zero]
+        while let last = looks.last, last < .seconds(60) { looks.append(last + pauses.next()) }
+        #expect(looks.count < 50, "\(looks.count) looks in a minute")
+        #expect(looks.count { $0 < .seconds(1) } >= 5)
+        #expect(zip(looks, looks.dropFirst()).allSatisfy { $1 - $0 <= .seconds(2) })
     }
 
     /// As a shell splits them, up to a redirection or a pipe.

@@ -79,12 +79,14 @@ extension EndToEndTests {
                     opened += comparison.opened
                 }
                 #expect(opened > 100)
-                // Back every time. The promise is 2 s in the middle and 5 s at most; what makes it is the delay between
-                // two attempts, at most 1.5 s while an outage is young, proven in virtual time
-                // (ReconnectBackoffTests). How late a busy machine is beyond that is printed.
+                // Back every time. The promise is 2 s in the middle and 5 s at most, held here at four times of it, because
+                // this machine may be busy; what makes it is the delay between two attempts, at most 1.5 s while an outage
+                // is young, proven in virtual time (ReconnectBackoffTests).
                 #expect(returns.count == (Self.kills + 2) / 3)
                 let sorted = returns.sorted()
                 print("seconds until the publisher was back: median \(sorted[sorted.count / 2]), most \(sorted.last!)")
+                #expect(sorted[sorted.count / 2] < 8)
+                #expect(sorted.allSatisfy { $0 < 20 })
             }
         }
 

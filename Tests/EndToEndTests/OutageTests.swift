@@ -104,8 +104,9 @@ extension EndToEndTests {
                 // Judged is the cause, at whatever moment the relay stopped: it answered the first ping before we
                 // published, so that it is the pings that tell, and not TCP, which a stopped process leaves running.
                 // That this takes no more than 5 s is proven in virtual time (PublisherSessionTests, "a relay that
-                // freezes ..."): this machine may be as late as it likes.
+                // freezes ..."): this machine may be four times as late.
                 print("a relay that stopped dead: noticed after \(seconds) s")
+                #expect(seconds < 20)
                 #expect(noticed.reason?.contains("no answer to pings") == true, "\(noticed.reason ?? "no reason")")
                 try await stage.wait(for: camera, state: "publishing", skipping: camera.lines.count)
             }
@@ -119,16 +120,22 @@ extension EndToEndTests {
                     state: kas.state, subject: "stranger", scope: "kas.rewrap", stream: "garden", in: stage.directory)
                 let camera = try Self.camera(stage, relay.port, kas, [])
                 try await stage.wait(for: camera, state: "publishing")
-                for (name, token) in [("publisher's", kas.publishToken), ("other stream's", other)] {
-                    let viewer = try stage.start(
-                        "viewer", "watchboxctl",
-                        [
-                            "play", "rtmp://127.0.0.1:\(relay.port)/live/door", "--json", "--kas", kas.url,
-                            "--kas-token-file", token,
-                        ])
+                // Both at once: each gives up only after three quarters of a minute.
+                let viewers = try [("publisher", kas.publishToken), ("stranger", other)].map { name, token in
+                    (
+                        name,
+                        try stage.start(
+                            name, "watchboxctl",
+                            [
+                                "play", "rtmp://127.0.0.1:\(relay.port)/live/door", "--json", "--kas", kas.url,
+                                "--kas-token-file", token,
+                            ])
+                    )
+                }
+                for (name, viewer) in viewers {
                     #expect(await viewer.ended(within: .seconds(120)) == ExitStatus.notPermitted.rawValue, "\(name)")
-                    #expect(stage.words(of: "viewer").contains("gives no key"), "\(stage.words(of: "viewer"))")
-                    #expect(!stage.words(of: "viewer").contains("eyJ"), "no token in the log")
+                    #expect(stage.words(of: name).contains("gives no key"), "\(stage.words(of: name))")
+                    #expect(!stage.words(of: name).contains("eyJ"), "no token in the log")
                 }
             }
         }

@@ -56,14 +56,11 @@ extension EndToEndTests {
         /// It took all of the processor for as long as they stayed, and so from every stream.
         @Test func `without free descriptors the relay waits, and goes on when there are some`() async throws {
             try await TestStage.run { stage in
-                let port = try FreePort.take()
-                let relay = try stage.startForeign(
-                    "relay", "/bin/sh",
-                    [
-                        "-c", "ulimit -n 64; exec \"$0\" relay --json --listen 127.0.0.1:\(port)",
-                        TestStage.products.appending(path: "watchboxd").path,
-                    ])
-                try await stage.wait("the relay answers") { FreePort.answers(port) }
+                let (relay, port) = try await stage.relay()
+                // From outside, so that it may choose its port itself: one that was free a moment ago may be another's by now.
+                let limit = try stage.startForeign(
+                    "limit", "/usr/bin/prlimit", ["--pid", "\(relay.processIdentifier)", "--nofile=64:64"])
+                try #require(await limit.ended(within: .seconds(120)) == 0)
                 var held = (0..<90).map { _ in FreePort.connected(to: port) }
                 #expect(!held.contains(-1))
                 let before = try Self.ticks(of: relay.processIdentifier)

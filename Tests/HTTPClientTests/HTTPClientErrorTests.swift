@@ -71,7 +71,7 @@ struct HTTPClientErrorTests {
     }
 
     @Test func `nobody listens`() async {
-        let (descriptor, port) = StandInServer.boundButDeaf()
+        let (descriptor, port) = deafPort()
         defer { close(descriptor) }
         let error = await failure(HTTPRequest(url: "http://127.0.0.1:\(port)/"))
         #expect(error == .unreachable(host: "127.0.0.1", reason: "Couldn't connect to server"))

@@ -70,12 +70,29 @@ struct HTTPClientTLSTests {
         }
     }
 
-    @Test func `TLS 1.1 is refused`() async throws {
-        let server = try TLSServer(names: "DNS:localhost", options: ["-tls1_1", "-cipher", "ALL:@SECLEVEL=0"])
-        defer { server.stop() }
-        guard case .tlsFailed = await failure("https://localhost:\(server.port)/", trusting: server.certificate) else {
-            Issue.record("accepted")
-            return
+    /// In a process whose OpenSSL would speak TLS 1.0 if it were asked to: Debian's own setting refuses it whatever the client
+    /// wants, so that nothing would be seen of ours.
+    @Test func `TLS 1.2 is the least that a client speaks`() async throws {
+        let settings = LaxOpenSSL.file(of: getpid())
+        defer { try? FileManager.default.removeItem(atPath: settings) }
+        for (version, status) in [("-tls1_1", LaxOpenSSL.refused), ("-tls1_2", EXIT_SUCCESS)] {
+            let server = try TLSServer(names: "DNS:localhost", options: [version, "-cipher", "ALL:@SECLEVEL=0"])
+            defer { server.stop() }
+            try LaxOpenSSL.write(settings, port: server.port, certificate: server.certificate)
+            let process = await #expect(processExitsWith: .exitCode(status), "\(version)") {
+                let settings = LaxOpenSSL.file(of: getppid())
+                setenv("OPENSSL_CONF", settings, 1)
+                let (url, certificate) = try LaxOpenSSL.read(settings)
+                do throws(HTTPClientError) {
+                    _ = try await HTTPClient(configuration: .init(certificateAuthorityFile: certificate))
+                        .send(HTTPRequest(url: url))
+                    exit(EXIT_SUCCESS)
+                } catch {
+                    if case .tlsFailed = error { exit(LaxOpenSSL.refused) }
+                    exit(EXIT_FAILURE)
+                }
+            }
+            #expect(process != nil)
         }
     }
 
@@ -95,6 +112,37 @@ struct HTTPClientTLSTests {
             }
         }()
         #expect(error == .connectTimedOut(host: "127.0.0.1", after: .milliseconds(200)))
+    }
+}
+
+/// Settings under which OpenSSL speaks every version, and for the process that loads them, in comments, whom to ask.
+enum LaxOpenSSL {
+    static let refused: Int32 = 7
+
+    static func file(of process: pid_t) -> String {
+        FileManager.default.temporaryDirectory.appending(path: "openssl-\(process).cnf").path
+    }
+
+    static func write(_ file: String, port: Int, certificate: String) throws {
+        let text = """
+            # https://localhost:\(port)/
+            # \(certificate)
+            openssl_conf = all
+            [all]
+            ssl_conf = every
+            [every]
+            system_default = lax
+            [lax]
+            MinProtocol = TLSv1
+            CipherString = ALL:@SECLEVEL=0
+
+            """
+        try text.write(toFile: file, atomically: true, encoding: .utf8)
+    }
+
+    static func read(_ file: String) throws -> (url: String, certificate: String) {
+        let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")
+        return ("\(lines[0].dropFirst(2))", "\(lines[1].dropFirst(2))")
     }
 }
 

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import HTTPClient
@@ -17,7 +18,7 @@ struct RawConnectionErrorTests {
     }
 
     @Test func `nobody listens`() {
-        let (descriptor, port) = StandInServer.boundButDeaf()
+        let (descriptor, port) = deafPort()
         defer { close(descriptor) }
         for trust in [nil, HTTPTrust.firstUse] {
             let error = failure(.init(host: "127.0.0.1", port: port, trust: trust))
@@ -51,24 +52,24 @@ struct RawConnectionErrorTests {
         }
     }
 
-    @Test func `a peer that never answers is left at the deadline`() throws {
+    @Test func `a peer that never answers is left at the deadline`() {
         // The kernel accepts; nobody speaks TLS.
-        let hole = try BlackHole(answersSYN: true)
+        let hole = BlackHole(answersSYN: true)
         #expect(
             failure(.init(host: "127.0.0.1", port: hole.port, trust: .firstUse, connectTimeout: .milliseconds(300)))
                 == .connectTimedOut(host: "127.0.0.1", after: .milliseconds(300)))
     }
 
-    @Test func `a host that is not there is left at the deadline`() throws {
-        let hole = try BlackHole(answersSYN: false)
+    @Test func `a host that is not there is left at the deadline`() {
+        let hole = BlackHole(answersSYN: false)
         #expect(
             failure(.init(host: "127.0.0.1", port: hole.port, connectTimeout: .milliseconds(300)))
                 == .connectTimedOut(host: "127.0.0.1", after: .milliseconds(300)))
     }
 
     @Test(arguments: [true, false])
-    func `a connect is cancelled long before its deadline`(answersSYN: Bool) throws {
-        let hole = try BlackHole(answersSYN: answersSYN)
+    func `a connect is cancelled long before its deadline`(answersSYN: Bool) {
+        let hole = BlackHole(answersSYN: answersSYN)
         var asked = 0
         // The suite's own limit comes before this one.
         let options = RawConnection.Options(
@@ -94,38 +95,5 @@ struct RawConnectionErrorTests {
             return
         }
         #expect(host == "127.0.0.1")
-    }
-}
-
-/// A port of 127.0.0.1 where connecting leads to nothing.
-final class BlackHole {
-    let port: UInt16
-    private let listener: CInt
-    private var waiting: [CInt] = []
-
-    /// - Parameter answersSYN: whether TCP connections stand. If not, the queue of the listener is full, and the kernel
-    ///   drops what else comes.
-    init(answersSYN: Bool) throws {
-        (listener, port) = StandInServer.boundButDeaf()
-        try #require(listen(listener, answersSYN ? 16 : 0) == 0)
-        guard !answersSYN else { return }
-        for _ in 0..<4 {
-            let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue), 0)
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_port = port.bigEndian
-            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-            withUnsafePointer(to: &address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                    _ = connect(descriptor, pointer, socklen_t(MemoryLayout<sockaddr_in>.size))
-                }
-            }
-            waiting.append(descriptor)
-        }
-    }
-
-    deinit {
-        for descriptor in waiting { close(descriptor) }
-        close(listener)
     }
 }

@@ -1,5 +1,6 @@
 import Glibc
 import Synchronization
+import TestSupport
 
 /// An HTTP server on plain sockets that answers as its script says: exactly, wrongly, slowly, or never.
 final class StandInServer: Sendable {
@@ -59,25 +60,9 @@ final class StandInServer: Sendable {
     }
 
     private static func listen() -> (CInt, UInt16) {
-        let (descriptor, port) = boundButDeaf()
+        let (descriptor, port) = deafPort()
         precondition(Glibc.listen(descriptor, 16) == 0)
         return (descriptor, port)
-    }
-
-    /// A port of 127.0.0.1 where every connection is refused, for as long as the descriptor is open.
-    static func boundButDeaf() -> (descriptor: CInt, port: UInt16) {
-        let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                precondition(bind(descriptor, pointer, length) == 0)
-                precondition(getsockname(descriptor, pointer, &length) == 0)
-            }
-        }
-        return (descriptor, UInt16(bigEndian: address.sin_port))
     }
 
     private static func listen(at path: String) -> CInt {

@@ -50,7 +50,7 @@ struct ScriptedCamera {
         encoders.measure = { _ in 1000 }
         let source = DeviceSource(
             device, camera: "bench", durationLimit: seconds, logger: logger, calls: machine, root: machine.root,
-            machine: encoders, encoderHung: { _ in })
+            machine: encoders, mustEnd: { _ in })
         let configuration = CameraConfiguration(
             id: "bench", source: .device(device), relay: .init(url: words[6]),
             kas: KASConfiguration(url: words[7], token: .file(words[8])), duration: seconds)

@@ -1,4 +1,5 @@
 import Media
+import TestSupport
 import Testing
 import VideoCodec
 
@@ -155,9 +156,9 @@ import VideoCodec
 
 /// What this machine's libavcodec can do beyond what every one can.
 enum Encoders {
-    static let x265Reason: Comment = "this libavcodec has no libx265"
+    static let x265Reason: Comment = "no ffmpeg here, or one without libx265"
 
-    static var hasX265: Bool { has("libx265") }
+    static var hasX265: Bool { ForeignEncoders.has("libx265") }
 
     /// Those of the software encoders that are here.
     static var software: [String] { ["libx264", "libx265", "libopenh264"].filter(has) }

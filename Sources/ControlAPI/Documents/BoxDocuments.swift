@@ -82,14 +82,17 @@ public struct RelayDocument: Codable, Equatable, Sendable {
     public var publicKeyPin: String?
     /// `keeps-metadata`, `drops-metadata` or `parses-avcc`.
     public var profile: String
+    /// Hosts beside its own that the relay may send cameras to.
+    public var redirectHosts: [String]?
     public var origin: String
     /// IDs of the cameras that publish there.
     public var cameras: [String]
 
     public init(
         name: String, url: String?, hasSecret: Bool, certificateAuthorityFile: String?, publicKeyPin: String? = nil,
-        profile: String, origin: String, cameras: [String]
+        profile: String, redirectHosts: [String]? = nil, origin: String, cameras: [String]
     ) {
+        self.redirectHosts = redirectHosts
         self.name = name
         self.url = url
         self.hasSecret = hasSecret
@@ -116,11 +119,14 @@ public struct RelayRequest: Codable, Equatable, Sendable {
     public var certificateAuthorityFile: String?
     public var publicKeyPin: String?
     public var profile: String?
+    /// An empty list takes all away.
+    public var redirectHosts: [String]?
 
     public init(
         url: String? = nil, certificateAuthorityFile: String? = nil, publicKeyPin: String? = nil,
-        profile: String? = nil
+        profile: String? = nil, redirectHosts: [String]? = nil
     ) {
+        self.redirectHosts = redirectHosts
         self.url = url
         self.certificateAuthorityFile = certificateAuthorityFile
         self.publicKeyPin = publicKeyPin
@@ -137,6 +143,8 @@ public struct KeyAccessDocument: Codable, Equatable, Sendable {
     /// `sha256//BASE64` of the only public key that is accepted; nil: any that the certificates vouch for. In a request nil
     /// leaves it as it is, and "" takes it away.
     public var publicKeyPin: String?
+    /// `auto`, `always` or `never`: whether headers name the KAS key. In a request nil leaves it as it is.
+    public var keyIdentifiers: String?
     public var hasToken: Bool
     /// Unix seconds; nil for no token, or one that does not say.
     public var tokenEndsAt: Int64?
@@ -147,10 +155,11 @@ public struct KeyAccessDocument: Codable, Equatable, Sendable {
     public var origin: String
 
     public init(
-        url: String?, certificateAuthorityFile: String? = nil, publicKeyPin: String? = nil, hasToken: Bool = false,
-        tokenEndsAt: Int64? = nil,
+        url: String?, certificateAuthorityFile: String? = nil, publicKeyPin: String? = nil,
+        keyIdentifiers: String? = nil, hasToken: Bool = false, tokenEndsAt: Int64? = nil,
         code: ErrorCode? = nil, camerasWithOwnToken: Int? = nil, origin: String = "store"
     ) {
+        self.keyIdentifiers = keyIdentifiers
         self.tokenEndsAt = tokenEndsAt
         self.code = code
         self.camerasWithOwnToken = camerasWithOwnToken
@@ -159,6 +168,31 @@ public struct KeyAccessDocument: Codable, Equatable, Sendable {
         self.publicKeyPin = publicKeyPin
         self.hasToken = hasToken
         self.origin = origin
+    }
+}
+
+/// `GET /api/v1/device`: the key with which the box signs what it registers at the key access server. Never a private key.
+public struct DeviceKeyDocument: Codable, Equatable, Sendable {
+    public var schema = "watchbox.device/1"
+    /// SubjectPublicKeyInfo PEM; nil when the box has none and signs nothing.
+    public var publicKey: String?
+    /// `sha256//BASE64` of the SubjectPublicKeyInfo.
+    public var fingerprint: String?
+    /// Of the key that takes over with `switch`; nil when there is none.
+    public var nextPublicKey: String?
+    public var nextFingerprint: String?
+    /// Cameras that have a key to sign their stream with.
+    public var camerasThatSign: Int
+
+    public init(
+        publicKey: String? = nil, fingerprint: String? = nil, nextPublicKey: String? = nil,
+        nextFingerprint: String? = nil, camerasThatSign: Int = 0
+    ) {
+        self.publicKey = publicKey
+        self.fingerprint = fingerprint
+        self.nextPublicKey = nextPublicKey
+        self.nextFingerprint = nextFingerprint
+        self.camerasThatSign = camerasThatSign
     }
 }
 

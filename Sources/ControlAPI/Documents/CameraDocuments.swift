@@ -42,7 +42,7 @@ public struct CameraRequest: Codable, Equatable, Sendable {
     /// Needed to add; refused in a change.
     public var id: String?
     public var name: String?
-    /// `test:`, `file:/path`, `v4l2:/dev/…`, `rtsp://…`, `rtsps://…`, `onvif://…`; without user or password.
+    /// `test:`, `file:/path`, `v4l2:/dev/…`, `rtsp://…`, `rtsps://…`, `onvif://…`, `http://…`, `https://…`; without user or password.
     public var source: String?
     public var user: String?
     public var isActive: Bool?
@@ -200,6 +200,8 @@ public struct StreamDocument: Codable, Equatable, Sendable {
     public var state: State
     public var reason: String?
     public var code: ErrorCode?
+    /// What to do about `reason`; nil when there is nothing.
+    public var next: String?
     /// Name of the relay in the configuration.
     public var relay: String?
     /// Of the last second or so; nil when the process does not answer.
@@ -216,7 +218,7 @@ public struct StreamDocument: Codable, Equatable, Sendable {
 
     public init(
         camera: String, stream: String, state: State, reason: String? = nil, code: ErrorCode? = nil,
-        relay: String? = nil, framesPerSecond: Double? = nil, bitsPerSecond: Double? = nil,
+        next: String? = nil, relay: String? = nil, framesPerSecond: Double? = nil, bitsPerSecond: Double? = nil,
         acknowledgedSecondsAgo: Double? = nil, roundTripMilliseconds: Double? = nil, restarts: Int = 0,
         unit: String, statistics: CameraStatistics? = nil
     ) {
@@ -225,6 +227,7 @@ public struct StreamDocument: Codable, Equatable, Sendable {
         self.state = state
         self.reason = reason
         self.code = code
+        self.next = next
         self.relay = relay
         self.framesPerSecond = framesPerSecond
         self.bitsPerSecond = bitsPerSecond

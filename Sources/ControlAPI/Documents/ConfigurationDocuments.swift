@@ -164,15 +164,19 @@ public struct ImportRequest: Codable, Equatable, Sendable {
     public var toml: String
     /// Objects of the same name are replaced instead of refused.
     public var replace: Bool
+    /// Refused with WB-8004 when another generation runs by now; nil: whatever runs.
+    public var ifGeneration: Int?
 
-    public init(toml: String, replace: Bool = false) {
+    public init(toml: String, replace: Bool = false, ifGeneration: Int? = nil) {
         self.toml = toml
         self.replace = replace
+        self.ifGeneration = ifGeneration
     }
 
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         toml = try container.decode(String.self, forKey: .toml)
         replace = try container.decodeIfPresent(Bool.self, forKey: .replace) ?? false
+        ifGeneration = try container.decodeIfPresent(Int.self, forKey: .ifGeneration)
     }
 }

@@ -43,10 +43,15 @@ public struct HealthCheck: Codable, Equatable, Sendable {
     }
 }
 
+extension HealthCheck {
+    /// It warns or fails, and nobody has acknowledged it.
+    public var isOpen: Bool { (state == .fail || state == .warn) && !isAcknowledged }
+}
+
 /// `GET /api/v1/health`
 public struct HealthReport: Codable, Equatable, Sendable {
     public var schema = "watchbox.health/1"
-    /// The worst of the checks that are known.
+    /// The worst of the checks that are known, as far as nobody has acknowledged it.
     public var state: HealthState
     /// Seconds since 1970.
     public var time: Int64

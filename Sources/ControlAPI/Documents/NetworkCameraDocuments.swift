@@ -167,7 +167,7 @@ public struct NetworkSearchDocument: Codable, Equatable, Sendable {
 /// Body of `POST /api/v1/camera-tests`: a camera to be tried, which need not be one of this box. Its password is held in
 /// memory while the test runs, and nowhere else.
 public struct CameraTestRequest: Codable, Equatable, Sendable, CustomStringConvertible {
-    /// `rtsp://`, `rtsps://` or `onvif://`, without user and password.
+    /// `rtsp://`, `rtsps://`, `onvif://`, `http://` or `https://`, without user and password.
     public var source: String
     public var user: String?
     public var password: String?
