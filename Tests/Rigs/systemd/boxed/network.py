@@ -7,7 +7,7 @@ import subprocess
 import threading
 
 from boxed.checks import Not
-from boxed.stage import configure, connect, live, moves, opens, start, unit, whole
+from boxed.stage import configure, connect, live, moves, opens, restarted, start, unit, whole
 
 RIGS = pathlib.Path(__file__).resolve().parent.parent.parent
 MEDIA = RIGS.parent.parent / ".build/rigs/rtsp-media"
@@ -181,8 +181,10 @@ def pictures(box, checks):
         capture = box.camera("shed")["statistics"]["capture"]
         checks.expect("its process says what comes, and how it is logged in", capture["network"]["authentication"] == "Digest SHA-256"
                       and capture["network"]["videoCodec"] == "mjpeg" and "264" in capture["encoder"], capture)
+        before = box.invocation(unit("shed"))
         done = box.ctl("camera", "edit", "shed", "--source", f"{address}/capture?auth=md5qop", "--snapshot-rate", "4")
         checks.expect("now one picture at a time", done.ok, done)
+        checks.until("its unit is a new one", restarted(box, unit("shed"), before))
         checks.until("it is live", lambda: live(box, "shed"))
         checks.until("with new pictures", moves(box, "shed"))
         done = box.ctl("camera", "rm", "shed", "--yes")

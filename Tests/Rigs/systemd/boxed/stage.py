@@ -69,12 +69,15 @@ def lost(statistics):
 
 
 def moves(box, camera):
-    """Pictures are encrypted and sent while one looks: never true of old figures."""
-    before = box.camera(camera)["statistics"]["video"]["sealed"]
+    """Pictures are encrypted and sent while one looks: never true of old figures, nor of a process that is about to go."""
+    first = None
 
     def look():
+        nonlocal first
         now = box.camera(camera)["statistics"]["video"]["sealed"]
-        return now if now > before else Not(f"{camera}: {now} pictures, as before")
+        # Fewer than before: another process.
+        first = now if first is None else min(first, now)
+        return now if now > first else Not(f"{camera}: {now} pictures, as before")
     return look
 
 
