@@ -144,6 +144,43 @@ public final class CredentialStore: Sendable {
         }
     }
 
+    /// Gives a scope the secrets of another one as well: of a camera that is about to get another ID. What the device key
+    /// sealed is sealed anew; what it did not, only PID 1 can open, and only for the scope that it is of.
+    ///
+    /// The former scope keeps all of it: whoever asked ends with `removeScope` of one of both, when it is certain which of
+    /// them stays. So a kill in between leaves one scope too many, and never a secret that is lost. What `other` has
+    /// already stays as it is.
+    ///
+    /// - Parameter isWanted: of which names.
+    /// - Returns: the names of the secrets that this process cannot open; `other` does not have them.
+    public func copyScope(
+        _ scope: String, to other: String, where isWanted: (_ name: String) -> Bool
+    ) throws(CredentialError) -> Set<String> {
+        try CredentialName.check(scope: other)
+        let wanted = try names(scope: scope).filter(isWanted)
+        return try locked { () throws(CredentialError) in
+            let present = try Set(names(scope: other))
+            let encrypted = try state.existing(Self.encryptedName)?.existing(scope)?.names() ?? []
+            let sealed = try state.existing(Self.sealedName)?.existing(scope)
+            var left = Set(wanted).subtracting(present)
+            for name in left.subtracting(encrypted).sorted() {
+                guard let sealed, var secret = try openIfPossible(name, scope, sealed) else { continue }
+                defer { wipe(&secret) }
+                let again = try DeviceKey(state: state).seal(secret, CredentialName(name, scope: other))
+                try state.making(Self.sealedName).making(other).write(name, again)
+                left.remove(name)
+            }
+            return left
+        }
+    }
+
+    /// Whether this process can open the secret: it is there, and the device key sealed it.
+    public func canOpen(name: String, scope: String) -> Bool {
+        guard var secret = try? reveal(name: name, scope: scope) else { return false }
+        wipe(&secret)
+        return true
+    }
+
     /// The names of the secrets that a scope has, sorted.
     public func names(scope: String) throws(CredentialError) -> [String] {
         try CredentialName.check(scope: scope)
@@ -370,6 +407,20 @@ public final class CredentialStore: Sendable {
         guard let sealed = try directory.read(name, limit: DeviceKey.sealedLimit) else { return nil }
         return try DeviceKey(state: state).open(
             sealed, try CredentialName(name, scope: scope), path: "\(directory.path)/\(name)")
+    }
+
+    /// Nil also for one that is damaged, or whose key is gone.
+    private func openIfPossible(
+        _ name: String, _ scope: String, _ directory: SecretDirectory
+    ) throws(CredentialError) -> [UInt8]? {
+        do throws(CredentialError) {
+            return try open(name, scope, directory)
+        } catch {
+            switch error {
+            case .damaged, .keyMissing: return nil
+            default: throw error
+            }
+        }
     }
 
     private func directories(of scope: String) throws(CredentialError) -> [SecretDirectory] {

@@ -357,6 +357,47 @@ import Testing
         #expect(!rig.everything().contains { $0.contains("camera-front") })
     }
 
+    @Test func `a scope is given another one's secrets, which stay where they are`() async throws {
+        let rig = try SecretRig()
+        let store = try rig.store()
+        for (name, byte) in [("password", UInt8(1)), ("kas-token", 2), ("signing-x", 3)] {
+            try await store.set([byte], name: name, scope: "camera-front")
+        }
+        try await store.set([9], name: "kas-token", scope: "camera-yard")
+        let left = try store.copyScope("camera-front", to: "camera-yard") { $0 != "signing-x" }
+        #expect(left == [])
+        #expect(try store.reveal(name: "password", scope: "camera-yard") == [1])
+        // What is there already is newer.
+        #expect(try store.reveal(name: "kas-token", scope: "camera-yard") == [9])
+        #expect(try store.names(scope: "camera-yard") == ["kas-token", "password"])
+        #expect(try store.names(scope: "camera-front") == ["kas-token", "password", "signing-x"])
+        #expect(try store.reveal(name: "password", scope: "camera-front") == [1])
+        // Sealed for its new place: as a plain copy it would not open.
+        let (from, to) = (sealed(rig, "camera-front", "password"), sealed(rig, "camera-yard", "password"))
+        #expect(try rig.bytes(from) != rig.bytes(to))
+        try store.removeScope("camera-front")
+        try store.provide(scope: "camera-yard")
+        #expect(try rig.bytes(clear(rig, "camera-yard", "password")) == [1])
+    }
+
+    @Test func `what cannot be opened is not given, and named`() async throws {
+        let rig = try SecretRig()
+        let store = try rig.store()
+        for name in ["password", "kas-token"] { try await store.set(secret, name: name, scope: "camera-front") }
+        let damaged = sealed(rig, "camera-front", "password")
+        var bytes = try rig.bytes(damaged)
+        bytes[bytes.count - 1] ^= 1
+        try Data(bytes).write(to: URL(fileURLWithPath: damaged))
+        #expect(!store.canOpen(name: "password", scope: "camera-front"))
+        #expect(store.canOpen(name: "kas-token", scope: "camera-front"))
+        #expect(!store.canOpen(name: "other", scope: "camera-front"))
+        #expect(try store.copyScope("camera-front", to: "camera-yard") { _ in true } == ["password"])
+        #expect(try store.names(scope: "camera-yard") == ["kas-token"])
+        #expect(throws: CredentialError.self) { _ = try store.copyScope("camera-front", to: "../x") { _ in true } }
+        #expect(throws: CredentialError.self) { _ = try store.copyScope("../x", to: "camera-yard") { _ in true } }
+        #expect(try store.copyScope("camera-none", to: "camera-yard") { _ in true } == [])
+    }
+
     @Test func `the directories that units load exist, even empty`() throws {
         let rig = try SecretRig()
         try rig.store().provide(scope: "camera-front")

@@ -53,6 +53,20 @@ import Testing
         }
     }
 
+    @Test func `what systemd encrypted for one scope is not given to another`() async throws {
+        try await with { rig, systemd in
+            try await rig.store().set([1], name: "older", scope: "camera-front")
+            let store = try rig.store(socket: systemd.path)
+            try await store.set(secret, name: "password", scope: "camera-front")
+            #expect(!store.canOpen(name: "password", scope: "camera-front"))
+            #expect(try store.copyScope("camera-front", to: "camera-yard") { _ in true } == ["password"])
+            // What the device key sealed before the upgrade goes along.
+            #expect(try store.names(scope: "camera-yard") == ["older"])
+            #expect(!rig.exists(rig.state + "/credstore/camera-yard/password"))
+            #expect(try store.names(scope: "camera-front") == ["older", "password"])
+        }
+    }
+
     @Test func `a TPM is said`() async throws {
         try await with { rig, systemd in
             let store = try rig.store(socket: systemd.path, tpm: "/proc/self")
