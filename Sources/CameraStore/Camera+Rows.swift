@@ -28,14 +28,18 @@ extension Camera {
 
     /// Writes what differs in `wanted`, under the next revision.
     ///
-    /// - Parameter isLearned: no change that somebody made: the revision stays, for whoever has it in hand.
-    func changed(to wanted: Camera, isLearned: Bool = false, _ database: GRDB.Database) throws -> Camera {
+    /// - Parameters:
+    ///   - isLearned: no change that somebody made: the revision stays, for whoever has it in hand.
+    ///   - isRenamed: its ID is another one already, which is a change by itself.
+    func changed(
+        to wanted: Camera, isLearned: Bool = false, isRenamed: Bool = false, _ database: GRDB.Database
+    ) throws -> Camera {
         var new = wanted.canonical
         new.uuid = uuid
         new.added = added
         new.lastConnected = lastConnected
         new.revision = revision
-        guard new != self else { return self }
+        guard isRenamed || new != self else { return self }
         if !isLearned { new.revision += 1 }
         try database.execute(
             sql: "UPDATE camera SET \(Self.columns.map { "\($0) = ?" }.joined(separator: ", ")) WHERE id = ?",

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 
 /// A camera that the box knows. It has no secret: the password is in the credential store, under the scope `camera-ID`.
 public struct Camera: Codable, Equatable, Sendable, Identifiable {
-    /// `[a-z0-9](-?[a-z0-9])*`, at most 24 characters: it becomes the instance of a unit, a user name and a path, and never changes.
+    /// `[a-z0-9](-?[a-z0-9])*`, at most 24 characters: it becomes the instance of a unit, a user name and a path. Only `rename` changes it.
     public var id: String
     /// Lower-case UUID, unique; for what must not mistake a camera for a later one with the same `id`.
     public var uuid: String

@@ -62,6 +62,44 @@ extension CameraStore {
         }
     }
 
+    /// Gives a camera another ID, and replaces its fields as `update` does. It is the same camera: what was learned of it,
+    /// its profiles and its thumbnail stay with it. Events keep the ID that it had when they happened.
+    ///
+    /// - Parameters:
+    ///   - id: the one that it has now.
+    ///   - renamed: the camera under its new ID.
+    ///   - ifRevision: the revision that the change is based on; nil: whatever it is.
+    /// - Returns: the camera as it is stored now.
+    /// - Throws: `.noSuchCamera`, `.exists`, `.conflict`, `.invalid`.
+    @discardableResult
+    public func rename(
+        _ id: String, to renamed: Camera, ifRevision: Int? = nil
+    ) throws(CameraStoreError) -> Camera {
+        try renamed.validate()
+        let wanted = renamed.canonical
+        return try write { database in
+            guard let stored = try Camera.one(id, database) else { throw CameraStoreError.noSuchCamera(id) }
+            guard try Camera.one(wanted.id, database) == nil else { throw CameraStoreError.exists(wanted.id) }
+            if let ifRevision, ifRevision != stored.revision {
+                throw CameraStoreError.conflict("camera \(stored.id)", current: stored.revision)
+            }
+            // Until the end of the transaction profiles and thumbnail may name a camera that there is not.
+            try database.execute(sql: "PRAGMA defer_foreign_keys = ON")
+            try database.execute(sql: "UPDATE camera SET id = ? WHERE id = ?", arguments: [wanted.id, id])
+            for table in ["profile", "thumbnail"] {
+                try database.execute(
+                    sql: "UPDATE \(table) SET camera = ? WHERE camera = ?", arguments: [wanted.id, id])
+            }
+            var moved = stored
+            moved.id = wanted.id
+            if stored.source != wanted.source {
+                try Self.removeThumbnails(of: wanted.id, database)
+                try StreamProfile.replace([], of: wanted.id, database)
+            }
+            return try moved.changed(to: wanted, isRenamed: true, database)
+        }
+    }
+
     /// Removes a camera with its profiles and its thumbnail.
     ///
     /// - Returns: false when there was none.

@@ -100,6 +100,50 @@ import Testing
         }
     }
 
+    @Test func `a camera that gets another ID is the same camera, with all that is known of it`() throws {
+        try withStore { store in
+            try store.add(everything.camera, profiles: everything.profiles)
+            try store.add(sample("garage"))
+            try store.setConnected("front-door", at: 1_763_700_001)
+            let jpeg: [UInt8] = [0xff, 0xd8, 0xff, 0]
+            try store.setThumbnail(jpeg, of: "front-door", taken: 5)
+            let known = try #require(try store.camera("front-door"))
+            var renamed = known
+            renamed.id = "porch"
+            renamed.name = "Porch"
+            #expect(throws: CameraStoreError.conflict("camera front-door", current: 1)) {
+                try store.rename("front-door", to: renamed, ifRevision: 2)
+            }
+            let stored = try store.rename("front-door", to: renamed, ifRevision: 1)
+            renamed.revision = 2
+            #expect(stored == renamed)
+            #expect(try store.camera("porch") == renamed)
+            #expect(try store.camera("front-door") == nil)
+            let profiles = try store.profiles(of: "porch")
+            #expect(profiles.map(\.id) == everything.profiles.map(\.id))
+            #expect(profiles.allSatisfy { $0.camera == "porch" })
+            #expect(try store.thumbnail(of: "porch") == jpeg)
+            #expect(try store.thumbnailTaken(of: "porch") == 5)
+            // The former ID has nothing of it.
+            try store.add(sample("front-door"))
+            #expect(try store.profiles(of: "front-door") == [])
+            #expect(try store.thumbnail(of: "front-door") == nil)
+
+            var other = renamed
+            other.id = "garage"
+            #expect(throws: CameraStoreError.exists("garage")) { try store.rename("porch", to: other) }
+            other.id = "Garage"
+            #expect(throws: CameraStoreError.self) { try store.rename("porch", to: other) }
+            other.id = "new"
+            #expect(throws: CameraStoreError.noSuchCamera("shed")) { try store.rename("shed", to: other) }
+            #expect(try store.cameras().map(\.id).sorted() == ["front-door", "garage", "porch"])
+            // The same name is a change all the same: somebody may have the former one in hand.
+            other = try #require(try store.camera("garage"))
+            other.id = "shed"
+            #expect(try store.rename("garage", to: other).revision == 2)
+        }
+    }
+
     @Test func `the grid has an order, and every camera is in it`() throws {
         try withStore { store in
             for id in ["c", "a", "b"] { try store.add(sample(id)) }
