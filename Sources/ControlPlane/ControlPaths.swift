@@ -31,7 +31,8 @@ public struct ControlPaths: Sendable {
 
     var database: String { "\(stateDirectory)/state.db" }
     var generations: String { "\(stateDirectory)/generations" }
-    /// One empty file for each camera whose removal is not finished.
+    /// One file for each ID whose secrets may be those of a camera that has it no more: empty, or with the UUID of the camera
+    /// whose they are.
     var removals: String { "\(stateDirectory)/removals" }
     /// The public half of the box's device key.
     var device: String { "\(stateDirectory)/device.json" }

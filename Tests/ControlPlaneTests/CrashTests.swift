@@ -36,7 +36,10 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
             body: #"{"settings":{"bitrate":500000}}"#, touches: ["b"], isLive: true),
         CrashCase(name: "camera disable", method: .post, path: "cameras/b/disable", body: "", touches: ["b"]),
         CrashCase(name: "camera rm", method: .delete, path: "cameras/b", body: "", touches: ["b"]),
-        CrashCase(name: "camera rename", method: .patch, path: "cameras/b", body: #"{"name":"Bee"}"#, touches: []),
+        CrashCase(name: "camera name", method: .patch, path: "cameras/b", body: #"{"name":"Bee"}"#, touches: []),
+        CrashCase(
+            name: "camera rename", method: .post, path: "cameras/b/rename", body: #"{"id":"bee"}"#,
+            touches: ["b", "bee"]),
         CrashCase(name: "camera order", method: .put, path: "cameras/order", body: #"{"ids":["b","a"]}"#, touches: []),
         CrashCase(
             name: "relay set", method: .put, path: "relays/main", body: #"{"url":"rtmp://127.0.0.1/other"}"#,

@@ -114,6 +114,30 @@ struct DeviceTests {
         #expect(!names.contains(before), "the key for the stream of before is gone")
     }
 
+    @Test func `a camera that is renamed signs from its first frame on, and starts once`() async throws {
+        let (stage, control) = try await box()
+        #expect(await control.send(.post, "cameras", #"{"id":"e","source":"test:"}"#).status == 201)
+        #expect(await control.send(.post, "device").status == 200)
+        await control.core.crew.settled()
+        let wanted = try await device(control).fingerprint
+        let known = try given(stage, "e").name
+        #expect(known != nil)
+        for (from, to, stream) in [("e", "f", "e"), ("f", "g", "g")] {
+            let body = #"{"id":"\#(to)","stream":"\#(stream)"}"#
+            #expect(await control.send(.post, "cameras/\(from)/rename", body).status == 200)
+            let (given, secrets) = try given(stage, to)
+            let name = try #require(given)
+            let key = try #require(secrets[name])
+            #expect(try fingerprint(key, stream: stream) == wanted)
+            // Of the stream of before there is none.
+            #expect(try stage.makeCredentials().names(scope: "camera-\(to)") == [name])
+            #expect((name == known) == (stream == "e"))
+            for _ in 0..<3 { await control.core.tick() }
+            await control.core.crew.settled()
+            #expect(stage.units.calls(of: to) == ["start"])
+        }
+    }
+
     @Test func `the next key takes over when it is told to, and the one before is gone`() async throws {
         let (stage, control) = try await box()
         #expect(await control.send(.post, "device/next").status == 404)

@@ -212,6 +212,29 @@ struct TokenTests {
         withExtendedLifetime(process) {}
     }
 
+    @Test func `the token of a camera that is renamed goes along, unless its stream is another one`() async throws {
+        let (stage, kas) = (try ControlStage(), ScriptedKeyAccess())
+        let control = try await box(stage, kas)
+        #expect(await control.send(.post, "cameras", #"{"id":"c","source":"test:"}"#).status == 201)
+        await give(control, ScriptedKeyAccess.token(id: "first", from: Self.start, to: Self.start + 30 * 86_400))
+        await control.core.careForToken()
+        let own = try #require(try stored(stage, scope: "camera-c"))
+        let count = kas.state.withLock { $0.narrowed.count }
+        #expect(await control.send(.post, "cameras/c/rename", #"{"id":"d"}"#).status == 200)
+        #expect(try stored(stage, scope: "camera-d") == own && own.narrowedStream == "c")
+        await control.core.careForToken()
+        #expect(kas.state.withLock { $0.narrowed.count } == count)
+
+        // One for another stream would be refused: the box's does until there is a new one, which is asked for at once.
+        #expect(await control.send(.post, "cameras/d/rename", #"{"id":"e","stream":"e"}"#).status == 200)
+        #expect(try stored(stage, scope: "camera-e") == nil && stored(stage, scope: "camera-d") == nil)
+        #expect(stage.file("run/secret/box-camera-e/kas-token") != nil)
+        await control.core.beginTokenCare()
+        await control.core.tokens.task?.value
+        #expect(try stored(stage, scope: "camera-e")?.narrowedStream == "e")
+        #expect(stage.units.calls(of: "e") == ["start"])
+    }
+
     @Test func `with a server that cannot narrow the cameras go on with the box's token`() async throws {
         let (stage, kas) = (try ControlStage(), ScriptedKeyAccess())
         let control = try await box(stage, kas)

@@ -71,6 +71,22 @@ public struct CameraRequest: Codable, Equatable, Sendable {
     }
 }
 
+/// Body of `POST /api/v1/cameras/{id}/rename`.
+public struct CameraRenameRequest: Codable, Equatable, Sendable {
+    /// The ID that the camera gets.
+    public var id: String
+    /// Name of its stream at relay and KAS from now on; without it the stream's name stays.
+    public var stream: String?
+    /// Of its login, given anew: needed where one is stored that only systemd can open. It is never told back.
+    public var password: String?
+
+    public init(id: String, stream: String? = nil, password: String? = nil) {
+        self.id = id
+        self.stream = stream
+        self.password = password
+    }
+}
+
 /// One camera as the box knows it.
 public struct CameraDocument: Codable, Equatable, Sendable {
     public struct Profile: Codable, Equatable, Sendable {

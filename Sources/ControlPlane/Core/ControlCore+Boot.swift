@@ -179,8 +179,16 @@ extension ControlCore {
 
     private func commitAtBoot(_ proposal: Proposal) throws {
         let generation = generation(of: proposal)
-        try save(generation, proposal)
+        let moves = moves(of: proposal)
+        let left = try prepareMoves(moves, proposal)
+        do {
+            try save(generation, proposal)
+        } catch {
+            abandonMoves(moves)
+            throw error
+        }
         current = generation
+        finishMoves(moves, left)
         warnings = proposal.warnings
         shelf.prune()
         if pending == nil, shelf.pending() != nil { try shelf.removePending() }
@@ -213,11 +221,11 @@ extension ControlCore {
         guard let content = try? content(), store != nil else { return }
         for id in SystemFiles.names(in: paths.removals) where CameraIdentifier.isValid(id) {
             do {
-                if content.camera(id) == nil {
+                if try areForeign(secretsOf: id, content) {
                     try effects.willDo("credentials: remove camera-\(id)")
                     try credentials.removeScope("camera-\(id)")
                 }
-                try effects.remove("\(paths.removals)/\(id)", isDurable: true)
+                try effects.remove(removalNote(id), isDurable: true)
             } catch {
                 report(CodedError(of: error), .camera)
             }

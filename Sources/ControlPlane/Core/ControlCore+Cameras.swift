@@ -49,7 +49,9 @@ extension ControlCore {
         cause: String? = nil, dryRun: Bool
     ) throws -> ConfigurationDiff? {
         guard request.id == nil || request.id == id else {
-            throw CodedError(.badRequest, "a camera keeps its ID", next: "Change its name instead", object: id)
+            throw CodedError(
+                .badRequest, "a camera keeps its ID", next: "Rename it: watchboxctl camera rename \(id) NEW-ID",
+                object: id)
         }
         let stored = try storedCamera(id)
         var camera = stored
@@ -139,7 +141,7 @@ extension ControlCore {
         let proposal = try propose("camera rm \(id)", .removeCamera(id))
         if dryRun { return difference(proposal) }
         // From the transaction on, the next start would remove the secrets if this process cannot.
-        let note = "\(paths.removals)/\(id)"
+        let note = removalNote(id)
         try effects.write([], to: note, mode: 0o600, isDurable: true)
         do {
             _ = try commit(proposal)
@@ -211,7 +213,7 @@ extension ControlCore {
     /// What an earlier camera of this ID has left: its secrets must not become another's. Also when there is no note, as
     /// of a camera whose file went.
     func removeRests(of id: String) throws {
-        let note = "\(paths.removals)/\(id)"
+        let note = removalNote(id)
         guard try SystemFiles.exists(note) || !credentials.names(scope: "camera-\(id)").isEmpty else { return }
         try effects.willDo("credentials: remove camera-\(id)")
         try credentials.removeScope("camera-\(id)")

@@ -16,6 +16,8 @@ struct Proposal {
     var settings: BoxSettings
     var warnings: [Issue]
     var confirmSeconds: Int?
+    /// Of a camera that gets another ID: that one, when some of its secrets are there already.
+    var prepared: String?
 }
 
 extension ControlCore {
@@ -31,6 +33,11 @@ extension ControlCore {
     }
 
     func requireNothingPending() throws(CodedError) {
+        if let beingRenamed {
+            throw CodedError(
+                .busy, "camera \(beingRenamed) is being renamed", why: "until then nothing else changes",
+                next: "Try again in a moment")
+        }
         guard let pending else { return }
         throw CodedError(
             .busy, "generation \(pending.generation) waits to be confirmed",
@@ -69,15 +76,25 @@ extension ControlCore {
         var difference = difference(proposal)
         let generation = generation(of: proposal)
         let number = generation.number
+        // What an earlier camera of a new ID has left and could not be removed then.
+        for id in proposal.settings.cameras.keys.sorted()
+        where current.settings.cameras[id] == nil && proposal.prepared != id {
+            if try areForeign(secretsOf: id, proposal.content) { try removeRests(of: id) }
+        }
+        let moves = moves(of: proposal)
+        let left = try prepareMoves(moves, proposal)
         let (target, plan, resumed) = plan(
             proposal.settings, proposal.content, startsIdle: false, resumesChanged: true)
-        let staged = try runtime.stage(plan)
+        var staged: [Effects.Staged] = []
         do {
+            staged = try runtime.stage(plan)
             try save(generation, proposal)
         } catch {
             effects.discard(staged)
+            abandonMoves(moves)
             throw error
         }
+        let predecessors = predecessors(in: generation.settings)
 
         let added = Set(generation.settings.cameras.keys).subtracting(current.settings.cameras.keys)
         arrivals = arrivals.filter { generation.settings.cameras[$0.key] != nil }
@@ -90,9 +107,10 @@ extension ControlCore {
         savingProblem = nil
         isUnsaved = false
         for id in resumed { try? effects.remove(paths.stopMark(id)) }
-        put(target, plan, staged)
+        put(target, plan, staged, after: predecessors)
         shelf.prune()
-        tell(difference, number: number, cause: proposal.cause)
+        tell(difference, number: number, cause: proposal.cause, moves)
+        finishMoves(moves, left)
         difference.toGeneration = number
         return difference
     }
@@ -144,22 +162,42 @@ extension ControlCore {
         return (target, plan, resumed)
     }
 
+    /// Units that take over the stream or the device of another one that ends, with that one: relay and device serve one at
+    /// a time.
+    private func predecessors(in settings: BoxSettings) -> [String: String] {
+        let ending = current.settings.cameras.filter { settings.cameras[$0.key] == nil }.sorted { $0.key < $1.key }
+        var found: [String: String] = [:]
+        for (id, camera) in settings.cameras where current.settings.cameras[id] == nil {
+            let isShared = camera.source.hasPrefix("test:") || camera.source.hasPrefix("file:")
+            let former = ending.first { other, ended in
+                ended.streamName(other) == camera.streamName(id) || !isShared && ended.source == camera.source
+            }
+            if let former { found[UnitName.camera(id)] = UnitName.camera(former.key) }
+        }
+        return found
+    }
+
     /// Gives the staged files their names, and the crew its jobs, but for those units whose file is not there.
-    func put(_ target: RuntimeTarget, _ plan: RuntimePlan, _ staged: [Effects.Staged]) {
+    ///
+    /// - Parameter after: units whose jobs wait until those of another unit are done.
+    func put(
+        _ target: RuntimeTarget, _ plan: RuntimePlan, _ staged: [Effects.Staged], after: [String: String] = [:]
+    ) {
         self.target = target
         let (failed, failure) = runtime.publish(staged, plan)
         let doubt = target.cameras.sorted { $0.key < $1.key }.lazy.compactMap(\.value.doubt).first
         tellDoubt(doubt)
         isIncomplete = failure != nil
         doubts.found(doubt != nil, at: clock.sinceBoot())
-        for job in plan.jobs {
+        // Whoever waits for a job comes after it.
+        for job in plan.jobs.filter({ after[$0.unit] == nil }) + plan.jobs.filter({ after[$0.unit] != nil }) {
             guard job.job == .stop || paths.file(ofUnit: job.unit).map({ !failed.contains($0) }) ?? true else {
                 continue
             }
             if let change = job.change {
                 crew.request(change, mark: plan.markContent(isChange: true), job.unit)
             } else {
-                crew.request(job.job, job.unit)
+                crew.request(job.job, job.unit, after: after[job.unit])
             }
         }
         guard let failure else { return }
@@ -248,10 +286,15 @@ extension ControlCore {
         self.pending = pending
     }
 
-    private func tell(_ difference: ConfigurationDiff, number: Int, cause: String) {
+    private func tell(_ difference: ConfigurationDiff, number: Int, cause: String, _ moves: CameraMoves) {
         guard !difference.changes.isEmpty else { return }
         hub.publish(.config, object: "\(number)", "generation \(number): \(cause)")
-        for change in difference.changes {
+        for move in moves.moves {
+            let stream = move.keepsStream ? "" : ", and so is its stream"
+            hub.publish(.camera, object: move.to, "renamed from \(move.from)\(stream)")
+        }
+        let moved = Set(moves.moves.flatMap { ["camera.\($0.from)", "camera.\($0.to)"] })
+        for change in difference.changes where !moved.contains(change.object) {
             let words =
                 "\(change.kind.rawValue)\(change.details.isEmpty ? "" : ": ")"
                 + change.details.prefix(8).joined(separator: ", ")

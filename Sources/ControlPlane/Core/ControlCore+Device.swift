@@ -125,6 +125,14 @@ extension ControlCore {
 
     // MARK: -
 
+    /// A new one, for this stream alone; nil while the device's key cannot be opened.
+    func signingKey(forStream stream: String) throws -> [UInt8]? {
+        guard let device = signing.device, let identity = identity(BoxDevice.secretName),
+            identity.publicKeyPEM == device.current
+        else { return nil }
+        return try identity.keyForStream(stream)
+    }
+
     private var camerasWithoutKey: [(id: String, stream: String)] {
         guard let device = signing.device else { return [] }
         return current.settings.cameras.sorted { $0.key < $1.key }.compactMap { id, camera in

@@ -84,6 +84,8 @@ actor ControlCore {
     let keyAccessTools: KeyAccessTools
     var tokens = HeldTokens()
     var signing = HeldDevice()
+    /// The camera whose secrets are sealed for another ID at this moment: nothing else changes meanwhile.
+    var beingRenamed: String?
     private var marks = 0
     var commits = 0
 

@@ -118,6 +118,15 @@ extension Camera {
         identity = other.identity
     }
 
+    /// With what belongs to the store: what was learned of the device stays as long as it is that device.
+    fileprivate func knowing(_ known: Camera) -> Camera {
+        var camera = self
+        camera.revision = known.revision
+        camera.lastConnected = known.lastConnected
+        if source == known.source { camera.takeDevice(of: known) }
+        return camera
+    }
+
     mutating func forgetDevice() {
         (address, port) = (nil, nil)
         (manufacturer, model, firmware) = (nil, nil, nil)
@@ -130,6 +139,8 @@ enum StoreEdit: Sendable {
     case none
     case addCamera(Camera)
     case updateCamera(Camera, ifRevision: Int?)
+    /// From an ID to the camera under its new one.
+    case renameCamera(String, Camera, ifRevision: Int?)
     case removeCamera(String)
     case reorder([String])
     case put(StoredObject, ifRevision: Int?)
@@ -156,6 +167,19 @@ extension StoreContent {
                 throw CameraStoreError.conflict("camera \(camera.id)", current: current)
             }
             content.cameras[index].camera = camera
+        case .renameCamera(let id, let camera, let revision):
+            guard let index = content.cameras.firstIndex(where: { $0.camera.id == id }) else {
+                throw CameraStoreError.noSuchCamera(id)
+            }
+            guard content.camera(camera.id) == nil else { throw CameraStoreError.exists(camera.id) }
+            let current = content.cameras[index].camera.revision
+            if let revision, revision != current {
+                throw CameraStoreError.conflict("camera \(id)", current: current)
+            }
+            content.cameras[index].camera = camera
+            for profile in content.cameras[index].profiles.indices {
+                content.cameras[index].profiles[profile].camera = camera.id
+            }
         case .removeCamera(let id):
             content.cameras.removeAll { $0.camera.id == id }
         case .reorder(let ids):
@@ -182,18 +206,16 @@ extension StoreContent {
 
     /// Makes the store hold this. Repeating it does no harm.
     func write(to store: CameraStore, effects: Effects) throws {
-        let present = try StoreContent(reading: store)
-        for record in present.cameras where camera(record.camera.id) == nil {
+        var present = try StoreContent(reading: store)
+        for record in present.cameras where !cameras.contains(where: { $0.camera.uuid == record.camera.uuid }) {
             try effects.willDo("store: remove camera \(record.camera.id)")
             try store.remove(record.camera.id)
         }
+        try renameCameras(in: store, effects)
+        present = try StoreContent(reading: store)
         for record in cameras {
             if let known = present.camera(record.camera.id) {
-                var wanted = record.camera
-                wanted.revision = known.revision
-                wanted.lastConnected = known.lastConnected
-                // What was learned of the device stays as long as it is that device.
-                if wanted.source == known.source { wanted.takeDevice(of: known) }
+                let wanted = record.camera.knowing(known)
                 guard wanted != known else { continue }
                 try effects.willDo("store: update camera \(wanted.id)")
                 try store.update(wanted)
@@ -211,6 +233,27 @@ extension StoreContent {
             try store.put(object)
         }
     }
+
+    /// A camera that gets another ID goes on with what is known of it. Of those that exchange their IDs one begins anew.
+    private func renameCameras(in store: CameraStore, _ effects: Effects) throws {
+        var known = try store.cameras()
+        var waiting = cameras.map(\.camera).filter { camera in
+            known.contains { $0.uuid == camera.uuid && $0.id != camera.id }
+        }
+        while !waiting.isEmpty {
+            let free = waiting.firstIndex { camera in !known.contains { $0.id == camera.id } }
+            let camera = waiting.remove(at: free ?? 0)
+            guard let former = known.first(where: { $0.uuid == camera.uuid }) else { continue }
+            if free == nil {
+                try effects.willDo("store: remove camera \(former.id)")
+                try store.remove(former.id)
+            } else {
+                try effects.willDo("store: rename camera \(former.id) to \(camera.id)")
+                try store.rename(former.id, to: camera.knowing(former))
+            }
+            known = try store.cameras()
+        }
+    }
 }
 
 extension StoreEdit {
@@ -225,6 +268,7 @@ extension StoreEdit {
         switch self {
         case .addCamera(let camera): try store.add(camera)
         case .updateCamera(let camera, let revision): try store.update(camera, ifRevision: revision)
+        case .renameCamera(let id, let camera, let revision): try store.rename(id, to: camera, ifRevision: revision)
         case .removeCamera(let id): try store.remove(id)
         case .reorder(let ids): try store.reorder(ids)
         case .put(let object, let revision): try store.put(object, ifRevision: revision)

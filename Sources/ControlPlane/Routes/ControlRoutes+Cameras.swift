@@ -67,6 +67,20 @@ extension ControlRoutes {
             switching("enable", isActive: true, "Lets a camera run"),
             switching("disable", isActive: false, "Stops a camera until it is enabled"),
             APIRoute(
+                .post, "\(path)/rename",
+                "Gives a camera another ID; all that it has goes along, and its stream's name stays unless one is given",
+                request: "CameraRenameRequest", response: "CameraDocument", query: Self.dryRun
+            ) { request in
+                let wanted = try request.decode(CameraRenameRequest.self)
+                let revision = try request.revision()
+                let difference = try await coded {
+                    try await core.renameCamera(
+                        request.parameter("id"), wanted, ifRevision: revision, dryRun: request.isDryRun)
+                }
+                if let difference { return .document(difference) }
+                return try await camera(wanted.id, location: true)
+            },
+            APIRoute(
                 .put, "\(path)/password", "Sets the password of a camera's login; it is never told back",
                 request: "SecretRequest"
             ) { request in

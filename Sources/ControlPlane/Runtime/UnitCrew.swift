@@ -70,10 +70,15 @@ final class UnitCrew: Sendable {
     var changing: Set<String> { state.withLock { Set($0.owed.keys) } }
 
     /// Returns at once; the job goes its way.
-    func request(_ job: UnitLine.Job, _ unit: String) {
+    ///
+    /// - Parameter other: the unit whose jobs have to be done before; nil: none.
+    func request(_ job: UnitLine.Job, _ unit: String, after other: String? = nil) {
         let first = state.withLock { $0.lines[unit, default: UnitLine()].wanted(job) }
         guard let first else { return }
-        Task { await work(through: first, unit) }
+        Task {
+            if let other { await wait(for: other) }
+            await work(through: first, unit)
+        }
     }
 
     /// Jobs that were done so far.

@@ -45,6 +45,9 @@ struct TokenCare: Equatable {
     /// Another token came: it is looked at at once.
     mutating func begin() { self = TokenCare() }
 
+    /// A camera is there that may lack a token of its own.
+    mutating func hurry() { dueAt = .zero }
+
     /// - Parameter random: any 64 random bits.
     mutating func wait(at instant: Duration, random: UInt64) {
         dueAt = instant + Self.jittered(Self.period, random)
