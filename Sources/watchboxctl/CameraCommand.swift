@@ -9,7 +9,8 @@ struct CameraCommand: AsyncParsableCommand {
         commandName: "camera", abstract: "Cameras of this box.",
         subcommands: [
             CameraListCommand.self, CameraShowCommand.self, CameraAddCommand.self, CameraEditCommand.self,
-            CameraRemoveCommand.self, CameraEnableCommand.self, CameraDisableCommand.self, CameraReorderCommand.self,
+            CameraRenameCommand.self, CameraRemoveCommand.self, CameraEnableCommand.self, CameraDisableCommand.self,
+            CameraReorderCommand.self,
             CameraPasswordCommand.self, CameraSnapshotCommand.self, CameraControlsCommand.self,
             CameraEncodersCommand.self, CameraTestCommand.self, CameraProbeCommand.self, CameraProfilesCommand.self,
             CameraPTZCommand.self,
