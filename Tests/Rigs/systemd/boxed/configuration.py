@@ -2,7 +2,7 @@
 import time
 
 from boxed.checks import Not
-from boxed.stage import PATTERN, live, moves, publishing_box, restarted, unit, whole
+from boxed.stage import PATTERN, live, moves, opens, publishing_box, restarted, unit, whole
 
 EXTRA = "/etc/watchbox/conf.d/20-extra.toml"
 
@@ -15,6 +15,7 @@ def run(box, checks, _seed):
     settings(box, checks)
     impossible(box, checks)
     unreadable(box, checks)
+    renamed(box, checks)
     removed(box, checks)
     whole(box, checks)
 
@@ -217,6 +218,42 @@ def unreadable(box, checks):
     _change_mode(secrets, 0o700)
     checks.until("it can be read again", lambda: box.ask("/api/v1/status").get("configurationProblem") is None)
     checks.same("that restarted nothing", _invocations(box), names)
+
+
+def renamed(box, checks):
+    """Another ID for a camera that publishes: its stream keeps its name, its secrets go along, nobody else notices."""
+    box.write("/root/password", "not for long\n", mode=0o600)
+    done = box.ctl("camera", "password", "back", "--file", "/root/password")
+    checks.expect("camera back has a password", done.ok, done)
+    front = box.invocation(unit("front")), box.camera("front")["statistics"]["connections"]
+    plan = box.ctl("camera", "rename", "back", "rear", "--password-file", "/root/password", "--dry-run", "--json")
+    checks.expect("camera rename --dry-run says what ends and what starts", plan.ok and [
+        (change["object"], change["action"]) for change in plan.document["changes"]] == [
+            ("camera.back", "stop-camera"), ("camera.rear", "start-camera")], plan)
+    done = box.ctl("camera", "rename", "back", "front")
+    checks.expect("the ID of another camera is refused with status 9", done.status == 9, done)
+    done = box.ctl("camera", "rename", "side", "rear")
+    checks.expect("a camera of a file too, and the file is named", done.status == 9 and "20-extra.toml" in done.err, done)
+    # Where systemd seals, it is needed; where the device key does, it is the same password.
+    done = box.ctl("camera", "rename", "back", "rear", "--password-file", "/root/password")
+    checks.expect("camera rename says that the stream keeps its name", done.ok and "still back" in done.out, done)
+    checks.until("it is live under its new ID", lambda: live(box, "rear"))
+    checks.same("as the stream that it was", box.stream("rear")["stream"], "back")
+    opens(box, checks, "back", what="who plays that stream at the relay sees the renamed camera")
+    checks.same("the former unit has ended", box.property(unit("back"), "ActiveState"), "inactive")
+    checks.same("its settings are gone", box.path("/run/watchbox/service/camera-back.json").exists(), False)
+    scopes = "find /var/lib/watchbox /run/watchbox/secret -path '*camera-{}/*'"
+    checks.same("and its secrets", box.sh(scopes.format("back")).out.strip(), "")
+    checks.expect("which the new ID has", "password" in box.sh(scopes.format("rear")).out
+                  and box.camera_document("rear")["hasPassword"], box.sh(scopes.format("rear")))
+    checks.same("front is the same process, with the same connection",
+                (box.invocation(unit("front")), box.camera("front")["statistics"]["connections"]), front)
+    checks.expect("an event tells it", [event for event in box.events() if event["topic"] == "camera"
+                  and event.get("object") == "rear" and event["text"] == "renamed from back"], "there is none")
+    done = box.ctl("camera", "rename", "rear", "back", "--password-file", "/root/password")
+    checks.expect("and back again", done.ok, done)
+    checks.until("where it is live", lambda: live(box, "back"))
+    checks.same("with the same connection of front", box.camera("front")["statistics"]["connections"], front[1])
 
 
 def removed(box, checks):
