@@ -9,7 +9,8 @@ struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "One screen about the box: what is wrong, and the command that helps.",
         discussion: """
-            Ends with 3 when something is degraded, with 11 when all is well but a reboot is wanted.
+            Ends with 3 when something is degraded, with 11 when all is well but a reboot is wanted. ACK is how long ago the \
+            relay's kernel last took bytes of the stream: that a viewer gets them, watchboxctl play shows alone.
 
               watchboxctl status
               watchboxctl status front

@@ -118,7 +118,8 @@ struct StreamTopCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "top", abstract: "The streams' figures, again every second, until Ctrl-C.",
         discussion: """
-            With --json one line for each second. A daemon that does not answer is told and asked again; with --count it \
+            ACK is how long ago the relay's kernel last took bytes of the stream: that a viewer gets them, watchboxctl play \
+            shows alone. With --json one line for each second. A daemon that does not answer is told and asked again; with --count it \
             ends the command.
 
               watchboxctl stream top

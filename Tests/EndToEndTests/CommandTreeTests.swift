@@ -144,6 +144,12 @@ struct CommandTreeTests {
             RelayTargets.merged(RelayRequest(url: "rtmp://c/live"), with: nil) == RelayRequest(url: "rtmp://c/live"))
     }
 
+    @Test(arguments: ["status", "stream top"])
+    func `whoever shows ACK says whose acknowledgement that is`(command: String) throws {
+        let leaf = try #require(try Self.leaves().first { $0.path.joined(separator: " ") == command })
+        #expect(leaf.discussion.contains("the relay's kernel last took bytes"), "\(leaf.discussion)")
+    }
+
     @Test func `whoever waits looks often at first, and seldom when it takes long`() {
         var pauses = LookPauses()
         var looks: [Duration] = [.zero]

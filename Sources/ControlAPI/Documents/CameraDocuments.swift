@@ -200,7 +200,7 @@ public struct CameraOrderRequest: Codable, Equatable, Sendable {
 /// One encrypted publication, one per camera.
 public struct StreamDocument: Codable, Equatable, Sendable {
     public enum State: String, Codable, Sendable, CaseIterable {
-        /// Frames are acknowledged by the relay.
+        /// The relay's kernel acknowledges frames; whether the relay hands them on, only a viewer sees.
         case live
         case starting
         /// For its source, its key or its relay; `reason` says which.
@@ -223,7 +223,7 @@ public struct StreamDocument: Codable, Equatable, Sendable {
     /// Of the last second or so; nil when the process does not answer.
     public var framesPerSecond: Double?
     public var bitsPerSecond: Double?
-    /// Since the relay last acknowledged.
+    /// Since the relay's kernel last acknowledged bytes of the stream (TCP).
     public var acknowledgedSecondsAgo: Double?
     public var roundTripMilliseconds: Double?
     /// Restarts of the unit by systemd.
