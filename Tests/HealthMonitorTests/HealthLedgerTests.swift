@@ -55,6 +55,16 @@ final class HealthLedgerTests {
         #expect(ledger.checks(at: .at(4)).map(\.isAcknowledged) == [false])
     }
 
+    @Test func `an acknowledgement of one object leaves the others open`() {
+        _ = ledger.took([finding(.fail), finding(.fail, "back")], of: [.publish], at: .at(0))
+        #expect(acknowledge("front"))
+        let open = ledger.checks(at: .at(1)).filter { !$0.isAcknowledged }
+        #expect(open.map(\.object) == ["back"])
+        #expect(ledger.worst == .fail)
+        #expect(acknowledge(nil))
+        #expect(ledger.worst == .ok)
+    }
+
     @Test func `an acknowledgement is for one cause, where a check knows several`() {
         func took(_ cause: String?, _ second: Double) -> Bool? {
             var finding = Finding(.memory, nil, .fail, "x", code: .processKilledForMemory)
