@@ -235,6 +235,23 @@ struct TokenTests {
         #expect(stage.units.calls(of: "e") == ["start"])
     }
 
+    @Test func `a camera whose stream is named anew starts without the token for the former stream`() async throws {
+        let (stage, kas) = (try ControlStage(), ScriptedKeyAccess())
+        let control = try await box(stage, kas)
+        #expect(await control.send(.post, "cameras", #"{"id":"c","source":"test:"}"#).status == 201)
+        await give(control, ScriptedKeyAccess.token(id: "first", from: Self.start, to: Self.start + 30 * 86_400))
+        await control.core.careForToken()
+        #expect(try stored(stage, scope: "camera-c")?.narrowedStream == "c")
+        #expect(await control.send(.patch, "cameras/c", #"{"settings":{"bitrate":500000}}"#).status == 200)
+        #expect(try stored(stage, scope: "camera-c") != nil)
+        #expect(await control.send(.patch, "cameras/c", #"{"settings":{"stream":"z"}}"#).status == 200)
+        #expect(try stored(stage, scope: "camera-c") == nil)
+        #expect(stage.file("run/secret/box-camera-c/kas-token") != nil)
+        await control.core.beginTokenCare()
+        await control.core.tokens.task?.value
+        #expect(try stored(stage, scope: "camera-c")?.narrowedStream == "z")
+    }
+
     @Test func `with a server that cannot narrow the cameras go on with the box's token`() async throws {
         let (stage, kas) = (try ControlStage(), ScriptedKeyAccess())
         let control = try await box(stage, kas)

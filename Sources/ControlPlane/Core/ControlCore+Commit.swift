@@ -95,6 +95,7 @@ extension ControlCore {
             throw error
         }
         let predecessors = predecessors(in: generation.settings)
+        let former = current.settings
 
         let added = Set(generation.settings.cameras.keys).subtracting(current.settings.cameras.keys)
         arrivals = arrivals.filter { generation.settings.cameras[$0.key] != nil }
@@ -107,6 +108,7 @@ extension ControlCore {
         savingProblem = nil
         isUnsaved = false
         for id in resumed { try? effects.remove(paths.stopMark(id)) }
+        forgetTokens(ofStreamsIn: former)
         put(target, plan, staged, after: predecessors)
         shelf.prune()
         tell(difference, number: number, cause: proposal.cause, moves)

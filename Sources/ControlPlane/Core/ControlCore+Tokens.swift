@@ -38,6 +38,25 @@ extension ControlCore {
         tokens.care.begin()
     }
 
+    /// A token for the stream of before is none for the one that a camera has now: it has the box's, until there is a new one,
+    /// which is asked for at once.
+    func forgetTokens(ofStreamsIn former: BoxSettings) {
+        guard let name = current.settings.kas?.secret else { return }
+        for (id, camera) in current.settings.cameras.sorted(by: { $0.key < $1.key }) {
+            guard let before = former.cameras[id], before.streamName(id) != camera.streamName(id),
+                camera.secret != name, camera.passwordSecret != name
+            else { continue }
+            tokens.cameras[id] = nil
+            tokens.care.hurry()
+            do {
+                try effects.willDo("credentials: remove")
+                try credentials.remove(name: name, scope: "camera-\(id)")
+            } catch {
+                logger.warning("camera \(id) starts with a token for another stream: \(error)")
+            }
+        }
+    }
+
     /// One look: renews, tells how it stands, and gives the cameras what they need. Never stops a camera.
     func careForToken() async {
         tokens.care.wait(at: clock.sinceBoot(), random: .random(in: 0 ... .max))
