@@ -65,6 +65,8 @@ public struct PullPointDialogue: Equatable, Sendable {
 
     /// What a subscription is asked to last, in seconds.
     public static let lifetimeSeconds = 60
+    /// A minute, in nanoseconds.
+    public static let refusalPause = 60 * second
     private static let longestPull: UInt64 = 15
 
     private var style = TerminationStyle.relative
@@ -81,7 +83,13 @@ public struct PullPointDialogue: Equatable, Sendable {
     private var lostPulls: UInt64 = 0
     private var isFinished = false
 
-    public init() {}
+    /// Nanoseconds until what was refused is asked for again; doubled each time, up to a quarter of an hour.
+    private let refusalPause: UInt64
+
+    /// - Parameter refusalPause: nanoseconds until what the device refused is asked for once more.
+    public init(refusalPause: UInt64 = PullPointDialogue.refusalPause) {
+        self.refusalPause = refusalPause
+    }
 
     /// The subscription that stands: to be ended when nobody reads any more.
     public var reference: EndpointReference? { subscription?.reference ?? abandoned }
@@ -204,7 +212,7 @@ public struct PullPointDialogue: Equatable, Sendable {
             isFinished = true
             return
         }
-        createNotBefore = now + min(60 * second << absences, 900 * second)
+        createNotBefore = now + min(refusalPause << absences, 900 * second)
         absences = min(absences + 1, 4)
     }
 

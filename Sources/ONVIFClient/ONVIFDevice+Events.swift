@@ -33,7 +33,7 @@ extension ONVIFDevice {
     }
 
     private func pullEvents(_ deliver: (Event) -> Void) async {
-        var dialogue = PullPointDialogue()
+        var dialogue = PullPointDialogue(refusalPause: refusalPause)
         var budget = EventBudget(perSecond: 10)
         while !Task.isCancelled {
             let step = dialogue.next(at: BoxClock.nanoseconds)

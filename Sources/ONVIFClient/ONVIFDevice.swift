@@ -23,14 +23,19 @@ public final class ONVIFDevice: Sendable {
     let state: Mutex<DeviceState>
     /// How long a reading of the device's clock is not doubted.
     let clockMilliseconds: UInt64
+    /// Nanoseconds until a subscription that was refused is asked for again.
+    let refusalPause: UInt64
 
     /// Sends nothing yet.
     public convenience init(_ access: Access, logger: Logger) {
         self.init(access, clockMilliseconds: 30_000, logger: logger)
     }
 
-    init(_ access: Access, clockMilliseconds: UInt64, logger: Logger) {
+    init(
+        _ access: Access, clockMilliseconds: UInt64, refusalPause: UInt64 = PullPointDialogue.refusalPause, logger: Logger
+    ) {
         self.access = access
+        self.refusalPause = refusalPause
         self.clockMilliseconds = clockMilliseconds
         self.logger = logger
         state = Mutex(DeviceState(url: access.url, trust: access.trust))
