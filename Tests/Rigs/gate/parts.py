@@ -54,10 +54,15 @@ def parts(project, swift):
         Part("trees", shell + [f"{rigs}/systemd/make-rootfs bookworm && {rigs}/systemd/make-rootfs trixie units"], polite=True),
         Part("guest", [f"{rigs}/vm/make-guest"], polite=True),
         Part("tests", build + ["--build-tests"], ("programs",), polite=True),
+        # As `make install` has them. SwiftPM builds one thing at a time, and these are wanted last.
+        Part("optimised", shell + [" && ".join(
+            f"{swift} build -c release --static-swift-stdlib --product {name}" for name in PRODUCTS[:2])], ("tests",), polite=True),
         Part("units", [f"{rigs}/systemd/check-units"], ("trees",), reads="marks"),
         Part("boxes", [f"{rigs}/systemd/box-tests", "--programs", debug, "--seed", "1", "--jobs", "3"], ("programs", "trees"), reads="marks"),
         Part("discovery", [f"{rigs}/discovery/network-tests", "--programs", debug], ("programs",), reads="marks"),
         Part("capture", [f"{rigs}/vm/vm-tests", "--programs", debug], ("programs", "guest"), reads="marks"),
+        Part("released", [f"{rigs}/systemd/box-tests", "--programs", str(project / ".build/release"), "--seed", "2", "publishing", "kills"],
+             ("optimised", "trees"), reads="marks"),
         tests("computation", "--skip", f"^({SOCKETS}|EndToEndTests)[.]", places=LANES),
         tests("sockets", "--filter", f"^({SOCKETS})[.]"),
         tests("whole", "--filter", "^EndToEndTests[.]", "--skip", FAULTS),
