@@ -22,7 +22,7 @@ VM_PACKAGES := qemu-system-x86 mmdebstrap debian-archive-keyring kmod cpio e2fsp
 BENCH_PACKAGES := ffmpeg gcc libssl-dev openssl time libnginx-mod-rtmp nginx python3 mmdebstrap debian-archive-keyring iproute2 util-linux \
 	python3-gi gir1.2-gst-rtsp-server-1.0 gstreamer1.0-rtsp gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-ugly
 
-.PHONY: help build release demo test test-systemd test-vm mutants bench soak lint format install clean toolchain build-packages test-packages \
+.PHONY: help build release demo test test-systemd test-vm mutants sanitize bench soak lint format install clean toolchain build-packages test-packages \
 	bench-packages vm-packages python-peers
 
 help:  ## list the targets
@@ -49,6 +49,9 @@ test-vm: toolchain build-packages vm-packages  ## of these, cameras, a hardware 
 
 mutants: toolchain build-packages test-packages python-peers  ## would a test notice? eighty faults, each switched on alone (half an hour, on demand)
 	Tests/Rigs/mutants/run --swift $(SWIFT)
+
+sanitize: toolchain build-packages test-packages python-peers  ## unit and socket tests under Thread and Address Sanitizer (an hour at first, on demand)
+	Tests/Rigs/sanitize/run --swift $(SWIFT)
 
 bench: release bench-packages vm-packages  ## speed against peers measured in the same run, as ratios (QUICK=1: a quick look)
 	cd Benchmarks && $(SWIFT) build -c release --product SealingRate
