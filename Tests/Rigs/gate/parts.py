@@ -11,8 +11,8 @@ class Part:
     after: tuple = ()
     # Of LANES places; what must not be disturbed takes all.
     places: int = 1
-    # A third of the CPU that it would have else.
-    polite: bool = False
+    # Takes no place, and of the CPU what its nice value gives it beside the others: 5 is a third of a share, 19 what nobody wants.
+    nice: int = 0
     # Seconds, for what hangs.
     limit: int = 1800
     # How its checks are read from its output: "marks" (✓ and ✗), "swift", or None for what checks nothing.
@@ -21,6 +21,7 @@ class Part:
 
 
 LANES = 3
+POLITE, IDLE = 5, 19
 SOCKETS = "RelayTests|RTMPTransportTests|CameraPipelineTests|RTSPIngestTests|ONVIFClientTests|DiscoveryTests"
 # They wait more than they work, so they run beside the others of their kind.
 FAULTS = "^EndToEndTests[.]EndToEndTests/(Outage|Replay|Crash)/"
@@ -48,15 +49,15 @@ def parts(project, swift):
         return Part(name, [f"{debug}/watchboxPackageTests.xctest", "--testing-library", "swift-testing", *filters], ("tests",),
                     reads="swift", environment={**peers(project), "SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH": "8"}, **more)
     return [
-        Part("gate", [f"{rigs}/gate/check"], reads="marks", polite=True),
-        Part("style", ["make", "--no-print-directory", "lint", f"SWIFT={swift}"], polite=True),
+        Part("gate", [f"{rigs}/gate/check"], reads="marks", nice=POLITE),
+        Part("style", ["make", "--no-print-directory", "lint", f"SWIFT={swift}"], nice=POLITE),
         Part("programs", shell + [" && ".join(" ".join(build + ["--product", name]) for name in PRODUCTS)]),
-        Part("trees", shell + [f"{rigs}/systemd/make-rootfs bookworm && {rigs}/systemd/make-rootfs trixie units"], polite=True),
-        Part("guest", [f"{rigs}/vm/make-guest"], polite=True),
-        Part("tests", build + ["--build-tests"], ("programs",), polite=True),
-        # As `make install` has them. SwiftPM builds one thing at a time, and these are wanted last.
+        Part("trees", shell + [f"{rigs}/systemd/make-rootfs bookworm && {rigs}/systemd/make-rootfs trixie units"], nice=POLITE),
+        Part("guest", [f"{rigs}/vm/make-guest"], nice=POLITE),
+        Part("tests", build + ["--build-tests"], ("programs",), nice=POLITE),
+        # As `make install` has them: built in the time that sockets wait, once SwiftPM has built the tests and nothing computes.
         Part("optimised", shell + [" && ".join(
-            f"{swift} build -c release --static-swift-stdlib --product {name}" for name in PRODUCTS[:2])], ("tests",), polite=True),
+            f"{swift} build -c release --static-swift-stdlib --product {name}" for name in PRODUCTS[:2])], ("computation",), nice=IDLE),
         Part("units", [f"{rigs}/systemd/check-units"], ("trees",), reads="marks"),
         Part("boxes", [f"{rigs}/systemd/box-tests", "--programs", debug, "--seed", "1", "--jobs", "3"], ("programs", "trees"), reads="marks"),
         Part("discovery", [f"{rigs}/discovery/network-tests", "--programs", debug], ("programs",), reads="marks"),

@@ -2,6 +2,7 @@
 import dataclasses
 import os
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -12,6 +13,9 @@ from parts import LANES
 
 # What a person need not see; it is in the log.
 QUIET = re.compile(r"^◇ |^↳ |^\[\d+/\d+\]|Test case passing| started\.$|^✔ (Test|Suite) |^\s*$|^Building for|^Planning|^Compiling|^warning: 'swt")
+
+# Seconds that a part has to end when it is told to.
+PATIENCE = 30
 
 
 @dataclasses.dataclass
@@ -75,8 +79,8 @@ class Schedule:
                 continue
             if any(name not in self.results for name in part.after):
                 continue
-            taken = sum(other.places for other in self.parts if other.name in self.running and not other.polite)
-            if part.polite or taken == 0 or taken + part.places <= LANES:
+            taken = sum(other.places for other in self.parts if other.name in self.running and not other.nice)
+            if part.nice or taken == 0 or taken + part.places <= LANES:
                 self.running[part.name] = None
                 yield part
 
@@ -98,23 +102,18 @@ class Schedule:
     def _follow(self, part, result):
         command = [str(word) for word in part.command]
         process = subprocess.Popen(
-            (["nice", "-n", "19"] if part.polite else []) + command, cwd=self.project, stdin=subprocess.DEVNULL,
+            (["nice", "-n", "19"] if part.nice else []) + command, cwd=self.project, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
             env={**os.environ, "NO_COLOR": "1", **part.environment})
-        if part.polite:
-            _yield_to_other_sessions(process)
+        if part.nice:
+            _yield_to_other_sessions(process, part.nice)
         self.running[part.name] = process
         if self.stopped:
             _end(process, signal.SIGTERM)
-        late = threading.Timer(part.limit, lambda: (_end(process, signal.SIGTERM), setattr(
-            result, "reason", f"not done after {part.limit} s, so it was ended")))
-        late.daemon = True
-        late.start()
         # An argument of a test may have lines of its own.
         beginning = False
         with open(self.logs / f"{part.name}.log", "w", encoding="utf-8") as log:
-            for line in process.stdout:
-                line = line.decode("utf-8", "replace").rstrip("\n")
+            for line in _lines(process, part.limit, result):
                 log.write(line + "\n")
                 result.lines.append(line)
                 if line.startswith("skipped: "):
@@ -123,7 +122,6 @@ class Schedule:
                 if not beginning and not QUIET.search(line):
                     self._say(part, line)
         result.status = process.wait()
-        late.cancel()
 
     def _say(self, part, line):
         # One write a line, so that lines of two parts do not mix.
@@ -131,12 +129,35 @@ class Schedule:
         sys.stdout.flush()
 
 
-def _yield_to_other_sessions(process):
-    """Where Linux groups processes by session (sched_autogroup), `nice` counts only within the part's own. A third of a share:
-    with less the builds end so late that the tests wait for them."""
+def _lines(process, limit, result):
+    """What it prints, until it has ended. One that is over its limit is asked to end, and killed when it does not; and nobody waits for
+    what somebody whom it left behind may still want to print."""
+    descriptor = process.stdout.fileno()
+    deadline, signals, rest = time.monotonic() + limit, [signal.SIGTERM, signal.SIGKILL], b""
+    while True:
+        readable, _, _ = select.select([descriptor], [], [], max(0.0, min(deadline - time.monotonic(), 1.0)))
+        if readable:
+            data = os.read(descriptor, 1 << 16)
+            if not data:
+                break
+            *lines, rest = (rest + data).split(b"\n")
+            yield from (line.decode("utf-8", "replace") for line in lines)
+        elif process.poll() is not None:
+            break
+        if time.monotonic() >= deadline and signals:
+            result.reason = f"not done after {limit} s, so it was ended"
+            _end(process, signals.pop(0))
+            deadline = time.monotonic() + PATIENCE
+    if rest:
+        yield rest.decode("utf-8", "replace")
+
+
+def _yield_to_other_sessions(process, nice):
+    """Where Linux groups processes by session (sched_autogroup), `nice` counts only within the part's own. Builds that tests wait
+    for get a third of a share: with less they end late."""
     try:
         with open(f"/proc/{process.pid}/autogroup", "w", encoding="ascii") as group:
-            group.write("5")
+            group.write(str(nice))
     except OSError:
         pass  # no groups, or already over
 

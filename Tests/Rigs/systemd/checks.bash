@@ -39,7 +39,7 @@ same() {
 
 # skip WHAT: it cannot be tried here, and the last line says so
 skip() {
-    printf '– skipped: %s\n' "$1"
+    printf 'skipped: %s\n' "$1"
     checks_skipped=$((checks_skipped + 1))
 }
 
