@@ -55,8 +55,11 @@ import Testing
         #expect(before.collections.first != after.collections.first)
         let (left, came) = (Self.pictures(of: before), Self.pictures(of: after))
         #expect(came.first?.isKeyFrame == true)
-        // Not one picture is missing, and none comes twice.
-        #expect((left + came).map(\.number) == Array(0..<Int64(left.count + came.count)))
+        // Not one picture is missing but those that the queue gave up because the loop did not get to run, and none comes twice.
+        let numbers = (left + came).map(\.number)
+        #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 })
+        let missing = try #require(numbers.last) + 1 - Int64(numbers.count)
+        #expect(missing <= Int64(await camera.statistics().video.dropped))
         await first.close()
         await second.close()
     }

@@ -65,7 +65,7 @@ func waitFor(_ state: CameraStatistics.State, of service: CameraService) async -
 
 /// How long a running camera takes to end once it is told to.
 func stopping(_ running: Task<Void, any Error>) async throws -> Duration {
-    try await ContinuousClock().measure {
+    try await elapsed {
         running.cancel()
         try await running.value
     }
