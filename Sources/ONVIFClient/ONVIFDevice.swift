@@ -32,7 +32,8 @@ public final class ONVIFDevice: Sendable {
     }
 
     init(
-        _ access: Access, clockMilliseconds: UInt64, refusalPause: UInt64 = PullPointDialogue.refusalPause, logger: Logger
+        _ access: Access, clockMilliseconds: UInt64, refusalPause: UInt64 = PullPointDialogue.refusalPause,
+        logger: Logger
     ) {
         self.access = access
         self.refusalPause = refusalPause

@@ -25,7 +25,11 @@ if what == "freed" {
     var threads: [pthread_t] = []
     for _ in 0..<4 {
         var thread = pthread_t()
-        pthread_create(&thread, nil, { _ in work(); return nil }, nil)
+        pthread_create(
+            &thread, nil,
+            { _ in
+                work(); return nil
+            }, nil)
         threads.append(thread)
     }
     for thread in threads { pthread_join(thread, nil) }
