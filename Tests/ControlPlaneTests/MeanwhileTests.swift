@@ -131,21 +131,31 @@ struct MeanwhileTests {
         #expect(try await control.get(CameraDocument.self, "cameras/front").hasPassword == false)
     }
 
-    @Test(arguments: [false, true])
-    func `the password of a camera that went with its file is no other camera's`(isImported: Bool) async throws {
+    @Test(arguments: ["add", "import", "rename", "rename with a password"])
+    func `the password of a camera that went with its file is no other camera's`(way: String) async throws {
         let stage = try ControlStage()
         try stage.write(ControlStage.connections + "camera.c = { source = \"test:\" }\n")
         let control = try await stage.start()
         #expect(await control.send(.put, "cameras/c/password", #"{"secret":"one"}"#).status == 204)
         try stage.write(ControlStage.connections)
         #expect(await control.send(.post, "config/apply").status == 200)
-        if isImported {
+        var expected: String?
+        switch way {
+        case "add": #expect(await control.send(.post, "cameras", #"{"id":"c","source":"test:"}"#).status == 201)
+        case "import":
             let body = JSONDocument.text(ImportRequest(toml: "camera.c = { source = \"test:\" }\n"))
             #expect(await control.send(.post, "config/import", body).status == 200)
-        } else {
-            #expect(await control.send(.post, "cameras", #"{"id":"c","source":"test:"}"#).status == 201)
+        default:
+            #expect(await control.send(.post, "cameras", #"{"id":"front","source":"test:"}"#).status == 201)
+            if way.hasSuffix("password") {
+                #expect(await control.send(.put, "cameras/front/password", #"{"secret":"two"}"#).status == 204)
+                expected = "two"
+            }
+            #expect(await control.send(.post, "cameras/front/rename", #"{"id":"c"}"#).status == 200)
         }
-        #expect(try await control.get(CameraDocument.self, "cameras/c").hasPassword == false)
+        #expect(try await control.get(CameraDocument.self, "cameras/c").hasPassword == (expected != nil))
+        let password = try stage.makeCredentials().reveal(name: "password", scope: "camera-c")
+        #expect(password.map { String(decoding: $0, as: UTF8.self) } == expected)
     }
 
     /// One that nobody uses is not even opened; one that a camera needs is told, and its process says what it lacks.

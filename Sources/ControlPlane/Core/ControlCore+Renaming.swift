@@ -42,7 +42,8 @@ extension ControlCore {
             takeBack(new)
             throw error
         }
-        final.prepared = new
+        // With nothing to give, nothing of what another camera has left there was removed yet.
+        final.prepared = secrets.isEmpty ? nil : new
         _ = try commit(final)
         return nil
     }

@@ -179,6 +179,8 @@ FAULTS = [
     Fault("a kill in the middle of a renaming leaves secrets to another camera", "ControlPlane/Core/ControlCore+CameraMoves.swift",
           "guard let camera = content.camera(id) else { return true }", "guard let camera = content.camera(id) else { return !FAULT }",
           "ControlPlaneTests.Rename"),
+    Fault("a renamed camera has the password of another that had its new ID", "ControlPlane/Core/ControlCore+Renaming.swift",
+          "final.prepared = secrets.isEmpty ? nil : new", "final.prepared = !FAULT && secrets.isEmpty ? nil : new", "ControlPlaneTests.Meanwhile"),
     never("a renamed camera takes its stream over from a unit that still has it", "ControlPlane/Runtime/UnitCrew.swift",
           "let other { await wait(for: other) }", "ControlPlaneTests.Rename"),
     Fault("something else changes while a camera is renamed", "ControlPlane/Core/ControlCore+Renaming.swift",
