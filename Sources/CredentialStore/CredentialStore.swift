@@ -28,6 +28,11 @@ public final class CredentialStore: Sendable {
     private static let sealedName = "sealed"
     private static let encryptedName = "credstore"
     private static let clearName = "secret"
+    /// Where secrets are, where they are while they are set aside, and how long one is. systemd's come first.
+    private static let asideKinds = [
+        (kind: encryptedName, aside: "aside-credstore", limit: encryptedLimit),
+        (kind: sealedName, aside: "aside-sealed", limit: DeviceKey.sealedLimit),
+    ]
     /// The scope of what belongs to no single camera.
     private static let box = "box"
     /// systemd's blob of a secret of 4096 bytes has about 6 KiB.
@@ -67,9 +72,11 @@ public final class CredentialStore: Sendable {
         // The socket may come up later than this process: who has used systemd before does not fall back.
         var isEncrypted = encryption.isAvailable
         if !isEncrypted {
-            for scope in try encrypted.names() where !isEncrypted {
-                // One that cannot be looked into was made with systemd all the same: no falling back.
-                isEncrypted = (try? encrypted.existing(scope)?.names().isEmpty == false) ?? true
+            for kind in [encrypted, try state.existing(Self.asideKinds[0].aside)].compactMap(\.self) {
+                for scope in try kind.names() where !isEncrypted {
+                    // One that cannot be looked into was made with systemd all the same: no falling back.
+                    isEncrypted = (try? kind.existing(scope)?.names().isEmpty == false) ?? true
+                }
             }
         }
         protection = !isEncrypted ? .deviceKeyFile : access(tpmDevice, F_OK) == 0 ? .systemdTPM : .systemdHostKey
@@ -99,21 +106,38 @@ public final class CredentialStore: Sendable {
     ///   - name: such as `password`, `relay-main`, `kas-token`.
     ///   - scope: `box`, or `camera-ID` for what only one camera's unit gets.
     public func set(_ secret: [UInt8], name: String, scope: String) async throws(CredentialError) {
+        try store(try await seal(secret, name: name, scope: scope))
+    }
+
+    /// A secret as it is stored: it opens under its name in its scope alone.
+    public struct Sealed: Sendable {
+        fileprivate var credential: CredentialName
+        fileprivate var bytes: [UInt8]
+        fileprivate var isEncrypted: Bool
+    }
+
+    /// The part of `set` that waits for somebody else; nothing is stored yet.
+    public func seal(_ secret: [UInt8], name: String, scope: String) async throws(CredentialError) -> Sealed {
         let credential = try CredentialName(name, scope: scope)
         guard (1...CredentialName.secretLimit).contains(secret.count) else {
             throw .invalid(field: "secret", why: "it has 1 to \(CredentialName.secretLimit) bytes")
         }
         guard protection == .deviceKeyFile else {
-            let blob = try await encrypt(secret, credential)
-            try locked { () throws(CredentialError) in
-                try storeEncrypted(blob, credential)
-                follow(credential)
-            }
-            return
+            return Sealed(credential: credential, bytes: try await encrypt(secret, credential), isEncrypted: true)
         }
+        let bytes = try locked { () throws(CredentialError) in try DeviceKey(state: state).seal(secret, credential) }
+        return Sealed(credential: credential, bytes: bytes, isEncrypted: false)
+    }
+
+    /// The part of `set` that stores, or replaces.
+    public func store(_ sealed: Sealed) throws(CredentialError) {
+        let credential = sealed.credential
         try locked { () throws(CredentialError) in
-            let sealed = try DeviceKey(state: state).seal(secret, credential)
-            try state.making(Self.sealedName).making(scope).write(name, sealed)
+            if sealed.isEncrypted {
+                try storeEncrypted(sealed.bytes, credential)
+            } else {
+                try state.making(Self.sealedName).making(credential.scope).write(credential.name, sealed.bytes)
+            }
             follow(credential)
         }
     }
@@ -173,6 +197,89 @@ public final class CredentialStore: Sendable {
             return left
         }
     }
+
+    // MARK: Set aside
+
+    /// Secrets that a scope has no more, and has again when a change is taken back.
+    public struct Aside: Hashable, Sendable {
+        public var scope: String
+        /// Whose they are, as a camera's UUID: another one may have the scope meanwhile.
+        public var owner: String
+
+        public init(scope: String, owner: String) {
+            self.scope = scope
+            self.owner = owner
+        }
+
+        fileprivate var directory: String { "\(scope)_\(owner)" }
+
+        fileprivate init?(directory: String) {
+            guard let end = directory.firstIndex(of: "_") else { return nil }
+            (scope, owner) = (String(directory[..<end]), String(directory[directory.index(after: end)...]))
+        }
+
+        fileprivate func check() throws(CredentialError) {
+            try CredentialName.check(scope: scope)
+            guard CredentialName.isName(owner, limit: 64) else {
+                throw .invalid(field: "owner of the secrets", why: "it has a-z, 0-9 and single hyphens between them")
+            }
+        }
+    }
+
+    /// Takes all secrets of a scope away from its units, and keeps them as they are sealed: for this scope.
+    public func setAside(_ aside: Aside) throws(CredentialError) {
+        try aside.check()
+        try locked { () throws(CredentialError) in
+            for (kind, kept, _) in Self.asideKinds {
+                guard let from = try state.existing(kind)?.existing(aside.scope) else { continue }
+                let to = try state.making(kept).making(aside.directory)
+                for name in try from.names() { try from.move(name, to: to) }
+            }
+        }
+        try removeScope(aside.scope)
+    }
+
+    /// Gives the scope what it does not have by now. It is set aside as well, until `removeAside`.
+    ///
+    /// - Returns: the names.
+    @discardableResult
+    public func bringBack(_ aside: Aside) throws(CredentialError) -> Set<String> {
+        try aside.check()
+        return try locked { () throws(CredentialError) in
+            let present = try Set(names(scope: aside.scope))
+            var brought: Set<String> = []
+            for (kind, kept, limit) in Self.asideKinds {
+                guard let from = try state.existing(kept)?.existing(aside.directory) else { continue }
+                for name in try from.names() where !present.union(brought).contains(name) {
+                    guard let bytes = try from.read(name, limit: limit) else { continue }
+                    try state.making(kind).making(aside.scope).write(name, bytes)
+                    brought.insert(name)
+                }
+            }
+            return brought
+        }
+    }
+
+    /// All that is set aside.
+    public func aside() throws(CredentialError) -> Set<Aside> {
+        var found: Set<Aside> = []
+        for (_, kept, _) in Self.asideKinds {
+            found.formUnion(try (state.existing(kept)?.names() ?? []).compactMap { Aside(directory: $0) })
+        }
+        return found
+    }
+
+    /// Removes all that is set aside.
+    public func removeAside() throws(CredentialError) {
+        try locked { () throws(CredentialError) in
+            for (_, kept, _) in Self.asideKinds {
+                guard let directory = try state.existing(kept) else { continue }
+                for name in try directory.names() { try directory.removeDirectory(name) }
+            }
+        }
+    }
+
+    // MARK: -
 
     /// Whether this process can open the secret: it is there, and the device key sealed it.
     public func canOpen(name: String, scope: String) -> Bool {
@@ -359,6 +466,8 @@ public final class CredentialStore: Sendable {
             }
         }
         if let failure { throw failure }
+        // What is set aside may be needed again.
+        guard try aside().isEmpty else { return count }
         try locked { () throws(CredentialError) in _ = try state.remove(DeviceKey.fileName) }
         return count
     }

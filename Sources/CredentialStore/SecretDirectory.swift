@@ -124,6 +124,15 @@ final class SecretDirectory: Sendable {
         return true
     }
 
+    /// Gives a file to another directory, and takes the place of one of its name there: after a power cut one of both has it.
+    func move(_ name: String, to other: SecretDirectory) throws(CredentialError) {
+        guard renameat(descriptor, name, other.descriptor, name) == 0 else {
+            throw .errno("rename", "\(path)/\(name)")
+        }
+        try other.flush()
+        try flush()
+    }
+
     /// Removes a directory below with its files.
     func removeDirectory(_ name: String) throws(CredentialError) {
         guard let below = try existing(name) else { return }

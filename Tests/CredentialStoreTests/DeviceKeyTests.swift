@@ -380,6 +380,41 @@ import Testing
         #expect(try rig.bytes(clear(rig, "camera-yard", "password")) == [1])
     }
 
+    @Test func `what is set aside is no unit's, and comes back as it was`() async throws {
+        let rig = try SecretRig()
+        let store = try rig.store()
+        let (first, second) = (
+            CredentialStore.Aside(scope: "camera-front", owner: "0a-1"),
+            CredentialStore.Aside(scope: "camera-front", owner: "0b-2")
+        )
+        for (name, byte) in [("password", UInt8(1)), ("kas-token", 2)] {
+            try await store.set([byte], name: name, scope: "camera-front")
+        }
+        try store.provide(scope: "camera-front")
+        try store.setAside(first)
+        #expect(try store.names(scope: "camera-front") == [] && store.aside() == [first])
+        #expect(!rig.exists(clear(rig, "camera-front", "password")))
+        // Another camera has the ID now, and its secrets are its own.
+        try await store.set([3], name: "password", scope: "camera-front")
+        #expect(try store.bringBack(second) == [])
+        try store.setAside(second)
+        #expect(try store.aside() == [first, second])
+        try await store.set([4], name: "kas-token", scope: "camera-front")
+        // What is there by now is newer. Again it does the same: a kill may come in between.
+        #expect(try store.bringBack(first) == ["password"])
+        #expect(try store.bringBack(first) == [])
+        #expect(try store.reveal(name: "password", scope: "camera-front") == [1])
+        #expect(try store.reveal(name: "kas-token", scope: "camera-front") == [4])
+        try store.removeAside()
+        #expect(try store.aside() == [] && store.bringBack(second) == [])
+        #expect(try store.names(scope: "camera-front") == ["kas-token", "password"])
+        for bad in [("../x", "0a"), ("camera-front", "../x"), ("camera-front", "")] {
+            let aside = CredentialStore.Aside(scope: bad.0, owner: bad.1)
+            #expect(throws: CredentialError.self) { try store.setAside(aside) }
+            #expect(throws: CredentialError.self) { try store.bringBack(aside) }
+        }
+    }
+
     @Test func `what cannot be opened is not given, and named`() async throws {
         let rig = try SecretRig()
         let store = try rig.store()

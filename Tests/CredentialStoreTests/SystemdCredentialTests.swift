@@ -53,6 +53,29 @@ import Testing
         }
     }
 
+    @Test func `what is set aside keeps the device key, and the box with systemd`() async throws {
+        try await with { rig, systemd in
+            try await rig.store().set([1], name: "password", scope: "camera-front")
+            let aside = CredentialStore.Aside(scope: "camera-front", owner: "0a-1")
+            try rig.store().setAside(aside)
+            let store = try rig.store(socket: systemd.path)
+            try await store.adopt()
+            #expect(rig.exists(rig.state + "/device.key"))
+            try store.bringBack(aside)
+            #expect(try store.reveal(name: "password", scope: "camera-front") == [1])
+            try store.removeAside()
+            #expect(try await store.adopt() == 1)
+            #expect(!rig.exists(rig.state + "/device.key"))
+            // With nothing else that systemd encrypted.
+            try store.setAside(aside)
+            #expect(try rig.store().protection == .systemdHostKey)
+            try store.bringBack(aside)
+            #expect(
+                try rig.bytes(rig.state + "/credstore/camera-front/password")
+                    == StandInCredentials.blob("camera-front_password", [1]))
+        }
+    }
+
     @Test func `what systemd encrypted for one scope is not given to another`() async throws {
         try await with { rig, systemd in
             try await rig.store().set([1], name: "older", scope: "camera-front")
