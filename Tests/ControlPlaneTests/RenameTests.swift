@@ -367,6 +367,156 @@ struct RenameTests {
         #expect(try password(stage, "a") == nil && password(stage, "front") == nil && notes(stage) == [])
     }
 
+    // MARK: Going back until somebody confirms it
+
+    /// How a change ends that waits to be confirmed.
+    enum Ending: String, CaseIterable, CustomTestStringConvertible {
+        case time, reboot, restart, confirmation
+
+        var testDescription: String { rawValue }
+    }
+
+    private func end(
+        _ stage: ControlStage, _ control: ControlService, _ ending: Ending
+    ) async throws -> ControlService {
+        var control = control
+        switch ending {
+        case .confirmation: #expect(await control.send(.post, "config/confirm").status == 204)
+        case .reboot:
+            try stage.reboot()
+            control = try await stage.start()
+        case .time, .restart:
+            if ending == .restart { control = try await stage.start() }
+            stage.now.withLock { $0 += .seconds(60) }
+            await control.core.tick()
+        }
+        await control.core.crew.settled()
+        return control
+    }
+
+    /// Files of secrets, by the folder and the ID that they are of.
+    private func secrets(_ stage: ControlStage) throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: "\(stage.root)/state")
+            .filter { $0.contains("camera-") && $0.split(separator: "/").count == 3 }.sorted()
+    }
+
+    @Test(arguments: Ending.allCases)
+    func `going back over a renaming, what only systemd opens is kept until it is confirmed`(
+        ending: Ending
+    ) async throws {
+        let (stage, encryption, first) = try await sealedBox()
+        defer { withExtendedLifetime(encryption) {} }
+        encryption.release()
+        let renamed = await first.send(.post, "cameras/front/rename", #"{"id":"porch","password":"one"}"#)
+        try #require(renamed.status == 200, "\(renamed.text)")
+        let uuid = try #require(try first.core.store?.camera("porch")?.uuid)
+        #expect(await first.send(.post, "config/rollback", #"{"confirmSeconds":30}"#).status == 200)
+        #expect(try await first.get(StreamDocument.self, "streams/front").code == .missingSecret)
+        #expect(notes(stage) == [])
+
+        let control = try await end(stage, first, ending)
+        #expect(notes(stage) == [])
+        if ending == .confirmation {
+            #expect(try secrets(stage) == [])
+            return
+        }
+        #expect(try secrets(stage) == ["credstore/camera-porch/password"])
+        let camera = try await control.get(CameraDocument.self, "cameras/porch")
+        #expect(camera.hasPassword && camera.stream.code != .missingSecret)
+        #expect(try control.core.store?.camera("porch")?.uuid == uuid)
+        #expect(Set(stage.units.running.keys) == Self.units("porch"))
+    }
+
+    @Test(arguments: Ending.allCases)
+    func `going back over IDs that were exchanged, each keeps its own until it is confirmed`(
+        ending: Ending
+    ) async throws {
+        let (stage, first) = try await box()
+        #expect(await first.send(.put, "cameras/a/password", #"{"secret":"alpha"}"#).status == 204)
+        let start = await first.core.current.number
+        for (from, to) in [("a", "x"), ("front", "a"), ("x", "front")] {
+            #expect(await first.send(.post, "cameras/\(from)/rename", #"{"id":"\#(to)"}"#).status == 200)
+        }
+        let body = #"{"generation":\#(start),"confirmSeconds":30}"#
+        #expect(await first.send(.post, "config/rollback", body).status == 200)
+        // Until then nobody has another one's.
+        #expect(try password(stage, "a") == nil && password(stage, "front") == nil && notes(stage) == [])
+        let control = try await end(stage, first, ending)
+        #expect(notes(stage) == [])
+        if ending == .confirmation {
+            #expect(try secrets(stage) == [])
+            return
+        }
+        #expect(try password(stage, "a") == "one" && password(stage, "front") == "alpha")
+        #expect(try secrets(stage) == ["sealed/camera-a/password", "sealed/camera-front/password"])
+        #expect(try await control.get(CameraDocument.self, "cameras/a").hasPassword)
+        #expect(Set(stage.units.running.keys) == Self.units("a", "front"))
+    }
+
+    @Test(arguments: Ending.allCases)
+    func `going back to another camera of the same ID, this one keeps its own until it is confirmed`(
+        ending: Ending
+    ) async throws {
+        let (stage, first) = try await box()
+        let former = await first.core.current.number
+        #expect(await first.send(.delete, "cameras/front").status == 204)
+        await first.send(.post, "cameras", Self.front)
+        #expect(await first.send(.put, "cameras/front/password", #"{"secret":"two"}"#).status == 204)
+        let body = #"{"generation":\#(former),"confirmSeconds":30}"#
+        #expect(await first.send(.post, "config/rollback", body).status == 200)
+        #expect(try password(stage, "front") == nil)
+        // The other one is given one meanwhile.
+        #expect(await first.send(.put, "cameras/front/password", #"{"secret":"three"}"#).status == 204)
+        _ = try await end(stage, first, ending)
+        #expect(try password(stage, "front") == (ending == .confirmation ? "three" : "two"))
+        #expect(try secrets(stage) == ["sealed/camera-front/password"] && notes(stage) == [])
+        #expect(Set(stage.units.running.keys) == Self.units("a", "front"))
+    }
+
+    /// Killed at any step of going back, or of taking that back: when nobody confirms it the camera has its secret.
+    @Test(arguments: [false, true])
+    func `killed while it waits to be confirmed, the camera has its secret in the end`(isTakenBack: Bool) async throws {
+        let confirmed = #"{"confirmSeconds":30}"#
+        func renamed() async throws -> (ControlStage, ControlService) {
+            let (stage, encryption, control) = try await sealedBox()
+            defer { withExtendedLifetime(encryption) {} }
+            encryption.release()
+            let answer = await control.send(.post, "cameras/front/rename", #"{"id":"porch","password":"one"}"#)
+            try #require(answer.status == 200, "\(answer.text)")
+            if isTakenBack { #expect(await control.send(.post, "config/rollback", confirmed).status == 200) }
+            stage.steps.reset()
+            return (stage, control)
+        }
+        func go(_ stage: ControlStage, _ control: ControlService) async {
+            guard isTakenBack else {
+                await control.send(.post, "config/rollback", confirmed)
+                return
+            }
+            stage.now.withLock { $0 += .seconds(60) }
+            await control.core.tick()
+            await control.core.crew.settled()
+        }
+        let (whole, done) = try await renamed()
+        await go(whole, done)
+        let steps = whole.steps.names
+        try #require(steps.contains("store: rename camera \(isTakenBack ? "front to porch" : "porch to front")"))
+        for step in 1...steps.count {
+            let (stage, control) = try await renamed()
+            stage.steps.kill(at: step)
+            await go(stage, control)
+            stage.steps.reset()
+            let next = try await stage.start()
+            stage.now.withLock { $0 += .seconds(60) }
+            for _ in 0..<2 { await next.core.tick() }
+            await next.core.crew.settled()
+            let label = "step \(step): \(steps[step - 1])"
+            #expect(await next.core.current.settings.cameras.keys.sorted() == ["porch"], "\(label)")
+            #expect(try secrets(stage) == ["credstore/camera-porch/password"], "\(label)")
+            #expect(Set(stage.units.running.keys) == Self.units("porch"), "\(label)")
+            #expect(notes(stage) == [], "\(label)")
+        }
+    }
+
     // MARK: Secrets that only systemd opens
 
     private func sealedBox() async throws -> (ControlStage, HeldEncryption, ControlService) {

@@ -191,7 +191,9 @@ extension ControlCore {
         finishMoves(moves, left)
         warnings = proposal.warnings
         shelf.prune()
-        if pending == nil, shelf.pending() != nil { try shelf.removePending() }
+        guard pending == nil else { return }
+        endSettling()
+        if shelf.pending() != nil { try shelf.removePending() }
     }
 
     /// What could not be saved, as soon as there is room.
@@ -219,9 +221,15 @@ extension ControlCore {
 
     private func finishRemovals() {
         guard let content = try? content(), store != nil else { return }
+        let isPending = shelf.pending() != nil
         for id in SystemFiles.names(in: paths.removals) where CameraIdentifier.isValid(id) {
             do {
-                if try areForeign(secretsOf: id, content) {
+                let isForeign = try areForeign(secretsOf: id, content)
+                if isForeign, isPending, let owner = try notedOwner(of: id), !owner.isEmpty {
+                    try setAside(id, of: owner)
+                    continue
+                }
+                if isForeign {
                     try effects.willDo("credentials: remove camera-\(id)")
                     try credentials.removeScope("camera-\(id)")
                 }

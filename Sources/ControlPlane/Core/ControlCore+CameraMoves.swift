@@ -23,13 +23,15 @@ extension ControlCore {
         do {
             for (id, uuid) in moves.taken.sorted(by: { $0.key < $1.key }) { try note(uuid, of: id) }
             for move in moves.moves {
-                if proposal.prepared != move.to { try removeRests(of: move.to) }
+                let keepsRests = try proposal.prepared == move.to || areKept(secretsOf: move.to, for: move.uuid)
+                if !keepsRests { try removeRests(of: move.to) }
                 try note(move.uuid, of: move.from)
                 try note(move.uuid, of: move.to)
                 try effects.willDo("credentials: copy camera-\(move.from)")
                 left[move.to] = try credentials.copyScope("camera-\(move.from)", to: "camera-\(move.to)") { name in
                     follows(name, move)
                 }
+                try bringBack(move.to, of: move.uuid)
                 if SystemFiles.exists(paths.stopMark(move.from)) {
                     try effects.write([], to: paths.stopMark(move.to), mode: 0o600, isDurable: false)
                 }
@@ -55,8 +57,10 @@ extension ControlCore {
 
     /// The change is saved.
     ///
-    /// - Parameter left: as `prepareMoves` returned it.
-    func finishMoves(_ moves: CameraMoves, _ left: [String: Set<String>]) {
+    /// - Parameters:
+    ///   - left: as `prepareMoves` returned it.
+    ///   - isUnconfirmed: what goes by the former IDs may be needed again: `settleSecrets` ends that.
+    func finishMoves(_ moves: CameraMoves, _ left: [String: Set<String>], isUnconfirmed: Bool = false) {
         for move in moves.moves {
             let (from, to) = (move.from, move.to)
             network[to] = network.removeValue(forKey: from)
@@ -73,7 +77,7 @@ extension ControlCore {
             tellLost(left[to] ?? [], of: to, former: from)
             try? effects.remove(paths.restartMark(from))
             do {
-                try removeRests(of: from)
+                if isUnconfirmed { try setAside(from, of: move.uuid) } else { try removeRests(of: from) }
                 try effects.remove(removalNote(to), isDurable: true)
             } catch {
                 report(CodedError(of: error), .camera)
@@ -81,7 +85,10 @@ extension ControlCore {
         }
         guard !moves.taken.isEmpty else { return }
         do {
-            for id in moves.taken.keys.sorted() { try removeRests(of: id) }
+            for (id, uuid) in moves.taken.sorted(by: { $0.key < $1.key }) {
+                if isUnconfirmed { try setAside(id, of: uuid) } else { try removeRests(of: id) }
+                if let owner = current.store.camera(id)?.uuid { try bringBack(id, of: owner) }
+            }
             // Their files name what is there now.
             try reconcile()
         } catch {
@@ -92,7 +99,9 @@ extension ControlCore {
 
     /// Of a camera that came back from a generation: whoever renames one is asked for it before.
     private func tellLost(_ left: Set<String>, of id: String, former: String) {
-        guard let camera = current.settings.cameras[id], left.contains(camera.secret ?? "password") else { return }
+        guard let camera = current.settings.cameras[id], left.contains(camera.secret ?? "password"),
+            !hasPassword(id, camera)
+        else { return }
         let error = CodedError(
             .missingSecret, "camera \(id) has no password any more",
             why: "it was encrypted for the ID \(former), and only systemd opens it",
@@ -109,6 +118,42 @@ extension ControlCore {
         return move.keepsStream
     }
 
+    // MARK: Until it is confirmed
+
+    /// The secrets of an ID that its camera may have again.
+    func setAside(_ id: String, of uuid: String) throws {
+        try effects.willDo("credentials: set aside camera-\(id)")
+        try credentials.setAside(CredentialStore.Aside(scope: "camera-\(id)", owner: uuid))
+        try effects.remove(removalNote(id), isDurable: true)
+    }
+
+    /// What was set aside of this ID's secrets for this camera, but for what it has by now.
+    @discardableResult
+    private func bringBack(_ id: String, of uuid: String) throws -> Bool {
+        let aside = CredentialStore.Aside(scope: "camera-\(id)", owner: uuid)
+        guard try credentials.aside().contains(aside) else { return false }
+        try effects.willDo("credentials: bring back camera-\(id)")
+        return try !credentials.bringBack(aside).isEmpty
+    }
+
+    /// A change is confirmed, or taken back: what was set aside goes to the cameras that have their IDs again, and away.
+    ///
+    /// - Returns: whether one got something.
+    @discardableResult
+    func settleSecrets() throws -> Bool {
+        let all = try credentials.aside()
+        guard !all.isEmpty else { return false }
+        var isBack = false
+        for camera in current.store.cameras.map(\.camera)
+        where all.contains(CredentialStore.Aside(scope: "camera-\(camera.id)", owner: camera.uuid)) {
+            if try areForeign(secretsOf: camera.id, current.store) { try removeRests(of: camera.id) }
+            if try bringBack(camera.id, of: camera.uuid) { isBack = true }
+        }
+        try effects.willDo("credentials: remove what was set aside")
+        try credentials.removeAside()
+        return isBack
+    }
+
     // MARK: Notes
 
     func removalNote(_ id: String) -> String { "\(paths.removals)/\(id)" }
@@ -121,8 +166,18 @@ extension ControlCore {
     /// Whether a note says that the secrets of an ID are not those of the camera that has it by this content. An empty note
     /// is of a camera that was removed.
     func areForeign(secretsOf id: String, _ content: StoreContent) throws -> Bool {
-        guard let bytes = try SystemFiles.readIfPresent(removalNote(id), limit: 256) else { return false }
+        guard let owner = try notedOwner(of: id) else { return false }
         guard let camera = content.camera(id) else { return true }
-        return !bytes.isEmpty && String(decoding: bytes, as: UTF8.self) != camera.uuid
+        return !owner.isEmpty && owner != camera.uuid
+    }
+
+    /// Whose the secrets of an ID are, by its note.
+    func notedOwner(of id: String) throws -> String? {
+        try SystemFiles.readIfPresent(removalNote(id), limit: 256).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Whether an ID's secrets could not be set aside, and are those of the camera that gets it back.
+    private func areKept(secretsOf id: String, for uuid: String) throws -> Bool {
+        try shelf.pending() != nil && notedOwner(of: id) == uuid
     }
 }

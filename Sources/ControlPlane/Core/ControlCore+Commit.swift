@@ -100,7 +100,7 @@ extension ControlCore {
         let added = Set(generation.settings.cameras.keys).subtracting(current.settings.cameras.keys)
         arrivals = arrivals.filter { generation.settings.cameras[$0.key] != nil }
         commits += 1
-        for id in added { arrivals[id] = commits }
+        for id in added.union(moves.taken.keys) { arrivals[id] = commits }
         forgetDevices(generation.settings, proposal.edit)
         current = generation
         // Origins are no part of the comparison, but are told.
@@ -112,7 +112,7 @@ extension ControlCore {
         put(target, plan, staged, after: predecessors)
         shelf.prune()
         tell(difference, number: number, cause: proposal.cause, moves)
-        finishMoves(moves, left)
+        finishMoves(moves, left, isUnconfirmed: proposal.confirmSeconds != nil)
         difference.toGeneration = number
         return difference
     }

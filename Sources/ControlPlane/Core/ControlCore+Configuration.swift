@@ -95,8 +95,10 @@ extension ControlCore {
         if let confirmSeconds, !(10...3600).contains(confirmSeconds) {
             throw CodedError(.badRequest, "confirmSeconds is \(confirmSeconds)", next: "Use 10 to 3600 seconds")
         }
-        // Nothing to take back when nothing changes.
-        proposal.confirmSeconds = proposal.settings == current.settings ? nil : confirmSeconds
+        // Nothing to take back when nothing changes. Another camera of the same settings is one.
+        let moves = moves(of: proposal)
+        let isSame = proposal.settings == current.settings && moves.moves.isEmpty && moves.taken.isEmpty
+        proposal.confirmSeconds = isSame ? nil : confirmSeconds
         if dryRun { return difference(proposal) }
         // Both are somebody's decision about the files; what is on disk is known.
         let problem = filesProblem
@@ -116,6 +118,7 @@ extension ControlCore {
         try shelf.removePending()
         self.pending = nil
         hub.publish(.config, object: "\(pending.generation)", "generation \(pending.generation) is confirmed")
+        endSettling()
     }
 
     /// Goes back when the time to confirm is over.
@@ -140,10 +143,12 @@ extension ControlCore {
                 .config)
             self.pending = nil
             try? shelf.removePending()
+            endSettling()
             return
         }
         do {
             _ = try commit(going(back: before, "taken back", from: content, ignored: try? filesOnDisk()))
+            if try settleSecrets() { try reconcile() }
             self.pending = nil
             try shelf.removePending()
             hub.publish(
@@ -152,6 +157,15 @@ extension ControlCore {
         } catch {
             // With the next tick again.
             savingProblem = CodedError(of: error)
+        }
+    }
+
+    /// What cannot be done now is done by the next start.
+    func endSettling() {
+        do {
+            try settleSecrets()
+        } catch {
+            report(CodedError(of: error), .camera)
         }
     }
 

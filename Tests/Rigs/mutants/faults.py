@@ -181,6 +181,8 @@ FAULTS = [
           "ControlPlaneTests.Rename"),
     Fault("a renamed camera has the password of another that had its new ID", "ControlPlane/Core/ControlCore+Renaming.swift",
           "final.prepared = secrets.isEmpty ? nil : new", "final.prepared = !FAULT && secrets.isEmpty ? nil : new", "ControlPlaneTests.Meanwhile"),
+    Fault("going back destroys secrets before it is confirmed", "ControlPlane/Core/ControlCore+Commit.swift",
+          "isUnconfirmed: proposal.confirmSeconds != nil", "isUnconfirmed: !FAULT && proposal.confirmSeconds != nil", "ControlPlaneTests.Rename"),
     never("a renamed camera takes its stream over from a unit that still has it", "ControlPlane/Runtime/UnitCrew.swift",
           "let other { await wait(for: other) }", "ControlPlaneTests.Rename"),
     Fault("something else changes while a camera is renamed", "ControlPlane/Core/ControlCore+Renaming.swift",
