@@ -158,6 +158,60 @@ struct MeanwhileTests {
         #expect(password.map { String(decoding: $0, as: UTF8.self) } == expected)
     }
 
+    @Test func `a password that is sealed while its camera is renamed is that camera's`() async throws {
+        let (stage, encryption, control) = try await box()
+        #expect(await control.send(.post, "cameras", #"{"id":"front","source":"test:"}"#).status == 201)
+        let setting = Task { await control.send(.put, "cameras/front/password", #"{"secret":"one"}"#) }
+        await encryption.isAsked()
+        #expect(await control.send(.post, "cameras/front/rename", #"{"id":"porch"}"#).status == 200)
+        // For the former ID, and for the new one.
+        encryption.release()
+        encryption.release()
+        let answer = await setting.value
+        #expect(answer.status == 204, "\(answer.text)")
+        #expect(try stage.makeCredentials().names(scope: "camera-porch") == ["password"])
+        #expect(try stage.makeCredentials().names(scope: "camera-front") == [])
+        let events = try #require(control.core.store).events(after: 0, limit: 100)
+        #expect(events.contains { $0.object == "porch" && $0.text == "a password was set" })
+    }
+
+    /// Whichever of both begins first: the renaming takes along what was there when it began.
+    @Test(arguments: [false, true])
+    func `a password that is set during a renaming is refused, and the camera keeps its own`(
+        beginsBefore: Bool
+    ) async throws {
+        let (stage, encryption, control) = try await box()
+        #expect(await control.send(.post, "cameras", #"{"id":"front","source":"test:"}"#).status == 201)
+        let set = { @Sendable in await control.send(.put, "cameras/front/password", #"{"secret":"two"}"#) }
+        let rename = { @Sendable in
+            await control.send(.post, "cameras/front/rename", #"{"id":"porch","password":"one"}"#)
+        }
+        let (refused, renamed): (APIResponse, APIResponse)
+        if beginsBefore {
+            let setting = Task { await set() }
+            await encryption.isAsked()
+            let renaming = Task { await rename() }
+            while await control.core.beingRenamed == nil { await Task.yield() }
+            encryption.release()
+            refused = await setting.value
+            encryption.release()
+            renamed = await renaming.value
+        } else {
+            let renaming = Task { await rename() }
+            await encryption.isAsked()
+            let setting = Task { await set() }
+            // One too many, when nothing asks for it.
+            for _ in 0..<2 { encryption.release() }
+            refused = await setting.value
+            renamed = await renaming.value
+        }
+        #expect(refused.problem?.code == .busy, "\(refused.text)")
+        #expect(renamed.status == 200, "\(renamed.text)")
+        #expect(try stage.makeCredentials().names(scope: "camera-porch") == ["password"])
+        #expect(try stage.makeCredentials().names(scope: "camera-front") == [])
+        #expect(await control.send(.delete, "cameras/porch/password").status == 204)
+    }
+
     /// One that nobody uses is not even opened; one that a camera needs is told, and its process says what it lacks.
     @Test(arguments: ["spare", "main"])
     func `a secret that cannot be opened stops no camera`(relay: String) async throws {

@@ -7,16 +7,41 @@ internal import ErrorCatalog
 extension ControlCore {
     /// Of a camera's login. Works for a camera of a file as well: the file holds only the secret's name.
     func setPassword(of id: String, _ secret: [UInt8]) async throws {
-        let camera = try requireCamera(id)
-        let (scope, arrival) = ("camera-\(id)", arrivals[id])
-        try await set(secret, name: camera.secret ?? "password", scope: scope, affects: uses(of: camera, id))
-        // Removed while the secret was sealed: the next camera of that ID must not inherit it, be it there already.
-        guard current.settings.cameras[id] != nil, arrivals[id] == arrival else {
-            try credentials.removeScope(scope)
-            try reconcile()
-            throw CodedError(.notFound, "camera \(id) was removed meanwhile", next: "Nothing to do", object: id)
+        let isStored = current.settings.origins["camera.\(id)"] == "store"
+        let (uuid, arrival) = (isStored ? current.store.camera(id)?.uuid : nil, arrivals[id])
+        var id = id
+        while true {
+            let name = try requireCamera(id).secret ?? "password"
+            try requireNotRenamed(id)
+            let sealed = try await seal(secret, name: name, scope: "camera-\(id)")
+            // Removed meanwhile: the next camera of that ID must not inherit it, be it there already.
+            guard let present = presentID(of: id, uuid, arrival), let camera = current.settings.cameras[present] else {
+                throw CodedError(.notFound, "camera \(id) was removed meanwhile", next: "Nothing to do", object: id)
+            }
+            try requireNotRenamed(present)
+            // Sealed for the former ID, it does not open under another one.
+            guard present == id, camera.secret ?? "password" == name else {
+                id = present
+                continue
+            }
+            try set(sealed, affects: uses(of: camera, id))
+            break
         }
         hub.publish(.camera, object: id, "a password was set")
+    }
+
+    /// Which ID a camera has that had this one: by its UUID, or one of a file by when it came. Nil when it is gone.
+    private func presentID(of id: String, _ uuid: String?, _ arrival: Int?) -> String? {
+        guard let uuid else { return arrivals[id] == arrival ? id : nil }
+        return current.store.cameras.first { $0.camera.uuid == uuid }?.camera.id
+    }
+
+    /// The renaming takes along what was there when it began.
+    private func requireNotRenamed(_ id: String) throws(CodedError) {
+        guard beingRenamed == id else { return }
+        throw CodedError(
+            .busy, "camera \(id) is being renamed", why: "until then its password does not change",
+            next: "Try again in a moment", object: id)
     }
 
     func removePassword(of id: String) throws {
@@ -134,11 +159,19 @@ extension ControlCore {
 
     /// - Parameter affects: cameras that have to start anew with it, as far as they run.
     private func set(_ secret: [UInt8], name: String, scope: String, affects: Set<String>) async throws {
+        try set(try await seal(secret, name: name, scope: scope), affects: affects)
+    }
+
+    private func seal(_ secret: [UInt8], name: String, scope: String) async throws -> CredentialStore.Sealed {
         guard (1...4096).contains(secret.count) else {
             throw CodedError(
                 .badRequest, secret.isEmpty ? "the secret is empty" : "the secret is too long",
                 why: "it has 1 to 4096 bytes")
         }
+        return try await credentials.seal(secret, name: name, scope: scope)
+    }
+
+    private func set(_ sealed: CredentialStore.Sealed, affects: Set<String>) throws {
         // Before the secret: a kill in between costs a restart, and no camera goes on with the old one for ever.
         let running = affects.filter { target.cameras[$0]?.runs == true }.sorted()
         var marks: [(camera: String, mark: [UInt8], former: [UInt8]?)] = []
@@ -149,7 +182,7 @@ extension ControlCore {
                 try effects.write(mark, to: paths.restartMark(id), mode: 0o600, isDurable: false)
             }
             try effects.willDo("credentials: set")
-            try await credentials.set(secret, name: name, scope: scope)
+            try credentials.store(sealed)
         } catch {
             for (id, mark, former) in marks { takeBack(mark, of: id, former: former) }
             throw error
