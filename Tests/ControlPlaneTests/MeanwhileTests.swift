@@ -1,3 +1,4 @@
+import BoxConfiguration
 import CameraStore
 import ControlAPI
 import CredentialStore
@@ -210,6 +211,27 @@ struct MeanwhileTests {
         #expect(try stage.makeCredentials().names(scope: "camera-porch") == ["password"])
         #expect(try stage.makeCredentials().names(scope: "camera-front") == [])
         #expect(await control.send(.delete, "cameras/porch/password").status == 204)
+    }
+
+    @Test func `a reload during a renaming comes after it`() async throws {
+        let (stage, encryption, control) = try await box()
+        #expect(await control.send(.post, "cameras", #"{"id":"front","source":"test:"}"#).status == 201)
+        let rename = Task {
+            await control.send(.post, "cameras/front/rename", #"{"id":"porch","password":"one"}"#)
+        }
+        await encryption.isAsked()
+        try stage.write(ControlStage.connections + "camera.gate = { source = \"test:\" }\n")
+        await control.reload()
+        #expect(await control.core.current.settings.cameras.keys.sorted() == ["front"])
+        encryption.release()
+        let answer = await rename.value
+        #expect(answer.status == 200, "\(answer.text)")
+        #expect(await control.core.current.settings.cameras.keys.sorted() == ["gate", "porch"])
+        await control.core.crew.settled()
+        #expect(
+            Set(stage.units.running.keys) == ["watchbox-camera@gate.service", "watchbox-camera@porch.service"])
+        let events = try #require(control.core.store).events(after: 0, limit: 100)
+        #expect(!events.contains { $0.code == "\(ErrorCode.busy)" })
     }
 
     /// One that nobody uses is not even opened; one that a camera needs is told, and its process says what it lacks.

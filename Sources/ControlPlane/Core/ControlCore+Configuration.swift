@@ -57,6 +57,11 @@ extension ControlCore {
 
     /// After `systemctl reload`: the files are read again; when they are not valid, what runs goes on.
     func reload() {
+        guard beingRenamed == nil else {
+            isReloadOwed = true
+            return
+        }
+        isReloadOwed = false
         do {
             _ = try apply(confirmSeconds: nil, dryRun: false)
         } catch {

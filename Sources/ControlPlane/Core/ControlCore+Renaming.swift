@@ -14,6 +14,7 @@ extension ControlCore {
     func renameCamera(
         _ id: String, _ request: CameraRenameRequest, ifRevision: Int?, dryRun: Bool
     ) async throws -> ConfigurationDiff? {
+        defer { if isReloadOwed, beingRenamed == nil { reload() } }
         let camera = try storedCamera(id)
         if let ifRevision, ifRevision != camera.revision {
             throw CameraStoreError.conflict("camera \(id)", current: camera.revision)

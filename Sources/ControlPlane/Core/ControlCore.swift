@@ -86,6 +86,8 @@ actor ControlCore {
     var signing = HeldDevice()
     /// The camera whose secrets are sealed for another ID at this moment: nothing else changes meanwhile.
     var beingRenamed: String?
+    /// Somebody wanted the files to be read meanwhile.
+    var isReloadOwed = false
     private var marks = 0
     var commits = 0
 
