@@ -539,6 +539,33 @@ struct NetworkCameraTests {
         #expect(await box.control.send(.get, "cameras/yard/thumbnail").problem?.code == .notFound)
     }
 
+    @Test(arguments: [false, true])
+    func `what the process of the source before says is not learned of the new one`(isAsked: Bool) async throws {
+        let box = try await box()
+        box.process.statistics.withLock {
+            $0.device = Self.device
+            $0.eventCount = 1
+            $0.events = [.init(number: 1, kind: "motion", topic: "t", isActive: true, realtimeMicroseconds: 0)]
+        }
+        if isAsked { box.stub.hold() }
+        let look = Task {
+            guard isAsked else { return }
+            for _ in 0..<5 { await box.control.core.tick() }
+        }
+        if isAsked { await box.stub.isAsked(1) }
+        #expect(await box.control.send(.patch, "cameras/yard", #"{"source":"onvif://192.0.2.8"}"#).status == 200)
+        box.stub.release()
+        await look.value
+        // Its unit has not restarted yet, as far as it knows.
+        for _ in 0..<10 { await box.control.core.tick() }
+        await box.control.core.moveTask?.value
+        let camera = try await box.control.get(CameraDocument.self, "cameras/yard")
+        #expect(camera.manufacturer == nil && camera.endpoint == nil && camera.address == nil)
+        #expect(try box.control.core.store?.camera("yard")?.identity == CameraIdentity())
+        let memory = await box.control.core.network["yard"]
+        #expect(memory?.learnt == nil && memory?.lastEvent == nil && memory?.identifiedAddress == nil)
+    }
+
     @Test func `going back asks the processes again`() async throws {
         let box = try await box()
         box.process.statistics.withLock { $0.device = Self.device }

@@ -46,12 +46,18 @@ extension ControlCore {
         network = network.filter { known.contains($0.key) }
         thumbnails = thumbnails.filter { known.contains($0.key) }
         for stream in streams {
-            guard let statistics = stream.statistics?.capture?.network else { continue }
+            guard let statistics = stream.statistics?.capture?.network, speaksOfItsSource(stream) else { continue }
             network[stream.camera, default: NetworkMemory()].keys = Set(
                 [statistics.pin, statistics.servicePin].compactMap { $0 })
             learn(stream.camera, statistics)
             tell(of: stream.camera, statistics)
         }
+    }
+
+    /// Not of a source before, or of the camera that had its ID: the process has begun with that, and does not know better.
+    func speaksOfItsSource(_ stream: StreamDocument) -> Bool {
+        guard let capture = stream.statistics?.capture else { return false }
+        return capture.path == current.settings.cameras[stream.camera]?.source
     }
 
     // MARK: The store

@@ -122,10 +122,7 @@ extension ControlCore {
     /// An event for places that are new, once a minute at most, and none of a camera that only restarts.
     private func tellMoves(_ stream: StreamDocument) {
         let id = stream.camera
-        // A process that still has the source before knows nothing of this one.
-        guard let capture = stream.statistics?.capture, let statistics = capture.network,
-            capture.path == current.settings.cameras[id]?.source
-        else { return }
+        guard let statistics = stream.statistics?.capture?.network, speaksOfItsSource(stream) else { return }
         let moves = Array((statistics.moves ?? []).prefix(NetworkStatistics.mostMoves))
         var memory = network[id] ?? NetworkMemory()
         defer { network[id] = memory }
@@ -165,7 +162,8 @@ extension ControlCore {
     /// Asks one camera that is there for what it has not told: most have no call for their endpoint reference, and none
     /// that is added by its stream tells anything.
     private func learnIdentity(_ streams: [StreamDocument]) {
-        for stream in streams where stream.statistics?.capture?.network?.state == .live {
+        for stream in streams
+        where stream.statistics?.capture?.network?.state == .live && speaksOfItsSource(stream) {
             let id = stream.camera
             guard let address = Self.address(stream), network[id]?.identifiedAddress != address else { continue }
             network[id, default: NetworkMemory()].identifiedAddress = address

@@ -16,9 +16,9 @@ extension ControlCore {
         guard thumbnailTask == nil else { return }
         let now = clock.sinceBoot()
         let due = streams.filter { stream in
-            guard stream.state == .live, current.settings.cameras[stream.camera]?.isNetworkCamera == true else {
-                return false
-            }
+            guard stream.state == .live, current.settings.cameras[stream.camera]?.isNetworkCamera == true,
+                speaksOfItsSource(stream)
+            else { return false }
             return network[stream.camera]?.thumbnailAt.map { now - $0 >= Self.thumbnailPeriod } ?? true
         }
         // The one that waits for longest.

@@ -183,6 +183,8 @@ FAULTS = [
           "final.prepared = secrets.isEmpty ? nil : new", "final.prepared = !FAULT && secrets.isEmpty ? nil : new", "ControlPlaneTests.Meanwhile"),
     Fault("going back destroys secrets before it is confirmed", "ControlPlane/Core/ControlCore+Commit.swift",
           "isUnconfirmed: proposal.confirmSeconds != nil", "isUnconfirmed: !FAULT && proposal.confirmSeconds != nil", "ControlPlaneTests.Rename"),
+    Fault("what the process of another source says is learned", "ControlPlane/Network/ControlCore+Learning.swift",
+          "return capture.path == current.settings", "return FAULT || capture.path == current.settings", "ControlPlaneTests.NetworkCamera"),
     never("a renamed camera takes its stream over from a unit that still has it", "ControlPlane/Runtime/UnitCrew.swift",
           "let other { await wait(for: other) }", "ControlPlaneTests.Rename"),
     Fault("something else changes while a camera is renamed", "ControlPlane/Core/ControlCore+Renaming.swift",
