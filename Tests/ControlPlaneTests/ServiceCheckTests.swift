@@ -151,6 +151,14 @@ struct ServiceCheckTests {
         try stage.write(kas("/run/credentials/watchbox-kas.service/kas-tls-key"))
         #expect(await control.send(.post, "config/apply").status == 200)
 
+        try stage.write(
+            "relay_server = { enabled = true, listen = \"127.0.0.1:1935\", forward_ca_file = \"\(place)/gone.pem\" }\n"
+                + kas("/run/credentials/watchbox-kas.service/kas-tls-key"))
+        let forwards = try await control.send(.post, "config/validate").document(ValidationDocument.self)
+        #expect(!forwards.isValid && forwards.issues.map(\.key) == ["relay_server.forward_ca_file"])
+        #expect(forwards.issues.first?.reason == "\(place)/gone.pem is not there")
+        #expect(await control.send(.post, "config/apply").status >= 400)
+
         // The certificate goes while it runs: another change is not refused for that.
         try FileManager.default.removeItem(atPath: "\(place)/chain.pem")
         try stage.write("box = { name = \"other\" }\n" + kas("/run/credentials/watchbox-kas.service/kas-tls-key"))

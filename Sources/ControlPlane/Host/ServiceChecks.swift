@@ -24,7 +24,8 @@ struct ServiceChecks: Sendable {
                 ("publish_keys", relay.publishKeys, "relay-publish-keys"),
                 ("play_keys", relay.playKeys, "relay-play-keys"),
                 ("play_link_secret", relay.playLinkSecret, "relay-play-link-secret"),
-                ("forward_file", relay.forwardFile, "relay-forwards"), ("api_token", relay.apiToken, "relay-api-token"),
+                ("forward_file", relay.forwardFile, "relay-forwards"),
+                ("forward_ca_file", relay.forwardCAFile, nil), ("api_token", relay.apiToken, "relay-api-token"),
                 ("tls_certificate", relay.tlsCertificate, nil), ("tls_key", relay.tlsKey, "relay-tls-key"),
             ]
             found += files.compactMap { file($0.1, $0.0, credential: $0.2, place) }
