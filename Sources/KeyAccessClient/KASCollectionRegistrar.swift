@@ -8,7 +8,7 @@ internal import Wire
 /// key for a header that nobody vouched for (nanotdf-and-kas.md §4, S7).
 public final class KASCollectionRegistrar: Sendable {
     private let connection: KASConnection
-    private let patience = Patience()
+    private let patience = SharedPatience()
     private let wallClock: @Sendable () -> Int64
     /// How far the KAS's clock is ahead of ours, in milliseconds, as its answers showed. A board without a battery begins
     /// in 1970, and a registration must say when it was made.

@@ -17,10 +17,16 @@ struct KASConnection: Sendable {
     let configuration: KASConfiguration
     private let transport: any KASTransport
     private let token: AccessTokenReader
+    private let uptime: @Sendable () -> UInt64
 
-    init(_ configuration: KASConfiguration, _ transport: any KASTransport) {
+    /// - Parameter uptime: nanoseconds, for how long an answer took.
+    init(
+        _ configuration: KASConfiguration, _ transport: any KASTransport,
+        uptime: @escaping @Sendable () -> UInt64 = MonotonicClock.nanoseconds
+    ) {
         self.configuration = configuration
         self.transport = transport
+        self.uptime = uptime
         token = AccessTokenReader(configuration.token)
     }
 
@@ -34,14 +40,16 @@ struct KASConnection: Sendable {
     ///   - patience: of somebody who tries again at once.
     func send(
         _ method: HTTPRequest.Method, _ url: String, headers: [HTTPHeader] = [], body: [UInt8] = [],
-        authorised: Bool, accepted: Set<Int> = [200], timeout: Duration? = nil, patience: Patience? = nil
+        authorised: Bool, accepted: Set<Int> = [200], timeout: Duration? = nil, patience: SharedPatience? = nil
     ) async throws(KeyAccessError) -> HTTPResponse {
         var headers = headers + [HTTPHeader("Accept", "application/json")]
         if authorised, let token = try token.token() { headers.append(HTTPHeader("Authorization", "Bearer \(token)")) }
         if !body.isEmpty { headers.append(HTTPHeader("Content-Type", "application/json")) }
-        let limits = patience?.next()
-        let total = min(timeout ?? limits?.total ?? configuration.timeout, configuration.timeout)
-        let connect = min(limits?.connect ?? configuration.connectTimeout, configuration.connectTimeout)
+        let limit = patience?.next ?? .configured
+        let isShort = limit == .short
+        let total = min(timeout ?? (isShort ? Patience.total : configuration.timeout), configuration.timeout)
+        let connect = min(isShort ? Patience.connect : configuration.connectTimeout, configuration.connectTimeout)
+        let begin = uptime()
         let request = HTTPRequest(
             method: method, url: url, headers: headers, body: body,
             connectTimeout: min(connect, total), totalTimeout: total,
@@ -51,10 +59,10 @@ struct KASConnection: Sendable {
             response = try await transport.send(request)
         } catch {
             let fault = KeyAccessError(error)
-            patience?.ended(fault)
+            patience?.failed(fault)
             throw fault
         }
-        patience?.ended(nil)
+        patience?.answered(limit, after: .nanoseconds(Int64(clamping: uptime() &- begin)))
         guard accepted.contains(response.status) else {
             throw Self.fault(of: response)
         }

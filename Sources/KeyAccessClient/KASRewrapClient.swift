@@ -11,7 +11,7 @@ public struct KASRewrapClient: Sendable {
     static let tokenLifetime: Int64 = 60
 
     private let connection: KASConnection
-    private let patience = Patience()
+    private let patience = SharedPatience()
     /// Unix seconds.
     private let now: @Sendable () -> Int64
 

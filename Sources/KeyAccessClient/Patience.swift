@@ -2,23 +2,61 @@ internal import Synchronization
 
 /// How long one try waits, for those who try again at once: a KAS that swallows what it is sent, and is back, must not be
 /// waited for until the old request's time is over. Most tries are short; every fourth in a row has the configured time,
-/// for links that are slow and not dead.
-final class Patience: Sendable {
+/// for links that are slow and not dead. Once such a link has answered, each try has it, until an answer comes that a short
+/// one would have had as well: otherwise each collection would wait for three short ones first.
+struct Patience: Sendable {
+    enum Limit: Sendable {
+        case short
+        case configured
+    }
+
     /// TCP repeats a SYN after 1 s, and its data within 1.6 s of the next chance: a viewer that waits for its key so
     /// has it less than 2 s after the KAS is back.
     static let connect = Duration.seconds(2)
     static let total = Duration.seconds(4)
 
-    private let silent = Mutex(0)
+    /// Tries in a row that had no answer in time.
+    private var silent = 0
+    /// The last answer was too late for a short try.
+    private var isSlow = false
 
-    /// Nil: as configured.
-    func next() -> (connect: Duration, total: Duration)? {
-        silent.withLock { $0 % 4 == 3 } ? nil : (Self.connect, Self.total)
+    var next: Limit { isSlow || silent % 4 == 3 ? .configured : .short }
+
+    /// - Parameter time: from request to answer. How much of it was connecting is not known: what is beyond the shorter of
+    ///   the two limits may have been.
+    mutating func answered(_ limit: Limit, after time: Duration) {
+        silent = 0
+        isSlow = limit == .configured && time > Self.connect
     }
 
-    func ended(_ error: KeyAccessError?) {
-        silent.withLock { count in
-            if case .slow? = error { count += 1 } else { count = 0 }
+    /// The link is slow no more, but dead: as short as any other, but for every fourth.
+    mutating func timedOut() {
+        silent += 1
+        isSlow = false
+    }
+
+    /// There was nobody: that was soon, and tells nothing of the link.
+    mutating func refused() { silent = 0 }
+}
+
+/// Of one client, whose requests may overlap.
+final class SharedPatience: Sendable {
+    private let state = Mutex(Patience())
+
+    var next: Patience.Limit { state.withLock { $0.next } }
+
+    func answered(_ limit: Patience.Limit, after time: Duration) {
+        state.withLock { $0.answered(limit, after: time) }
+    }
+
+    func failed(_ error: KeyAccessError) {
+        state.withLock { patience in
+            switch error {
+            case .slow: patience.timedOut()
+            // Whoever asked waits no more, and the KAS may have answered yet.
+            case .cancelled: break
+            default: patience.refused()
+            }
         }
     }
 }

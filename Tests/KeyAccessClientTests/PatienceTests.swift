@@ -1,0 +1,126 @@
+import HTTPClient
+import Synchronization
+import Testing
+
+@testable import KeyAccessClient
+
+struct PatienceTests {
+    /// Of a KAS that swallows so many tries.
+    private static func swallowed(_ count: Int, by patience: inout Patience) -> [Patience.Limit] {
+        (0..<count).map { _ in
+            defer { patience.timedOut() }
+            return patience.next
+        }
+    }
+
+    @Test func `a KAS that swallows requests is asked shortly three times of four`() {
+        var patience = Patience()
+        let cycle = [Patience.Limit.short, .short, .short, .configured]
+        #expect(Self.swallowed(8, by: &patience) == cycle + cycle)
+        // Back, and away again.
+        patience.answered(patience.next, after: .seconds(1))
+        #expect(Self.swallowed(4, by: &patience) == cycle)
+        // Short tries alone come to 2 s: a SYN's repetition after 1 s is within the connection's limit.
+        #expect(Patience.connect <= .seconds(2) && Patience.total <= .seconds(4))
+    }
+
+    @Test func `a slow link that has answered is given its time until it is fast`() {
+        var patience = Patience()
+        #expect(Self.swallowed(3, by: &patience) == [.short, .short, .short])
+        for seconds in [7, 5, 9, 4, 3] {
+            #expect(patience.next == .configured)
+            patience.answered(.configured, after: .seconds(seconds))
+        }
+        // A short try would have had that, too.
+        patience.answered(patience.next, after: .milliseconds(1900))
+        #expect(patience.next == .short)
+    }
+
+    /// The KAS has died behind the slow link: back within 2 s is what a short try gives.
+    @Test func `a slow link that falls silent costs one long try, and then short ones`() {
+        var patience = Patience()
+        _ = Self.swallowed(3, by: &patience)
+        patience.answered(.configured, after: .seconds(6))
+        #expect(Self.swallowed(5, by: &patience) == [.configured, .short, .short, .configured, .short])
+    }
+
+    @Test func `a short try's answer is never slow, and a refusal tells nothing of the link`() {
+        var patience = Patience()
+        // Sent again within its limits.
+        patience.answered(.short, after: .milliseconds(3900))
+        #expect(patience.next == .short)
+        _ = Self.swallowed(3, by: &patience)
+        patience.refused()
+        #expect(patience.next == .short)
+        _ = Self.swallowed(3, by: &patience)
+        patience.answered(.configured, after: .seconds(8))
+        patience.refused()
+        #expect(patience.next == .configured)
+    }
+
+    // MARK: - The requests
+
+    /// A KAS behind a slow link, and the clock that its answers move.
+    private final class SlowLink: KASTransport {
+        private let state: Mutex<(now: UInt64, delay: UInt64, limits: [Duration])>
+
+        init(seconds: UInt64) { state = Mutex((0, seconds * 1_000_000_000, [])) }
+
+        var now: UInt64 { state.withLock { $0.now } }
+        /// The whole time that each request was given.
+        var limits: [Duration] { state.withLock { $0.limits } }
+        func becomes(seconds: UInt64) { state.withLock { $0.delay = seconds * 1_000_000_000 } }
+
+        func send(_ request: HTTPRequest) async throws(HTTPClientError) -> HTTPResponse {
+            if Task.isCancelled { throw .cancelled }
+            let delay = state.withLock { state in
+                state.limits.append(request.totalTimeout)
+                let limit = UInt64(request.totalTimeout / .nanoseconds(1))
+                state.now += min(limit, state.delay)
+                return state.delay
+            }
+            guard delay < UInt64(request.totalTimeout / .nanoseconds(1)) else {
+                throw .timedOut(host: "kas.example", after: request.totalTimeout)
+            }
+            return HTTPResponse(status: 200, headers: [], body: [])
+        }
+    }
+
+    private static func connection(_ link: SlowLink) -> KASConnection {
+        KASConnection(KASConfiguration(url: "https://kas.example"), link, uptime: { link.now })
+    }
+
+    /// - Returns: tries until it had an answer.
+    private static func ask(_ connection: KASConnection, _ patience: SharedPatience) async -> Int {
+        for count in 1...20 {
+            if (try? await connection.send(.get, "/", authorised: false, patience: patience)) != nil { return count }
+        }
+        return .max
+    }
+
+    @Test func `each collection after the first is registered with one request over a slow link`() async {
+        let link = SlowLink(seconds: 6)
+        let connection = Self.connection(link)
+        let patience = SharedPatience()
+        #expect(await Self.ask(connection, patience) == 4)
+        for _ in 0..<3 { #expect(await Self.ask(connection, patience) == 1) }
+        link.becomes(seconds: 1)
+        #expect(await Self.ask(connection, patience) == 1)
+        #expect(await Self.ask(connection, patience) == 1)
+        #expect(link.limits.last == Patience.total)
+    }
+
+    /// The camera gives up a registration that it waits for after 3 s: that says nothing of the KAS.
+    @Test func `a try that was given up does not begin the count anew`() async {
+        let link = SlowLink(seconds: 6)
+        let connection = Self.connection(link)
+        let patience = SharedPatience()
+        for _ in 0..<3 { _ = try? await connection.send(.get, "/", authorised: false, patience: patience) }
+        let given = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            _ = try? await connection.send(.get, "/", authorised: false, patience: patience)
+        }
+        await given.value
+        #expect(await Self.ask(connection, patience) == 1)
+    }
+}
