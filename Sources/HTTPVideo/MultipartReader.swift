@@ -26,6 +26,9 @@ struct MultipartReader: Sendable {
     static let mostHeaders = 64
     /// Bytes between two pictures.
     static let longestGap = 1 << 20
+    /// Pictures one after the other that began and did not end. Their bytes are no gap: one that is cut off costs itself,
+    /// however long it is.
+    static let mostBroken = 256
     /// A line that may be a boundary.
     private static let longestLine = 1 << 10
     /// So many pictures without their end mark one after the other: this camera sends none.
@@ -48,8 +51,12 @@ struct MultipartReader: Sendable {
     private var isText = true
     /// The part before was whole: any line with dashes is a boundary.
     private var isOrderly = true
-    /// Bytes since the last picture.
+    /// Bytes since the last picture, without those of broken ones.
     private var gap = 0
+    /// Since the last whole picture.
+    private var broken = 0
+    /// Of the stream: up to where what comes may be the rest of a picture that broke.
+    private var excused = 0
     /// Bytes that are done with: the place of `start` in the stream.
     private var passed = 0
     private var headers = PartHeaders()
@@ -209,6 +216,7 @@ struct MultipartReader: Sendable {
 
     private mutating func beginPicture(at place: Int, length: Int?) throws(RTSPFailure) {
         try drop(to: place)
+        excused = passed
         end = JPEGEnd()
         self.length = passed < doubted ? nil : length
         state = .picture
@@ -239,6 +247,7 @@ struct MultipartReader: Sendable {
         case .cut(let size):
             damaged += 1
             isOrderly = false
+            try broke(upTo: size)
             try beginPicture(at: start + size, length: nil)
             return true
         case .lost where length == nil && boundary.core.isEmpty:
@@ -302,11 +311,22 @@ struct MultipartReader: Sendable {
         state = .between
         let reached = passed + end.position
         if buffer[start...].starts(with: JPEGEnd.beginning) {
+            // Where it ends nobody knows.
+            try broke(upTo: Self.longestPicture)
             // Not the beginning of the same picture again. What one seemed to hold is looked at for another, once.
             try drop(to: start + (passed < doubted ? min(end.position, unread) : 1))
             doubted = max(doubted, reached)
         }
         beginLine()
+    }
+
+    /// - Parameter size: so many bytes from its beginning on may be the picture's.
+    private mutating func broke(upTo size: Int) throws(RTSPFailure) {
+        broken += 1
+        excused = passed + size
+        guard broken <= Self.mostBroken else {
+            throw .malformed(position: passed, reason: "\(Self.mostBroken) pictures in a row have no end")
+        }
     }
 
     /// The place before the line break and the boundary behind it.
@@ -345,7 +365,7 @@ struct MultipartReader: Sendable {
         if end.hasScan, !isTold { endless += 1 }
         if end.hasScan, isTold || endless > Self.mostEndless {
             add(buffer[start..<place] + [0xFF, 0xD9], &pictures)
-            gap = 0
+            beganAnew()
         } else {
             damaged += 1
         }
@@ -356,9 +376,14 @@ struct MultipartReader: Sendable {
     private mutating func deliver(_ place: Int, _ pictures: inout [[UInt8]]) {
         add(buffer[start..<place], &pictures)
         endless = 0
-        gap = 0
+        beganAnew()
         isOrderly = true
         leave(place)
+    }
+
+    private mutating func beganAnew() {
+        gap = 0
+        broken = 0
     }
 
     private mutating func add(_ picture: ArraySlice<UInt8>, _ pictures: inout [[UInt8]]) {
@@ -387,8 +412,9 @@ struct MultipartReader: Sendable {
 
     /// Nothing of what is before this place is a picture.
     private mutating func drop(to place: Int) throws(RTSPFailure) {
-        gap += place - start
-        passed += place - start
+        let reached = passed + place - start
+        gap += max(reached - max(passed, excused), 0)
+        passed = reached
         start = place
         beginLine()
         try bound()

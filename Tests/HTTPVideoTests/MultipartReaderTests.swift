@@ -211,6 +211,68 @@ struct MultipartReaderTests {
         #expect(throws: RTSPFailure.self) { for _ in 0..<300 { _ = try reader.received(many[...]) } }
     }
 
+    /// Longer than all that may stand between two pictures.
+    private static func large(_ seed: UInt64) -> [UInt8] {
+        Array(Sample.jpeg(seed).dropLast(2)) + [UInt8](repeating: 0x55, count: 5 << 18) + [0xFF, 0xD9]
+    }
+
+    private static func pieces(_ bytes: [UInt8], boundary: String?) throws -> (pictures: [[UInt8]], damaged: UInt64) {
+        try Sample.read(bytes, boundary: boundary, cuts: Array(stride(from: 0, to: bytes.count, by: 64 << 10)))
+    }
+
+    enum Breaking: CaseIterable {
+        /// The rest is missing.
+        case cut
+        /// No marker where one belongs.
+        case marker
+    }
+
+    @Test(
+        arguments: Breaking.allCases,
+        cameras.filter {
+            [
+                "as RFC 2046 has it", "ESP32-CAM", "no length", "no boundary announced",
+                "no length, no boundary announced", "no headers",
+            ].contains($0.testDescription)
+        })
+    func `a large picture that breaks costs itself alone`(breaking: Breaking, camera: Camera) throws {
+        let (first, last) = (Self.large(1), Self.large(3))
+        var hurt = Self.large(2)
+        var stream = camera.stream
+        // In front of a broken one the same length as of a whole one.
+        if stream.length != nil { stream.length = { _ in "\(first.count)" } }
+        switch breaking {
+        case .cut: hurt.removeLast(64 << 10)
+        case .marker: hurt[20] = 0
+        }
+        let found = try Self.pieces(stream.bytes([first, hurt, hurt, last]), boundary: stream.boundary)
+        #expect(found.pictures.map(\.count) == [first.count, last.count])
+        #expect(found.pictures == [first, last])
+        #expect(found.damaged == 2)
+    }
+
+    @Test func `behind a broken picture's greatest length nothing is its rest`() throws {
+        var reader = MultipartReader(boundary: nil)
+        var hurt = Sample.jpeg(1)
+        hurt[20] = 0
+        _ = try reader.received(hurt[...])
+        let piece = [UInt8](repeating: 0x55, count: 1 << 20)
+        #expect(throws: RTSPFailure.self) { for _ in 0..<18 { _ = try reader.received(piece[...]) } }
+    }
+
+    @Test func `pictures that are all cut off end the stream, and one whole one goes on`() throws {
+        let cut = Sample.cut(Sample.jpeg(1), to: 200)
+        let many = [[UInt8]](repeating: cut, count: MultipartReader.mostBroken).flatMap { $0 }
+        // The next one's beginning tells that the last of them is cut off, too.
+        let whole = Sample.jpeg(2)
+        let found = try Sample.read(many + whole + many + whole, boundary: nil)
+        #expect(found.pictures == [whole, whole])
+        #expect(found.damaged == UInt64(2 * MultipartReader.mostBroken))
+        #expect(throws: RTSPFailure.malformed(position: many.count, reason: "256 pictures in a row have no end")) {
+            try Sample.read(many + cut + cut, boundary: nil)
+        }
+    }
+
     /// Streams that had every byte looked at again for each of the few before it.
     enum Worst: String, CaseIterable {
         case emptyParts, tinyPictures, smallPictures, lines, liesInALength, parts, segments
