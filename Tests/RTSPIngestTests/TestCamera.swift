@@ -57,7 +57,8 @@ final class TestCamera: @unchecked Sendable {
         return directory
     }()
 
-    /// JPEG pictures of 320x240: the left half red, the right half blue, with noise. Made once; nil without ffmpeg.
+    /// JPEG pictures of 320x240: the left half red, the right half blue, with noise. Made once; nil when they could not be
+    /// made, which fails the tests that want them.
     static let pictures: TemporaryDirectory? = {
         let directory = TemporaryDirectory()
         let status = run(
@@ -72,7 +73,8 @@ final class TestCamera: @unchecked Sendable {
         return directory
     }()
 
-    static let hasPictures = hasPython && pictures != nil
+    /// Is there what `pictures` needs?
+    static let hasPictures = hasPython && ForeignEncoders.has("mjpeg")
 
     private static func removePictures() {
         if let pictures { try? FileManager.default.removeItem(at: pictures.url) }
