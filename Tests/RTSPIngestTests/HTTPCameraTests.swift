@@ -311,27 +311,56 @@ struct HTTPCameraTests {
     // MARK: - Others' programs
 
     @Test func `ffmpeg's own MJPEG server is a camera`() async throws {
-        // Below those that the system gives to others meanwhile.
-        let port = UInt16.random(in: 20_000..<32_000)
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/ffmpeg")
-        process.arguments = [
-            "-v", "error", "-nostdin", "-re", "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=10", "-c:v", "mjpeg",
-            "-f",
-            "mpjpeg", "-listen", "1", "http://127.0.0.1:\(port)/",
-        ]
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        defer {
-            // Whatever signals this thread blocks, its children do too.
-            kill(process.processIdentifier, SIGKILL)
-            process.waitUntilExit()
-        }
+        let (process, port) = try await Self.mjpegServer()
+        defer { Self.end(process) }
         let running = RunningSource(try .test("http://127.0.0.1:\(port)/", in: directory))
         try await running.wait("pictures") { $0.pictures.count >= 10 }
+        #expect(process.isRunning)
         let seen = try await stop(running)
         #expect(seen.formats.map(\.width) == [320])
+    }
+
+    /// ffmpeg takes no "any" port, and one client: whether it listens is asked of the system.
+    private static func mjpegServer() async throws -> (Process, UInt16) {
+        for _ in 0..<20 {
+            // Below those that the system gives to others meanwhile.
+            let port = UInt16.random(in: 20_000..<32_000)
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/ffmpeg")
+            process.arguments = [
+                "-v", "error", "-nostdin", "-re", "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=10", "-c:v", "mjpeg",
+                "-f", "mpjpeg", "-listen", "1", "http://127.0.0.1:\(port)/",
+            ]
+            process.standardOutput = FileHandle.nullDevice
+            process.standardError = FileHandle.nullDevice
+            try process.run()
+            // It ends at once where the port is another's.
+            while process.isRunning {
+                if try listens(process.processIdentifier, on: port) { return (process, port) }
+                try await Task.sleep(for: .milliseconds(20))
+            }
+        }
+        throw POSIXError(.EADDRINUSE)
+    }
+
+    /// Whether the listening socket at this port of 127.0.0.1 is one of the process's.
+    private static func listens(_ process: pid_t, on port: UInt16) throws -> Bool {
+        let digits = String(port, radix: 16, uppercase: true)
+        let local = "0100007F:" + String(repeating: "0", count: 4 - digits.count) + digits
+        let sockets = try String(contentsOfFile: "/proc/net/tcp", encoding: .utf8).split(separator: "\n").compactMap {
+            let fields = $0.split(separator: " ")
+            return fields.count > 9 && fields[1] == local && fields[3] == "0A" ? "socket:[\(fields[9])]" : nil
+        }
+        let descriptors = "/proc/\(process)/fd/"
+        return (try? FileManager.default.contentsOfDirectory(atPath: descriptors))?.contains {
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: descriptors + $0)).map(sockets.contains) == true
+        } == true
+    }
+
+    private static func end(_ process: Process) {
+        // Whatever signals this thread blocks, its children do too.
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
     }
 
     @Test func `a picture in Python's own web server is a camera`() async throws {
@@ -343,11 +372,7 @@ struct HTTPCameraTests {
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         try process.run()
-        defer {
-            // Whatever signals this thread blocks, its children do too.
-            kill(process.processIdentifier, SIGKILL)
-            process.waitUntilExit()
-        }
+        defer { Self.end(process) }
         let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
         let port = try #require(line.firstMatch(of: /port (\d+)/)?.1)
         let running = RunningSource(try .test("http://127.0.0.1:\(port)/01.jpg", in: directory))
