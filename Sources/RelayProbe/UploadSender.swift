@@ -18,6 +18,7 @@ final class UploadSender: RTMPPublisherDelegate, @unchecked Sendable {
     private var next = 0
     private var written: UInt64 = 0
     private var looks: RepeatedTask?
+    private var isClosed = false
 
     init(stream: ProbeStream, limits: UploadMeter.Limits, loop: any EventLoop) {
         preamble = stream.preamble
@@ -50,6 +51,8 @@ final class UploadSender: RTMPPublisherDelegate, @unchecked Sendable {
     }
 
     private func begin(_ publisher: RTMPPublisherConnection) {
+        // It may have closed since it began; `end` says why, and nobody would end the looks.
+        guard !isClosed else { return }
         meter = UploadMeter(
             limits, acknowledged: publisher.metrics.bytesAcknowledged, at: NIODeadline.now().uptimeNanoseconds)
         for message in preamble {
@@ -90,6 +93,7 @@ final class UploadSender: RTMPPublisherDelegate, @unchecked Sendable {
     }
 
     func publisherClosed(_ publisher: RTMPPublisherConnection, error: RTMPTransportError) {
+        isClosed = true
         looks?.cancel()
         for promise in [start, end] { promise.fail(error) }
     }
