@@ -19,7 +19,8 @@ public enum StateBackup {
     /// Bytes that a backup has at most.
     public static let limit = StateArchive.limit
     private static let indexName = "keys.json"
-    private static let fileLimit = 64 << 20
+    /// As long as all of them together: signed registrations under long names come to more than 64 MiB.
+    static let fileLimit = StateArchive.limit
 
     /// - Parameter directory: of a KAS that may run.
     /// - Returns: the encrypted file.

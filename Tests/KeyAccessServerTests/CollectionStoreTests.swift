@@ -78,48 +78,91 @@ import Testing
     }
 
     /// As many live registrations as there may be, each signed by a device, and more that push out the oldest. The journal is
-    /// left out: writing it takes minutes in a debug build, and its bounds have tests of their own.
-    @Test func `memory and look-ups stay bounded when the registry is full`() throws {
-        let signature = PublisherSignature(
-            signedAt: 1_800_000_000_000,
-            signature: DeviceSignature(
-                key: [UInt8](repeating: 2, count: 33), signature: [UInt8](repeating: 3, count: 64),
-                delegation: .init(device: [UInt8](repeating: 4, count: 33), signature: [UInt8](repeating: 5, count: 64))
-            ))
-        let (streams, most, more) = (32, 65_536, 4096)
-        var registry = CollectionRegistry()
-        func register(_ numbers: Range<Int>) throws {
-            for number in numbers {
-                var entry = Self.entry(number, stream: "stream-\(number % streams)")
-                entry.signature = signature
-                try registry.register(entry, now: 0)
+    /// left out: writing it takes minutes in a debug build, and its bounds have tests of their own. In a process of its own,
+    /// whose memory and processor time are those of this alone.
+    @Test func `memory and look-ups stay bounded when the registry is full`() async {
+        await #expect(processExitsWith: .success) {
+            let (streams, most, more) = (32, 65_536, 4096)
+            var registry = CollectionRegistry()
+            func register(_ numbers: Range<Int>) throws {
+                for number in numbers {
+                    var entry = CollectionStoreTests.entry(number, stream: "stream-\(number % streams)")
+                    entry.signature = CollectionStoreTests.delegated
+                    try registry.register(entry, now: 0)
+                }
             }
+            /// Seconds of the processor for 2,000 look-ups.
+            func lookUp(among count: Int) -> Double {
+                let begin = CollectionStoreTests.processorSeconds()
+                for number in 0..<2000 {
+                    _ = registry.entry(forHeader: CollectionStoreTests.hash(number * 7919 % count), now: 0)
+                }
+                return CollectionStoreTests.processorSeconds() - begin
+            }
+            try register(0..<1024)
+            let small = (0..<3).map { _ in lookUp(among: 1024) }.min() ?? 0
+            let before = try CollectionStoreTests.residentBytes()
+            try register(1024..<most)
+            guard registry.count == most else { exit(2) }
+            let full = (0..<3).map { _ in lookUp(among: most) }.min() ?? 0
+            try register(most..<(most + more))
+            guard registry.count == most else { exit(3) }
+            // The oldest went.
+            guard registry.entry(forHeader: CollectionStoreTests.hash(more - 1), now: 0) == nil else { exit(4) }
+            guard
+                registry.entry(forHeader: CollectionStoreTests.hash(more), now: 0)?.signature
+                    == CollectionStoreTests.delegated
+            else { exit(5) }
+            let grown = try CollectionStoreTests.residentBytes() - before
+            // A look through all would take 64 times as long; caches cost a few.
+            guard full < 20 * small else { exit(6) }
+            guard grown < 192 << 20 else { exit(7) }
+            exit(0)
         }
-        /// Seconds of 2,000 look-ups.
-        func lookUp(among count: Int) -> Double {
-            let begin = ContinuousClock.now
-            for number in 0..<2000 { _ = registry.entry(forHeader: Self.hash(number * 7919 % count), now: 0) }
-            return (ContinuousClock.now - begin) / .seconds(1)
-        }
-        try register(0..<1024)
-        let small = (0..<3).map { _ in lookUp(among: 1024) }.min() ?? 0
-        let before = try residentBytes()
-        try register(1024..<most)
-        #expect(registry.count == most)
-        let full = (0..<3).map { _ in lookUp(among: most) }.min() ?? 0
-        try register(most..<(most + more))
-        #expect(registry.count == most)
-        #expect(registry.entry(forHeader: Self.hash(more - 1), now: 0) == nil, "the oldest went")
-        #expect(registry.entry(forHeader: Self.hash(more), now: 0)?.signature == signature)
-        let grown = try residentBytes() - before
-        print("65536 live registrations: \(grown >> 20) MiB, look-ups \(full / small) times as long")
-        // A look through all would take 64 times as long; a machine that is busy with the second one only, a few.
-        #expect(full < 20 * small)
-        #expect(grown < 192 << 20)
     }
 
-    private func residentBytes() throws -> Int {
+    /// Of a device that vouches for another key: the longest one.
+    private static let delegated = PublisherSignature(
+        signedAt: 1_800_000_000_000,
+        signature: DeviceSignature(
+            key: [UInt8](repeating: 2, count: 33), signature: [UInt8](repeating: 3, count: 64),
+            delegation: .init(device: [UInt8](repeating: 4, count: 33), signature: [UInt8](repeating: 5, count: 64))))
+
+    private static func residentBytes() throws -> Int {
         let fields = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
         return (Int(fields[1]) ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE)))
+    }
+
+    private static func processorSeconds() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    // MARK: - In a backup
+
+    /// The journal has up to a quarter more lines than registrations live before it is made short, and what comes until then.
+    @Test func `a full store's journal has room in a backup`() throws {
+        let name = String(repeating: "n", count: StreamPattern.maximumLength)
+        var entry = Self.entry(1, stream: name, publisher: "https://\(name)/ \(name)")
+        entry.signature = Self.delegated
+        entry.sequence = .max
+        let line = try JSONCoding.encode(entry).count + 1
+        let longest = line * (CollectionRegistry().capacity * 5 / 4 + 1024)
+        #expect(longest > 64 << 20)
+        #expect(longest < StateBackup.fileLimit - (1 << 20))
+    }
+
+    @Test func `a journal of more than 64 MiB is backed up and restored`() throws {
+        let rig = try Rig()
+        let state = rig.path + "/state"
+        let journal = [UInt8](repeating: UInt8(ascii: "x"), count: 65 << 20)
+        try StateDirectory(existing: state).write(CollectionStore.journalName, journal)
+        let passphrase = "correct horse battery"
+        let backup = try StateBackup.make(directory: state, passphrase: passphrase, cost: .init(logN: 10))
+        let path = Rig.temporaryPath()
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        _ = try StateBackup.restore(backup, passphrase: passphrase, directory: path, now: 1)
+        #expect(try StateDirectory(existing: path).read(CollectionStore.journalName, limit: 66 << 20) == journal)
     }
 }
