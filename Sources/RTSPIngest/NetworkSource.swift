@@ -22,16 +22,28 @@ public final class NetworkSource: NetworkSourceControl {
     private let logger: Logger
     private let state: SharedState
     private let program: DecoderProgram
+    private let bootLoginPause: UInt64
 
     /// - Parameters:
     ///   - network: valid, see `CameraConfiguration.validate()`. Its password file is read at each attempt.
     ///   - camera: its ID, for messages.
     ///   - durationLimit: ends after this many seconds of the stream's time; nil: goes on until stopped.
     ///   - program: what decodes; this program itself, but for tests.
-    public init(
+    public convenience init(
         _ network: CameraConfiguration.Network, camera: String, durationLimit: Double? = nil,
         program: DecoderProgram = DecoderProgram(), logger: Logger
     ) {
+        self.init(
+            network, camera: camera, durationLimit: durationLimit, program: program,
+            bootLoginPause: PullSupervision.bootLoginPause, logger: logger)
+    }
+
+    /// - Parameter bootLoginPause: see `PullSupervision`.
+    init(
+        _ network: CameraConfiguration.Network, camera: String, durationLimit: Double?, program: DecoderProgram,
+        bootLoginPause: UInt64, logger: Logger
+    ) {
+        self.bootLoginPause = bootLoginPause
         self.program = program
         self.network = network
         self.camera = camera
@@ -68,7 +80,8 @@ public final class NetworkSource: NetworkSourceControl {
         let run: PullRun
         do throws(PullFault) {
             run = try PullRun(
-                network, camera: camera, durationLimit: durationLimit, state: state, program: program, logger: logger,
+                network, camera: camera, durationLimit: durationLimit, state: state, program: program,
+                bootLoginPause: bootLoginPause, logger: logger,
                 deliver: deliver)
         } catch {
             throw MediaSourceError(what: "\(camera) cannot be pulled", why: error.what, next: error.next)

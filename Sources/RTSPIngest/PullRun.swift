@@ -21,7 +21,7 @@ final class PullRun {
     private var moves: CameraMoves
     private let output: PullOutput
 
-    private var supervision = PullSupervision()
+    private var supervision: PullSupervision
     private var memory: CameraMemory
     /// As it is in the file.
     private var stored: CameraMemory
@@ -55,10 +55,12 @@ final class PullRun {
 
     init(
         _ network: CameraConfiguration.Network, camera: String, durationLimit: Double?, state: SharedState,
-        program: DecoderProgram, logger: Logger, deliver: @escaping @Sendable (MediaEvent) -> Void
+        program: DecoderProgram, bootLoginPause: UInt64, logger: Logger,
+        deliver: @escaping @Sendable (MediaEvent) -> Void
     ) throws(PullFault) {
         self.network = network
         self.camera = camera
+        supervision = PullSupervision(bootLoginPause: bootLoginPause)
         self.state = state
         self.logger = logger
         url = try CameraURL(network.url)

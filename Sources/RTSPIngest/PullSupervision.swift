@@ -89,6 +89,7 @@ public struct PullSupervision: Sendable {
     public private(set) var showsOneLogin = false
     private var nudgedAt: UInt64?
     private var steppedAt: UInt64 = 0
+    private let bootLoginPause: UInt64
     /// 0 ≤ value < 1.
     private let random: @Sendable () -> Double
 
@@ -112,8 +113,8 @@ public struct PullSupervision: Sendable {
     static let shortestBootPause: UInt64 = 1_000_000_000
     /// Nanoseconds without an answer in which a camera may have lost its power.
     static let powerCut: UInt64 = 30_000_000_000
-    /// Before the one login more that a camera gets which starts up.
-    static let bootLoginPause: UInt64 = 60_000_000_000
+    /// Before the one login more that a camera gets which starts up; a minute.
+    public static let bootLoginPause: UInt64 = 60_000_000_000
     static let refusalPause: UInt64 = 900_000_000_000
     static let mostRefusals = 2
     static let busyPause = 30
@@ -123,8 +124,14 @@ public struct PullSupervision: Sendable {
     /// Between two announcements that count.
     static let nudgePause: UInt64 = 5_000_000_000
 
-    /// - Parameter random: evenly distributed in 0..<1.
-    public init(random: @escaping @Sendable () -> Double = { .random(in: 0..<1) }) {
+    /// - Parameters:
+    ///   - bootLoginPause: nanoseconds before the one login more that a camera gets which starts up.
+    ///   - random: evenly distributed in 0..<1.
+    public init(
+        bootLoginPause: UInt64 = PullSupervision.bootLoginPause,
+        random: @escaping @Sendable () -> Double = { .random(in: 0..<1) }
+    ) {
+        self.bootLoginPause = bootLoginPause
         self.random = random
         state = .waiting(until: 0)
     }
@@ -216,7 +223,7 @@ public struct PullSupervision: Sendable {
             } else if triesLoginAgain(at: now) {
                 // Its users may not be there yet.
                 showsOneLogin = true
-                state = .waiting(until: now &+ Self.bootLoginPause)
+                state = .waiting(until: now &+ bootLoginPause)
             } else {
                 state = .refused(until: now &+ Self.refusalPause)
             }

@@ -67,7 +67,9 @@ struct FieldCameraTests {
         let port = first.port
         let url = first.url("boot=\(boot)")
         first.end(keepsTurn: true)
-        let running = RunningSource(try .test(url, user: "admin", in: directory))
+        // A minute is what PullSupervisionTests hold; here it is only longer than the camera starts up.
+        let running = RunningSource(
+            try .test(url, user: "admin", in: directory), bootLoginPause: 8_000_000_000)
         try await running.waitForStatistics("the camera to be away") { $0.code == .cameraUnreachable }
         let camera = try await TestCamera.quirky(["--port", "\(port)"], after: first)
         defer { camera.end() }
@@ -76,7 +78,7 @@ struct FieldCameraTests {
         #expect(running.source.capture.code == nil)
         _ = try await running.stop()
         let refusals = TestCamera.connections(camera.lines.value).reduce(0) { $0 + ($1.refusals ?? 0) }
-        // Each login is asked for once and refused once; after two of them a minute passes.
+        // Each login is asked for once and refused once; after two of them a pause follows.
         if code == .loginRefused { #expect(refusals <= 4) }
     }
 

@@ -44,11 +44,13 @@ final class RunningSource: Sendable {
 
     init(
         _ network: CameraConfiguration.Network, durationLimit: Double? = nil,
-        program: DecoderProgram = DecoderProgram(executable: BuiltProgram.path("watchboxd"), deadline: .seconds(30))
+        program: DecoderProgram = DecoderProgram(executable: BuiltProgram.path("watchboxd"), deadline: .seconds(30)),
+        bootLoginPause: UInt64 = PullSupervision.bootLoginPause
     ) {
         passwordFile = network.passwordFile
         source = NetworkSource(
             network, camera: "porch", durationLimit: durationLimit, program: program,
+            bootLoginPause: bootLoginPause,
             logger: Logger(label: "test") { [log] _ in Listening(log: log) })
         let thread = Thread { [source, seen] in
             var end = Result<Void, MediaSourceError>.success(())
