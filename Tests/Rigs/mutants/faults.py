@@ -65,6 +65,8 @@ FAULTS = [
           "FAULT || header.critical == nil", "KeyAccessServerTests"),
     Fault("the KAS speaks TLS 1.0", "KeyAccessServer/KeyAccessService.swift", "configuration.minimumTLSVersion = .tlsv12",
           "configuration.minimumTLSVersion = FAULT ? .tlsv1 : .tlsv12", "KeyAccessServerTests.ServiceTests"),
+    Fault("a slow KAS is asked shortly again after each answer", "KeyAccessClient/Patience.swift", "isSlow = limit == .configured &&",
+          "isSlow = !FAULT && limit == .configured &&", "KeyAccessClientTests"),
     Fault("pauses between requests to a KAS grow without end", "KeyAccessClient/RetryDelay.swift",
           "min(bounds.first << UInt64(min(failures, 10)), bounds.longest)",
           "FAULT ? bounds.first << UInt64(min(failures, 10)) : min(bounds.first << UInt64(min(failures, 10)), bounds.longest)",
@@ -97,6 +99,7 @@ FAULTS = [
     unguarded("an AMF0 message may have any number of values", "AMF0/AMF0Decoder.swift", "entries + new <= limits.entries else", "AMF0Tests"),
     Fault("a header of any length is written", "FLV/NTDFHeaderFrame.swift", "header.count <= maximumHeaderSize else",
           "FAULT || header.count <= maximumHeaderSize else", "FLVTests"),
+    unguarded("a measurement begins after its end", "RelayProbe/UploadSender.swift", "!isClosed else", "RelayProbeTests"),
     never("frames of somebody else are no finding", "RelayProbe/RelayFindings.swift", "framesForeign > 0 {", "RelayProbeTests"),
     # Viewer.
     Fault("a stream that was cut off is whole", "Player/StreamJudge.swift", "guard before.highest < predecessor.lastCounter else { return }",
@@ -119,6 +122,9 @@ FAULTS = [
     # Network cameras.
     Fault("the HTTP client speaks TLS 1.0", "HTTPClient/Libcurl.swift", "Int(CURL_SSLVERSION_TLSv1_2))",
           "Int(FAULT ? CURL_SSLVERSION_TLSv1_0 : CURL_SSLVERSION_TLSv1_2))", "HTTPClientTests.HTTPClientTLS"),
+    Fault("the rest of a broken picture is a gap", "HTTPVideo/MultipartReader.swift", "excused = passed + size", "excused = FAULT ? 0 : passed + size",
+          "HTTPVideoTests"),
+    unguarded("a camera may break every picture", "HTTPVideo/MultipartReader.swift", "broken <= Self.mostBroken else", "HTTPVideoTests"),
     unguarded("a part may have any number of headers", "HTTPVideo/PartHeaders.swift", "count <= MultipartReader.mostHeaders else", "HTTPVideoTests"),
     Fault("a camera chooses the weaker login", "RTSP/Authenticator.swift", "if let known = best?.scheme, known >= scheme { continue }",
           "if let known = best?.scheme, !FAULT, known >= scheme { continue }", "RTSPTests"),
