@@ -111,6 +111,7 @@ let package = Package(
         protocolCore("HTTPVideo", ["RTSP"]),
         protocolCore("ONVIF"),
         protocolCore("ErrorCatalog"),
+        protocolCore("Redaction"),
         protocolCore("TOML"),
         protocolCore("PrometheusText"),
 
@@ -196,7 +197,7 @@ let package = Package(
             "Doctor",
             [
                 "BoxConfiguration", "ControlAPI", "ControlClient", "CredentialStore", "ErrorCatalog", "HTTPClient",
-                "KeyAccessClient", "RTMP", "RTMPTransport", "RelayProbe", "Systemd", "VideoCapture",
+                "KeyAccessClient", "RTMP", "RTMPTransport", "Redaction", "RelayProbe", "Systemd", "VideoCapture",
             ]),
         module("Demonstration", ["Console", "FLV", "Media", "VideoCodec"]),
         module(
@@ -327,6 +328,7 @@ let package = Package(
                 "RTP", "RTSP", "VideoCodec", logging,
             ]),
         tests("ErrorCatalog", ["ErrorCatalog"]),
+        tests("Redaction", ["Redaction"]),
         tests("TOML", ["TOML"]),
         tests("CameraModel", ["CameraModel", "KeyAccessClient"]),
         tests("ControlAPI", ["ControlAPI", "CameraModel", "ErrorCatalog"]),

@@ -1,6 +1,7 @@
 public import ControlAPI
 internal import ControlClient
 internal import Glibc
+internal import Redaction
 internal import Systemd
 
 /// What somebody who helps needs, without a secret in it: one tar archive.

@@ -197,7 +197,7 @@ FAULTS = [
           "beingRenamed = camera.id", "beingRenamed = FAULT ? nil : camera.id", "ControlPlaneTests.Rename"),
     Fault("a secret that is copied to another scope does not open there", "CredentialStore/CredentialStore.swift",
           "seal(secret, CredentialName(name, scope: other))", "seal(secret, CredentialName(name, scope: FAULT ? scope : other))", "CredentialStoreTests"),
-    never("a token stands in the bundle for support", "Doctor/Redaction.swift", 'name == Array("bearer".utf8)', "DoctorTests"),
+    never("a token stands in the bundle for support", "Redaction/Redaction.swift", 'name == Array("bearer".utf8)', "RedactionTests"),
     unguarded("secrets that others may read are used", "CredentialStore/SecretDirectory.swift", "status.st_mode & 0o077 == 0 else", "CredentialStoreTests"),
     unguarded("names may steer a terminal", "CameraStore/FieldRules.swift", "text.unicodeScalars.allSatisfy(isPrintable) else", "CameraStoreTests"),
     unguarded("texts of a configuration may steer a terminal", "BoxConfiguration/ValueCheck.swift",

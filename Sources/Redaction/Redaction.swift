@@ -1,4 +1,5 @@
-/// Takes secrets out of a text before it leaves the box. The one place for that: everything in a bundle goes through it.
+/// Takes secrets out of a text before it leaves the box. The one place for that: everything in a bundle, and every message
+/// of a hook, goes through it.
 ///
 /// It knows secrets by their surroundings, not by their value, and rather takes too much: user, password and query of a
 /// URL, what follows the application in an RTMP URL (a stream key), JSON Web Tokens, private keys in PEM, what follows
@@ -42,9 +43,9 @@ public enum Redaction {
 
         private func byte(_ index: Int) -> UInt8? { bytes.indices.contains(index) ? bytes[index] : nil }
 
-        private func has(_ text: StaticString, at index: Int) -> Bool {
-            guard index >= 0, index + text.utf8CodeUnitCount <= bytes.count else { return false }
-            return text.withUTF8Buffer { $0.elementsEqual(bytes[index..<index + $0.count]) }
+        private func has(_ text: String, at index: Int) -> Bool {
+            guard index >= 0, index + text.utf8.count <= bytes.count else { return false }
+            return bytes[index..<index + text.utf8.count].elementsEqual(text.utf8)
         }
 
         private mutating func takesPrivateKey() -> Bool {
