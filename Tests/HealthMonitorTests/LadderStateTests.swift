@@ -1,5 +1,6 @@
 import ControlAPI
 import Foundation
+import Systemd
 import Testing
 
 @testable import HealthMonitor

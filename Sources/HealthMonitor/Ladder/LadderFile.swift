@@ -2,8 +2,7 @@ internal import ControlAPI
 internal import Glibc
 internal import Systemd
 
-/// `ladder.json`: written anew each time, flushed, and only then put in place, so that a power cut leaves the old one or
-/// the new one.
+/// `ladder.json`.
 struct LadderFile: Sendable {
     struct Loaded: Equatable, Sendable {
         var state: LadderState
@@ -12,13 +11,7 @@ struct LadderFile: Sendable {
         var trouble: String?
     }
 
-    struct Failure: Error, Equatable, Sendable, CustomStringConvertible {
-        var call: String
-        var path: String
-        var number: Int32
-
-        var description: String { "\(path): \(call): \(String(cString: strerror(number)))" }
-    }
+    typealias Failure = DurableFile.Failure
 
     let directory: String
     private var path: String { "\(directory)/ladder.json" }
@@ -50,30 +43,6 @@ struct LadderFile: Sendable {
     }
 
     func save(_ state: LadderState) throws(Failure) {
-        let temporary = "\(path).new"
-        let bytes = JSONDocument.bytes(state)
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw Failure(call: "open", path: temporary, number: errno) }
-        do throws(Failure) {
-            defer { close(descriptor) }
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else {
-                    throw Failure(call: "write", path: temporary, number: count < 0 ? errno : ENOSPC)
-                }
-                rest = rest.dropFirst(count)
-            }
-            guard fsync(descriptor) == 0 else { throw Failure(call: "fsync", path: temporary, number: errno) }
-        } catch {
-            unlink(temporary)
-            throw error
-        }
-        guard rename(temporary, path) == 0 else { throw Failure(call: "rename", path: path, number: errno) }
-        let parent = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard parent >= 0 else { throw Failure(call: "open", path: directory, number: errno) }
-        defer { close(parent) }
-        guard fsync(parent) == 0 else { throw Failure(call: "fsync", path: directory, number: errno) }
+        try DurableFile.replace(path, with: JSONDocument.bytes(state))
     }
 }
