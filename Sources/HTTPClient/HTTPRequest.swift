@@ -28,6 +28,10 @@ public struct HTTPRequest: Sendable {
     /// With `stream`, of an answer that refuses.
     public var maximumResponseBytes: Int
 
+    /// Of an answer with a longer body the beginning is given instead of an error, and the rest is not read: for those who want
+    /// the status alone.
+    public var takesBeginning = false
+
     /// Connects to this socket instead of to the URL's host.
     public var unixSocketPath: String?
 

@@ -23,6 +23,8 @@ final class Transfer {
     private var headerBytes = 0
     private var body: [UInt8] = []
     private var isTooLarge = false
+    /// The beginning of the body is all that was wanted.
+    private var isCut = false
 
     private var raw: UnsafeMutableRawPointer { UnsafeMutableRawPointer(handle) }
 
@@ -88,8 +90,9 @@ final class Transfer {
         isFine = set(CURLOPT_CONNECTTIMEOUT_MS, Libcurl.milliseconds(request.connectTimeout)) && isFine
         if exchange.stream == nil {
             isFine = set(CURLOPT_TIMEOUT_MS, Libcurl.milliseconds(request.totalTimeout)) && isFine
-            let limit = curl_off_t(clamping: request.maximumResponseBytes)
-            isFine = watchbox_curl_set_offset(raw, CURLOPT_MAXFILESIZE_LARGE, max(limit, 1)) == CURLE_OK && isFine
+            // 0: any length may be announced.
+            let limit = request.takesBeginning ? 0 : max(curl_off_t(clamping: request.maximumResponseBytes), 1)
+            isFine = watchbox_curl_set_offset(raw, CURLOPT_MAXFILESIZE_LARGE, limit) == CURLE_OK && isFine
         } else {
             // Slower than a byte a second for so long is silence; a paused transfer is not counted as slow.
             isFine = set(CURLOPT_LOW_SPEED_LIMIT, 1) && isFine
@@ -175,8 +178,14 @@ final class Transfer {
 
     private func bodyArrived(_ bytes: UnsafeRawBufferPointer) -> Reception {
         if let stream = exchange.stream, BodyStream.isSuccess(status) { return stream.offer(bytes) ? .taken : .paused }
-        guard bytes.count <= max(exchange.request.maximumResponseBytes, 0) - body.count else {
-            isTooLarge = true
+        let room = max(exchange.request.maximumResponseBytes, 0) - body.count
+        guard bytes.count <= room else {
+            if exchange.request.takesBeginning {
+                body.append(contentsOf: bytes.prefix(room))
+                isCut = true
+            } else {
+                isTooLarge = true
+            }
             return .refused
         }
         body.append(contentsOf: bytes)
@@ -217,7 +226,7 @@ final class Transfer {
     /// After the transfer ended with this result.
     func outcome(_ code: CURLcode) -> Exchange.Outcome {
         let status = status
-        if code == CURLE_OK, (100...999).contains(status) {
+        if code == CURLE_OK || (code == CURLE_WRITE_ERROR && isCut), (100...999).contains(status) {
             var response = HTTPResponse(status: status, headers: headers, body: body)
             if exchange.request.unixSocketPath == nil {
                 response.peerAddress = Libcurl.string(raw, CURLINFO_PRIMARY_IP)

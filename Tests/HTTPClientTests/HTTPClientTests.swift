@@ -40,6 +40,20 @@ struct HTTPClientTests {
         #expect(requests[0].headers["expect"] == nil)
     }
 
+    @Test func `of an answer that is too long the beginning is enough for those who want no more`() async throws {
+        let server = StandInServer { _ in .bytes(StandInServer.answer(503, String(repeating: "x", count: 100_000))) }
+        defer { server.stop() }
+        let request = HTTPRequest(url: server.url, maximumResponseBytes: 4096)
+        await #expect(throws: HTTPClientError.responseTooLarge(host: "127.0.0.1", limit: 4096)) {
+            try await HTTPClient().send(request)
+        }
+        var patient = request
+        patient.takesBeginning = true
+        let response = try await HTTPClient().send(patient)
+        #expect(response.status == 503)
+        #expect(response.body == [UInt8](repeating: UInt8(ascii: "x"), count: 4096))
+    }
+
     @Test func `requests after one another share a connection, requests at once do not wait for each other`()
         async throws
     {
