@@ -112,6 +112,7 @@ let package = Package(
         protocolCore("ONVIF"),
         protocolCore("ErrorCatalog"),
         protocolCore("Redaction"),
+        protocolCore("HookDelivery", ["ErrorCatalog"]),
         protocolCore("TOML"),
         protocolCore("PrometheusText"),
 
@@ -329,6 +330,7 @@ let package = Package(
             ]),
         tests("ErrorCatalog", ["ErrorCatalog"]),
         tests("Redaction", ["Redaction"]),
+        tests("HookDelivery", ["HookDelivery", "ErrorCatalog"]),
         tests("TOML", ["TOML"]),
         tests("CameraModel", ["CameraModel", "KeyAccessClient"]),
         tests("ControlAPI", ["ControlAPI", "CameraModel", "ErrorCatalog"]),
