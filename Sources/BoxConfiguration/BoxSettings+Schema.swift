@@ -30,7 +30,7 @@ extension ObjectDefinition {
         ]
         let required = keys.filter(\.isRequired).map { JSONText.string($0.name) }
         if !required.isEmpty { table.append(("required", .array(required))) }
-        if name == "relay" {
+        if name == "relay" || name == "hook" {
             table.append(
                 ("anyOf", .array(["url", "secret"].map { .object([("required", .array([.string($0)]))]) })))
         }
@@ -68,7 +68,7 @@ extension KeyDefinition.Kind {
         case .streamName: text(pattern: "^[A-Za-z0-9._-]+$", 128)
         case .source: text(pattern: "^(test:$|file:/|v4l2:/dev/|rtsps?://|onvif://|https?://)", 2048)
         case .relayURL: text(pattern: "^[Rr][Tt][Mm][Pp][Ss]?://[^@?#]+$", 1024)
-        case .keyAccessURL: text(pattern: "^https?://[^@?#]+$", 1024)
+        case .keyAccessURL, .hookURL: text(pattern: "^https?://[^@?#]+$", 1024)
         case .listenAddress: text(pattern: "^.+:[0-9]{1,5}$", 300)
         case .path: text(pattern: "^/", 1024)
         case .size: text(pattern: "^[0-9]{2,4}x[0-9]{2,4}$", 9)

@@ -1,4 +1,5 @@
 public import CameraModel
+public import HookDelivery
 public import KeyAccessClient
 
 /// The configuration of a box: files and store merged, checked, with defaults filled in. Names secrets, holds none.
@@ -15,6 +16,8 @@ public struct BoxSettings: Sendable {
     public var kas: KeyAccessSettings?
     /// By ID.
     public var cameras: [String: CameraSettings]
+    /// By name.
+    public var hooks: [String: HookSettings]
     public var health: HealthSettings
     public var relayServer: RelayServerSettings
     public var kasServer: KeyAccessServerSettings
@@ -29,6 +32,7 @@ public struct BoxSettings: Sendable {
         previews = SettingDefaults.box.flag("previews", default: false)
         relays = [:]
         cameras = [:]
+        hooks = [:]
         health = HealthSettings(values: [:])
         relayServer = RelayServerSettings(values: [:])
         kasServer = KeyAccessServerSettings(values: [:])
@@ -40,6 +44,7 @@ extension BoxSettings: Equatable {
     public static func == (one: BoxSettings, other: BoxSettings) -> Bool {
         one.name == other.name && one.pulls == other.pulls && one.previews == other.previews
             && one.relays == other.relays && one.kas == other.kas && one.cameras == other.cameras
+            && one.hooks == other.hooks
             && one.health == other.health && one.relayServer == other.relayServer && one.kasServer == other.kasServer
     }
 }
@@ -92,6 +97,45 @@ public struct KeyAccessSettings: Equatable, Sendable {
         self.publicKeyPin = publicKeyPin
         self.keyIdentifiers = keyIdentifiers
         self.secret = secret
+    }
+}
+
+/// `hook.NAME`
+public struct HookSettings: Equatable, Sendable {
+    /// Begin the names of its secrets: a configuration that names another of the box's would have it sent to the receiver.
+    public static let secretPrefix = "hook-"
+    public static let tokenSecretPrefix = "bearer-"
+
+    /// `http[s]://host/path`, without user, password and query; nil when only `secret` holds it.
+    public var url: String?
+    public var kind: HookKind
+    public var events: [HookTopic]
+    /// IDs of cameras; none: all.
+    public var cameras: [String]
+    /// Certificates (PEM) that are trusted instead of the system's.
+    public var caFile: String?
+    /// `sha256//BASE64` of its public key; nil: any that the certificates vouch for.
+    public var publicKeyPin: String?
+    public var enabled: Bool
+    /// Name of the secret of scope `box` that holds the whole URL; it is used instead of `url`.
+    public var secret: String?
+    /// Name of the secret of scope `box` that the receiver is shown.
+    public var tokenSecret: String?
+
+    public init(
+        url: String? = nil, kind: HookKind = .webhook, events: [HookTopic] = HookTopic.standard,
+        cameras: [String] = [], caFile: String? = nil, publicKeyPin: String? = nil, enabled: Bool = true,
+        secret: String? = nil, tokenSecret: String? = nil
+    ) {
+        self.url = url
+        self.kind = kind
+        self.events = events
+        self.cameras = cameras
+        self.caFile = caFile
+        self.publicKeyPin = publicKeyPin
+        self.enabled = enabled
+        self.secret = secret
+        self.tokenSecret = tokenSecret
     }
 }
 

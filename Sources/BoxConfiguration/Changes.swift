@@ -19,13 +19,13 @@ public struct Change: Codable, Equatable, Sendable {
         case restartService = "restart-service"
     }
 
-    /// `camera.front`, `relay.main`, `kas`, `box`, `health`, `relay_server`, `kas_server`.
+    /// `camera.front`, `relay.main`, `hook.phone`, `kas`, `box`, `health`, `relay_server`, `kas_server`.
     public var object: String
     public var kind: Kind
     /// `bitrate: 2000000 → 1000000`; addresses without what could be secret in them.
     public var details: [String]
     public var action: Action
-    /// IDs of the cameras, or of the services `health`, `relay` and `kas`, that the action is for.
+    /// IDs of the cameras, or of the services `health`, `relay`, `kas` and `hooks`, that the action is for.
     public var affects: [String]
 
     public init(object: String, kind: Kind, details: [String], action: Action, affects: [String]) {
@@ -55,8 +55,12 @@ extension BoxSettings {
 
     private func consequence(of object: String, in other: BoxSettings) -> (Change.Action, [String]) {
         switch object {
+        // Messages begin with the box's name.
+        case "box" where name != other.name && other.hooks.values.contains(where: \.enabled):
+            return (.restartService, ["hooks"])
         // Health reads its settings again by itself.
         case "box", "health": return (.none, [])
+        case let name where name.hasPrefix("hook."): return (.restartService, ["hooks"])
         case "relay_server": return (.restartService, ["relay"])
         case "kas_server": return (.restartService, ["kas"])
         case let name where name.hasPrefix("camera."):
@@ -141,7 +145,7 @@ enum ChangeDetails {
         case nil: "(none)"
         case .string(let text)?:
             switch kind {
-            case .source, .relayURL, .keyAccessURL: Location.redacted(text)
+            case .source, .relayURL, .keyAccessURL, .hookURL: Location.redacted(text)
             default: text
             }
         case .integer(let number)?: String(number)

@@ -194,8 +194,8 @@ struct Reading {
         guard !definition.isNamed || KeyText.isIdentifier(id) else {
             report(
                 .invalidValue, place, at: place.position(), object,
-                definition.name == "camera" ? "is not a camera ID" : "is not a relay's name",
-                "Use 1 to 24 of a-z, 0-9 and single hyphens between them, such as \(definition.name == "camera" ? "front-door" : "main")"
+                definition.name == "camera" ? "is not a camera ID" : "is not a \(definition.name)'s name",
+                "Use 1 to 24 of a-z, 0-9 and single hyphens between them, such as \(definition.exampleName)"
             )
             return
         }
@@ -216,7 +216,7 @@ struct Reading {
         guard let definition = KeyTable.object(parts[0]), definition.isNamed == (parts.count == 2) else {
             report(
                 .unknownKey, place, KeyText.shown(part.object), "is not an object of the configuration",
-                "Use camera.ID, relay.NAME, kas, box, health, relay_server or kas_server")
+                "Use camera.ID, relay.NAME, hook.NAME, kas, box, health, relay_server or kas_server")
             return
         }
         let id = parts.count == 2 ? parts[1] : ""
@@ -279,6 +279,8 @@ struct Reading {
         return switch candidate.definition.name {
         case "camera": "Run: watchboxctl camera password \(candidate.id)"
         case "relay": "Store the whole URL with: watchboxctl relay edit \(candidate.id) --secret-file FILE"
+        case "hook":
+            "Store the whole URL with: watchboxctl hook edit \(candidate.id) --url-file FILE; a token with --token-file FILE"
         case "kas": "Run: watchboxctl kas set --token-file FILE"
         default: "Take it out"
         }
@@ -323,6 +325,7 @@ extension BoxSettings {
             case "relay": relays[candidate.id] = RelaySettings(values: values)
             case "kas": kas = KeyAccessSettings(values: values)
             case "camera": cameras[candidate.id] = CameraSettings(values: values)
+            case "hook": hooks[candidate.id] = HookSettings(values: values)
             case "health": health = HealthSettings(values: values)
             case "relay_server": relayServer = RelayServerSettings(values: values)
             default: kasServer = KeyAccessServerSettings(values: values)

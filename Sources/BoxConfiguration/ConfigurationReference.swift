@@ -14,9 +14,10 @@ public enum ConfigurationReference {
             relay.main = { url = "rtmps://live.example.net/live" }
             kas = { url = "https://kas.example.net/kas", secret = "kas-token" }
             camera.front = { name = "Front door", source = "test:", size = "1280x720" }
+            hook.home = { url = "https://home.example.net/watchbox" }
 
-        No secret stands in a file: `secret` names one that was given with `watchboxctl camera password`, `relay add --secret-file` or
-        `kas set --token-file`, and is encrypted for this box.
+        No secret stands in a file: `secret` names one that was given with `watchboxctl camera password`, `relay add --secret-file`,
+        `kas set --token-file`, or `hook add --url-file` and `--token-file`, and is encrypted for this box.
 
 
         """ + markdown
@@ -59,7 +60,7 @@ extension KeyDefinition.Kind {
         case .secretName: "name of a secret: 1 to 32 of `a-z`, `0-9`, hyphens"
         case .streamName: "1 to 128 characters"
         case .source: "source"
-        case .relayURL, .keyAccessURL: "URL"
+        case .relayURL, .keyAccessURL, .hookURL: "URL"
         case .listenAddress: "`\"address:port\"`"
         case .path: "absolute path"
         case .size: "`\"WIDTHxHEIGHT\"`, even numbers, 64 to 7680"

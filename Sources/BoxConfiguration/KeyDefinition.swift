@@ -11,6 +11,7 @@ struct KeyDefinition: Sendable {
         case source
         case relayURL
         case keyAccessURL
+        case hookURL
         /// `host:port`
         case listenAddress
         /// Of a file, absolute.
@@ -78,6 +79,15 @@ struct ObjectDefinition: Sendable {
     var keys: [KeyDefinition]
 
     func key(_ name: String) -> KeyDefinition? { keys.first { $0.name == name } }
+
+    /// Of one of them, in an advice.
+    var exampleName: String {
+        switch name {
+        case "camera": "front-door"
+        case "hook": "phone"
+        default: "main"
+        }
+    }
 
     /// `camera.ID`, for the reference.
     var title: String { isNamed ? "\(name).\(name == "camera" ? "ID" : "NAME")" : name }

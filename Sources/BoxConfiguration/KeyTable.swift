@@ -1,4 +1,5 @@
 internal import CameraModel
+internal import HookDelivery
 internal import KeyAccessClient
 
 /// Every key that the configuration knows.
@@ -8,9 +9,10 @@ enum KeyTable {
         "Version of this format; 1 is the only one. A file without it is read as version 1."
     static let cameraLimit = 256
     static let relayLimit = 32
+    static let hookLimit = 8
 
     /// In the order in which they are written.
-    static let objects = [box, relay, keyAccess, camera, health, relayServer, keyAccessServer]
+    static let objects = [box, relay, keyAccess, camera, hook, health, relayServer, keyAccessServer]
 
     static func object(_ name: String) -> ObjectDefinition? { objects.first { $0.name == name } }
 
@@ -222,6 +224,40 @@ enum KeyTable {
             "Name of a stored secret of this camera that holds its password; `watchboxctl camera password` stores it."
         ),
     ]
+
+    static let hook = ObjectDefinition(
+        name: "hook", isNamed: true, sentence: "Somebody outside who is told what happens on this box.",
+        keys: [
+            KeyDefinition(
+                "url", .hookURL,
+                "`https://` URL that messages are sent to, or `http://`, where everybody between can read them; without user, password and query. May be left out when `secret` is given."
+            ),
+            KeyDefinition(
+                "kind", .choice(HookKind.allCases.map(\.rawValue)), default: .string(HookKind.webhook.rawValue),
+                "What the receiver understands: `webhook` for a JSON document, `ntfy` for the service and the app of that name."
+            ),
+            KeyDefinition(
+                "events", .choices(HookTopic.allCases.map(\.rawValue)),
+                default: .strings(HookTopic.standard.map(\.rawValue)),
+                "What it is told of. `motion` is what cameras report themselves, which can be a great deal."),
+            KeyDefinition(
+                "cameras", .strings(count: cameraLimit, limit: 24), default: .strings([]),
+                "IDs of the cameras that it is told of; without any, all. Of what is about no camera it is told all the same."
+            ),
+            KeyDefinition("ca_file", .path, "Certificates (PEM) that are trusted instead of the system's."),
+            KeyDefinition(
+                "public_key_pin", .certificatePin, words: "any key that the certificates vouch for",
+                "SHA-256 of the receiver's public key (SubjectPublicKeyInfo): it holds in addition to the certificates, and where it does not fit, nothing is sent. Needs `https://`."
+            ),
+            KeyDefinition("enabled", .boolean, default: .boolean(true), "Whether it is told anything."),
+            KeyDefinition(
+                "secret", .secretName,
+                "Name of a stored secret of the box, `hook-…`, that holds the whole URL, when its path or its query is a secret, as an ntfy topic is; it is used instead of `url`."
+            ),
+            KeyDefinition(
+                "token_secret", .secretName,
+                "Name of a stored secret of the box, `bearer-…`, that the receiver is shown: `Authorization: Bearer`."),
+        ])
 
     static let health = ObjectDefinition(
         name: "health", isNamed: false, sentence: "The health monitor.",

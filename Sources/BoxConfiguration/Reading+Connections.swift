@@ -5,13 +5,16 @@ internal import ErrorCatalog
 extension Reading {
     mutating func check(_ settings: BoxSettings) {
         checkCounts(settings)
-        for candidate in candidates.values where candidate.definition.name == "relay" {
-            if !candidate.written.contains("url"), !candidate.written.contains("secret") {
-                report(
-                    .invalidValue, candidate, nil, "has neither url nor secret",
-                    "Set url, or secret when the URL holds a user, a password or a stream key")
-            }
+        let holdings = ["relay": "a user, a password or a stream key", "hook": "a token, or is a secret itself"]
+        for candidate in candidates.values {
+            guard let holding = holdings[candidate.definition.name], !candidate.written.contains("url"),
+                !candidate.written.contains("secret")
+            else { continue }
+            report(
+                .invalidValue, candidate, nil, "has neither url nor secret",
+                "Set url, or secret when the URL holds \(holding)")
         }
+        checkHooks(settings)
         checkServers(settings)
         checkStreamNames(settings)
         checkDevices(settings)
@@ -23,10 +26,37 @@ extension Reading {
         for (name, count, limit) in [
             ("camera", settings.cameras.count, KeyTable.cameraLimit),
             ("relay", settings.relays.count, KeyTable.relayLimit),
+            ("hook", settings.hooks.count, KeyTable.hookLimit),
         ] where count > limit {
             report(
                 .invalidValue, Place(), name, "is defined \(count) times, but a box has at most \(limit)",
                 "Remove some")
+        }
+    }
+
+    /// A camera may come later, or have gone; one that was misspelt is never told of.
+    private mutating func checkHooks(_ settings: BoxSettings) {
+        for (name, hook) in settings.hooks {
+            guard let candidate = candidates["hook.\(name)"] else { continue }
+            if !hook.cameras.allSatisfy({ settings.cameras[$0] != nil }) {
+                report(
+                    .invalidValue, candidate, "cameras", "names a camera that there is not",
+                    "Use IDs of cameras: watchboxctl camera list", isWarning: true)
+            }
+            let secrets = [
+                ("secret", hook.secret, HookSettings.secretPrefix),
+                ("token_secret", hook.tokenSecret, HookSettings.tokenSecretPrefix),
+            ]
+            for case (let key, let secret?, let prefix) in secrets where !secret.hasPrefix(prefix) {
+                report(
+                    .invalidValue, candidate, key, "names a secret that is not for a hook",
+                    "Use a name that begins with \(prefix): no other secret of the box is sent to a hook's receiver")
+            }
+            if hook.publicKeyPin != nil, hook.secret == nil, hook.url?.hasPrefix("http://") == true {
+                report(
+                    .invalidValue, candidate, "public_key_pin", "stands beside a URL without TLS, which shows no key",
+                    "Use https://, or take the pin out")
+            }
         }
     }
 

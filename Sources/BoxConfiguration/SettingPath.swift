@@ -54,8 +54,8 @@ public struct SettingPath: Equatable, Sendable {
             {
                 return value
             }
-        case .text, .identifier, .secretName, .streamName, .source, .relayURL, .keyAccessURL, .listenAddress, .path,
-            .size, .choice, .host, .soundDevice, .certificatePin, .macAddress:
+        case .text, .identifier, .secretName, .streamName, .source, .relayURL, .keyAccessURL, .hookURL, .listenAddress,
+            .path, .size, .choice, .host, .soundDevice, .certificatePin, .macAddress:
             return .string(text)
         }
         throw CodedError(

@@ -1,4 +1,5 @@
 internal import CameraModel
+internal import HookDelivery
 internal import KeyAccessClient
 
 /// Settings of one object, as a struct and as the keys of the table that they come from.
@@ -23,6 +24,7 @@ enum SettingDefaults {
     static let relay = defaults(KeyTable.relay)
     static let keyAccess = defaults(KeyTable.keyAccess)
     static let camera = defaults(KeyTable.camera)
+    static let hook = defaults(KeyTable.hook)
     static let health = defaults(KeyTable.health)
     static let relayServer = defaults(KeyTable.relayServer)
     static let keyAccessServer = defaults(KeyTable.keyAccessServer)
@@ -82,6 +84,32 @@ extension KeyAccessSettings: SettingsTable {
                 "url": url, "ca_file": caFile, "public_key_pin": publicKeyPin,
                 "key_identifiers": keyIdentifiers.rawValue, "secret": secret,
             ])
+    }
+}
+
+extension HookSettings: SettingsTable {
+    static let definition = KeyTable.hook
+
+    init(values given: [String: ConfigurationValue]) {
+        let values = given.merging(SettingDefaults.hook) { given, _ in given }
+        self.init(
+            url: values.text("url"), kind: values.text("kind").flatMap(HookKind.init) ?? .webhook,
+            events: values.list("events").compactMap(HookTopic.init), cameras: values.list("cameras"),
+            caFile: values.text("ca_file"), publicKeyPin: values.text("public_key_pin"),
+            enabled: values.flag("enabled", default: true), secret: values.text("secret"),
+            tokenSecret: values.text("token_secret"))
+    }
+
+    var values: [String: ConfigurationValue] {
+        var values = [String: ConfigurationValue](
+            present: [
+                "url": url, "kind": kind.rawValue, "ca_file": caFile, "public_key_pin": publicKeyPin,
+                "secret": secret, "token_secret": tokenSecret,
+            ])
+        values["events"] = .strings(events.map(\.rawValue))
+        values["cameras"] = .strings(cameras)
+        values["enabled"] = .boolean(enabled)
+        return values
     }
 }
 

@@ -1,6 +1,6 @@
 /// A part of the configuration that was made by a command or the API.
 public struct StoredPart: Codable, Equatable, Sendable {
-    /// `camera.front`, `relay.main`, `kas`, `box`, `health`, `relay_server`, `kas_server`.
+    /// `camera.front`, `relay.main`, `hook.phone`, `kas`, `box`, `health`, `relay_server`, `kas_server`.
     public var object: String
     /// As in the TOML; what is absent takes its default.
     public var settings: [String: ConfigurationValue]
@@ -43,13 +43,16 @@ extension BoxSettings {
             switch definition.name {
             case "relay": relays.keys.sorted().map { "relay.\($0)" }
             case "camera": cameras.keys.sorted().map { "camera.\($0)" }
+            case "hook": hooks.keys.sorted().map { "hook.\($0)" }
             case "kas": kas == nil ? [] : ["kas"]
             default: [definition.name]
             }
         }
     }
 
-    private func isNamed(_ object: String) -> Bool { object.hasPrefix("camera.") || object.hasPrefix("relay.") }
+    private func isNamed(_ object: String) -> Bool {
+        KeyTable.objects.contains { $0.isNamed && object.hasPrefix("\($0.name).") }
+    }
 
     private func table(_ object: String) -> (any SettingsTable)? {
         switch object {
@@ -59,6 +62,7 @@ extension BoxSettings {
         case "kas_server": kasServer
         case let name where name.hasPrefix("camera."): cameras[String(name.dropFirst(7))]
         case let name where name.hasPrefix("relay."): relays[String(name.dropFirst(6))]
+        case let name where name.hasPrefix("hook."): hooks[String(name.dropFirst(5))]
         default: nil
         }
     }

@@ -69,6 +69,7 @@ extension KeyDefinition {
         case .source: return source(text, of: object)
         case .relayURL: return Location.relay(text)
         case .keyAccessURL: return Location.keyAccess(text)
+        case .hookURL: return Location.hook(text)
         case .listenAddress: return ListenAddress(text) == nil ? Finding("is not an address", kind.advice) : nil
         case .path:
             let isPath =
@@ -144,7 +145,7 @@ extension KeyDefinition.Kind {
         case .text: "a text"
         case .identifier, .secretName, .streamName: "a name in quotes"
         case .source: "a source in quotes"
-        case .relayURL, .keyAccessURL: "a URL in quotes"
+        case .relayURL, .keyAccessURL, .hookURL: "a URL in quotes"
         case .listenAddress: "an address in quotes"
         case .path: "a path in quotes"
         case .size: "a size in quotes"
@@ -170,6 +171,7 @@ extension KeyDefinition.Kind {
         case .source: "Use \"rtsp://host/path\", \"onvif://host\", \"v4l2:/dev/…\", \"file:/path\" or \"test:\""
         case .relayURL: "Use \"rtmps://host/application\", or \"rtmp://…\""
         case .keyAccessURL: "Use \"https://host/kas\""
+        case .hookURL: "Use \"https://host/path\", or \"http://…\""
         case .listenAddress: "Use \"address:port\", such as \"127.0.0.1:9464\" or \"[::]:1935\""
         case .path: "Use an absolute path, such as \"/etc/watchbox/ca.pem\""
         case .size: "Use \"1280x720\": even numbers from 64 to 7680"

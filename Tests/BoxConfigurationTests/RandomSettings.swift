@@ -31,6 +31,14 @@ struct RandomSettings {
             if given["stream"] != nil { given["stream"] = .string("Stream_\(number).x") }
             box.cameras["camera-\(number)"] = CameraSettings(values: given)
         }
+        for name in ["phone", "home-1"].prefix(pick(0...2)) {
+            var given = values(KeyTable.hook, always: ["url"])
+            given["cameras"] = .strings(Array(box.cameras.keys.sorted().prefix(pick(0...2))))
+            for (key, prefix) in [("secret", "hook-"), ("token_secret", "bearer-")] where given[key] != nil {
+                given[key] = .string(prefix + name)
+            }
+            box.hooks[name] = HookSettings(values: given)
+        }
         box.health = HealthSettings(values: values(KeyTable.health))
         var server = values(KeyTable.relayServer, always: ["tls_certificate", "tls_key", "api_token"])
         server["forward"] = .strings((0..<pick(0...3)).map { "rtmps://relay-\($0).example.net/live" })
@@ -62,6 +70,7 @@ struct RandomSettings {
                     "v4l2:/dev/v4l/by-id/c-\(pick(0...1 << 40))",
                 ].randomElement(using: &generator)!)
         case .relayURL: .string("rtmps://relay-\(pick(0...9)).example.net:\(pick(1...65_535))/live")
+        case .hookURL: .string("https://hook-\(pick(0...9)).example.net/a/b")
         case .keyAccessURL: .string("https://kas-\(pick(0...9)).example.net/kas")
         case .listenAddress: .string("[::]:\(pick(1...65_535))")
         case .path: .string("/etc/watch box/\(pick(0...9))'\".pem")
@@ -82,7 +91,7 @@ struct RandomSettings {
         case .certificatePin: .string("sha256//" + String(repeating: "Az09+/", count: 7) + "A=")
         case .macAddress: .string("00:11:22:aa:bb:0\(pick(0...9))")
         case .soundDevice: .string("hw:CARD=C920,DEV=\(pick(0...9))")
-        case .strings(_, let limit): .strings((0..<pick(0...3)).map { _ in text(limit: min(limit / 32, 40)) })
+        case .strings(_, let limit): .strings((0..<pick(0...3)).map { _ in text(limit: min(max(limit / 32, 1), 40)) })
         }
     }
 

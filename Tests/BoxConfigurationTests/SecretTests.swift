@@ -70,7 +70,9 @@ struct SecretTests {
         for key in ["camera.a.secret", "relay.a.secret", "kas.secret"] { try expectUntold("\(key) = 'hunter2Q9x'") }
     }
 
-    @Test(arguments: ["camera.front", "relay.main", "kas", "box"], ["password", "token", "Pass", "key", "stream_key"])
+    @Test(
+        arguments: ["camera.front", "relay.main", "hook.phone", "kas", "box"],
+        ["password", "token", "Pass", "key", "stream_key"])
     func `under a key of its own`(object: String, key: String) throws {
         try expectUntold("[\(object)]\n\(key) = 'hunter2Q9x'")
         let issues = Samples.read("[\(object)]\n\(key) = 'hunter2Q9x'").issues
