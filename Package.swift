@@ -184,7 +184,8 @@ let package = Package(
             "ControlPlane",
             [
                 "BoxConfiguration", "CameraModel", "CameraStore", "ControlAPI", "ControlClient", "CredentialStore",
-                "Database", "Discovery", "ErrorCatalog", "KeyAccessClient", "PrometheusText", "ONVIF", "RTSPIngest",
+                "Database", "Discovery", "ErrorCatalog", "HookDelivery", "KeyAccessClient", "PrometheusText", "ONVIF",
+                "RTSPIngest",
                 "Systemd",
                 lifecycle, logging,
             ]),

@@ -23,7 +23,7 @@ struct DocumentSample: Sendable {
     }
 
     /// Made on each use: a daemon that nobody asks for its OpenAPI document holds none of it.
-    static var all: [DocumentSample] { box + network }
+    static var all: [DocumentSample] { box + network + hooks }
 
     private static var box: [DocumentSample] {
         [

@@ -55,11 +55,13 @@ public struct ControlPaths: Sendable {
     func markedFile(_ mark: String) -> String? {
         mark.hasSuffix(".restart") ? "\(mark.dropLast(".restart".count)).json" : nil
     }
-    /// What a unit reads: the settings of a camera, of relay or of KAS.
+    /// What a unit reads: the settings of a camera, of relay, KAS or hooks.
     func file(ofUnit unit: String) -> String? {
         UnitName.cameraID(unit).map { cameraFile($0) } ?? UnitName.service(unit).map { serviceFile($0) }
     }
     var healthSocket: String { "\(runtimeDirectory)/health.sock" }
+    /// Of the process that tells events to hooks.
+    var hooksSocket: String { "\(runtimeDirectory)/hooks/hooks.sock" }
     func cameraState(_ id: String) -> String { "\(cameraStateDirectory)/\(id)" }
 }
 
@@ -67,6 +69,9 @@ public struct ControlPaths: Sendable {
 enum UnitName {
     static let relay = "watchbox-relay.service"
     static let keyAccess = "watchbox-kas.service"
+    static let hooks = "watchbox-hooks.service"
+    /// Those that run when the configuration enables them, as their files are named.
+    static let optional = ["hooks", "kas", "relay"]
     static let cameras = "watchbox-camera@*.service"
     static let services = "watchbox-*.service"
 
@@ -78,13 +83,9 @@ enum UnitName {
         return String(unit.dropFirst("watchbox-camera@".count).dropLast(".service".count))
     }
 
-    /// `relay` or `kas`.
+    /// `relay`, `kas` or `hooks`.
     static func service(_ unit: String) -> String? {
-        switch unit {
-        case relay: "relay"
-        case keyAccess: "kas"
-        default: nil
-        }
+        optional.first { self.unit(ofService: $0) == unit }
     }
 
     static func unit(ofService service: String) -> String { "watchbox-\(service).service" }

@@ -11,6 +11,8 @@ public import Systemd
 public final class ControlService: Service {
     /// What the API server answers with.
     public let router: APIRouter
+    /// What the server answers with at the socket of the hooks' process: events, and nothing else.
+    public let eventRouter: APIRouter
 
     let core: ControlCore
     private let notifier: Notifier
@@ -55,9 +57,15 @@ public final class ControlService: Service {
         core = ControlCore(
             paths: paths, effects: effects, units: units, credentials: credentials, network: network,
             keyAccess: keyAccess, version: version, logger: logger, clock: clock)
-        let booted = core.booted
-        router = APIRouter(
-            ControlRoutes(core: core, journal: journal, paths: paths).all.map { route in
+        let routes = ControlRoutes(core: core, journal: journal, paths: paths)
+        router = Self.router(routes.all, after: core.booted)
+        eventRouter = Self.router(routes.eventsAlone, after: core.booted)
+    }
+
+    /// Nobody is answered before control has booted.
+    private static func router(_ routes: [APIRoute], after booted: BootGate) -> APIRouter {
+        APIRouter(
+            routes.map { route in
                 var waiting = route
                 waiting.handler = { request in
                     try await booted.passed()

@@ -7,6 +7,8 @@ extension ErrorCode {
     public static let noAddress = ErrorCode(5102)
     public static let noGateway = ErrorCode(5103)
     public static let noDNS = ErrorCode(5104)
+    public static let hookUnreachable = ErrorCode(5201)
+    public static let hookRefused = ErrorCode(5202)
 }
 
 extension Catalog {
@@ -63,5 +65,19 @@ extension Catalog {
             selfHealing: "Tries again.",
             next: "Check the name server: resolvectl status, or cat /etc/resolv.conf", severity: .error,
             messageID: "c77da881be891c06cff6b2ffa5dcfd3b"),
+        CatalogEntry(
+            code: .hookUnreachable, title: "A hook's receiver does not take messages",
+            cause: "It is down, it answers with an error of its own, or the network to it is down.",
+            selfHealing:
+                "Tries again with growing pauses of up to 5 minutes; keeps the newest 64 events of the last 24 hours, and tells how many more there were.",
+            next: "Run: watchboxctl hook test NAME", severity: .warning,
+            messageID: "3baea7b5af737296db632cb93aa9a227"),
+        CatalogEntry(
+            code: .hookRefused, title: "A hook's receiver refuses a message",
+            cause:
+                "The URL or the token is wrong, or the receiver sends the box on to another address, which it does not follow.",
+            selfHealing: "Gives this message up, counts it, and goes on with the next event.",
+            next: "Check the URL and the token: watchboxctl hook edit NAME, then watchboxctl hook test NAME",
+            severity: .warning, messageID: "e4f4cd5ae6279bf8471feadaca163891"),
     ]
 }

@@ -66,6 +66,9 @@ extension ControlCore {
         for (id, camera) in target.cameras where camera.runs && unitStates?[UnitName.camera(id)]?.isUp == true {
             try? Self.provide(to: id, credentials, runtime, hub: hub, logger: logger)
         }
+        if target.services["hooks"] != nil, unitStates?[UnitName.hooks]?.isUp == true {
+            try? Self.provideToHooks(credentials, runtime, logger: logger)
+        }
     }
 
     /// After an upgrade of systemd, what the device key sealed is sealed by systemd.

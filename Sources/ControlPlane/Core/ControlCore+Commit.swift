@@ -306,6 +306,7 @@ extension ControlCore {
             case "camera": hub.publish(.camera, object: name, words)
             case "relay": hub.publish(.relay, object: name, words)
             case "kas": hub.publish(.kas, words)
+            case "hook": hub.publish(.config, object: change.object, words)
             default: break
             }
         }

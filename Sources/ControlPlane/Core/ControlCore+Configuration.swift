@@ -222,8 +222,9 @@ extension ControlCore {
                     known == nil ? .addCamera(camera) : .updateCamera(camera, ifRevision: nil))
             } else {
                 if table == "relay" { _ = try CameraIdentifier.checkRelay(name) }
+                if table == "hook" { _ = try CameraIdentifier.checkHook(name) }
                 let kind = StoreContent.kind(ofTable: table)
-                let storedName = table == "relay" ? name : kind
+                let storedName = StoreContent.namedKinds.contains(table) ? name : kind
                 guard content.object(kind, storedName) == nil || request.replace else {
                     throw CodedError(
                         .exists, "\(part.object) is there already", next: "Repeat it with --replace, or take it out",
@@ -244,7 +245,7 @@ extension ControlCore {
         return try commit(proposal)
     }
 
-    /// - Parameter object: `camera.front`, `relay.main`, `kas`.
+    /// - Parameter object: `camera.front`, `relay.main`, `hook.phone`, `kas`.
     func requireNotInFile(_ object: String) throws(CodedError) {
         guard let origin = current.settings.origins[object], origin != "store" else { return }
         throw CodedError(

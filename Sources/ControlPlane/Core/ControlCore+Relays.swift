@@ -67,32 +67,44 @@ extension ControlCore {
     func removeRelay(_ name: String, ifRevision: Int?, dryRun: Bool) throws -> ConfigurationDiff? {
         let name = try CameraIdentifier.checkRelay(name)
         try requireNotInFile("relay.\(name)")
-        guard let object = try requireStore().object(kind: "relay", name: name) else { throw noRelay(name) }
-        if let ifRevision, ifRevision != object.revision {
-            throw CameraStoreError.conflict("relay \(name)", current: object.revision)
-        }
+        guard try requireStore().object(kind: "relay", name: name) != nil else { throw noRelay(name) }
         let users = current.settings.cameras.filter { $0.value.relay == name }.keys.sorted()
         guard users.isEmpty else {
             throw CodedError(
                 .inUse, "relay \(name) is used by \(users.joined(separator: ", "))",
                 next: "Give them another relay: watchboxctl camera edit \(users[0]) --relay NAME", object: name)
         }
-        let proposal = try propose("relay rm \(name)", .removeObject(kind: "relay", name: name))
+        return try remove("relay", name, secrets: ["secret"], ifRevision, dryRun, missing: noRelay(name))
+    }
+
+    /// Removes an object of the store, and those of its secrets that nothing else names.
+    ///
+    /// - Parameter secrets: keys of its settings that name them.
+    func remove(
+        _ kind: String, _ name: String, secrets: [String], _ ifRevision: Int?, _ dryRun: Bool, missing: CodedError
+    ) throws -> ConfigurationDiff? {
+        guard let object = try requireStore().object(kind: kind, name: name) else { throw missing }
+        if let ifRevision, ifRevision != object.revision {
+            throw CameraStoreError.conflict("\(kind) \(name)", current: object.revision)
+        }
+        let proposal = try propose("\(kind) rm \(name)", .removeObject(kind: kind, name: name))
         if dryRun { return difference(proposal) }
         _ = try commit(proposal)
-        guard let secret = StoreContent.settings(of: object)["secret"], case .string(let secretName) = secret,
-            !isInUse(boxSecret: secretName)
-        else { return nil }
-        do {
-            try credentials.remove(name: secretName, scope: "box")
-        } catch {
-            report(CodedError(error), .relay)
+        let settings = StoreContent.settings(of: object)
+        for key in secrets {
+            guard case .string(let secret)? = settings[key], !isInUse(boxSecret: secret) else { continue }
+            do {
+                try credentials.remove(name: secret, scope: "box")
+            } catch {
+                report(CodedError(error), .config)
+            }
         }
         return nil
     }
 
     func isInUse(boxSecret name: String) -> Bool {
         current.settings.kas?.secret == name || current.settings.relays.values.contains { $0.secret == name }
+            || current.settings.hooks.values.contains { $0.secret == name || $0.tokenSecret == name }
     }
 
     // MARK: Key access

@@ -61,37 +61,84 @@ extension ControlCore {
     /// The URL of a relay, with user, password and stream key in it.
     func setRelaySecret(_ name: String, _ secret: [UInt8]) async throws {
         let name = try CameraIdentifier.checkRelay(name)
-        let known = try requireStore().object(kind: "relay", name: name)
         let relay = current.settings.relays[name]
-        guard relay != nil || known != nil || current.settings.relays.count < Self.relayLimit else {
-            throw CodedError(.tooMuch, "relay \(name) was not added", why: "a box has at most \(Self.relayLimit)")
+        let isFull = relay == nil && current.settings.relays.count >= Self.relayLimit
+        let place = SecretPlace(
+            kind: "relay", name: name, key: "secret", present: relay?.secret, standard: "relay-\(name)",
+            limit: isFull ? Self.relayLimit : nil)
+        let users = current.settings.cameras.filter { $0.value.relay == name }.keys
+        try await set(secret, at: place, affects: Set(users.map { UnitName.camera($0) }), missing: noRelay(name))
+        hub.publish(.relay, object: name, "a secret was set")
+    }
+
+    /// The URL of a hook, or the token that its receiver is shown.
+    func setHookSecret(_ name: String, _ secret: [UInt8], isToken: Bool) async throws {
+        let name = try CameraIdentifier.checkHook(name)
+        let hook = current.settings.hooks[name]
+        let isFull = hook == nil && current.settings.hooks.count >= Self.hookLimit
+        let place = SecretPlace(
+            kind: "hook", name: name, key: isToken ? "token_secret" : "secret",
+            present: isToken ? hook?.tokenSecret : hook?.secret,
+            standard: (isToken ? HookSettings.tokenSecretPrefix : HookSettings.secretPrefix) + name,
+            limit: isFull ? Self.hookLimit : nil)
+        try await set(secret, at: place, affects: [UnitName.hooks], missing: noHook(name))
+        hub.publish(.config, object: "hook.\(name)", "a secret was set")
+    }
+
+    /// Where an object of the configuration names a secret of the box.
+    private struct SecretPlace {
+        /// `relay` or `hook`.
+        var kind: String
+        var name: String
+        /// Of its settings.
+        var key: String
+        /// The secret that it names; nil: none yet.
+        var present: String?
+        /// What it names then.
+        var standard: String
+        /// Of objects of this kind, when there is room for no new one.
+        var limit: Int?
+
+        var object: String { "\(kind).\(name)" }
+    }
+
+    /// Stores a secret and has the object name it; an object that is not there begins with it.
+    ///
+    /// - Parameter affects: units that have to start anew when the object names it already.
+    private func set(
+        _ secret: [UInt8], at place: SecretPlace, affects: Set<String>, missing: CodedError
+    ) async throws {
+        let known = try requireStore().object(kind: place.kind, name: place.name)
+        if let limit = place.limit, known == nil {
+            throw CodedError(
+                .tooMuch, "\(place.kind) \(place.name) was not added", why: "a box has at most \(limit)")
         }
-        let secretName = relay?.secret ?? "relay-\(name)"
-        if relay?.secret == nil {
-            try requireNotInFile("relay.\(name)")
+        let secretName = place.present ?? place.standard
+        if place.present == nil {
+            try requireNotInFile(place.object)
             try requireNothingPending()
         }
-        let users = current.settings.cameras.filter { $0.value.relay == name }.keys
-        try await set(secret, name: secretName, scope: "box", affects: relay?.secret == nil ? [] : Set(users))
-        if relay?.secret == nil {
+        try await set(secret, name: secretName, scope: "box", affects: place.present == nil ? [] : affects)
+        if place.present == nil {
             // It may have been changed, or removed, while the secret was sealed.
             let isKnown = known != nil
-            let known = try requireStore().object(kind: "relay", name: name)
+            let known = try requireStore().object(kind: place.kind, name: place.name)
             do {
-                guard known != nil || !isKnown else { throw noRelay(name) }
-                try requireNotInFile("relay.\(name)")
+                guard known != nil || !isKnown else { throw missing }
+                try requireNotInFile(place.object)
                 var settings = known.map { StoreContent.settings(of: $0) } ?? [:]
-                settings["secret"] = .string(secretName)
-                _ = try put("relay", name, settings, known, known?.revision ?? 0, "relay secret \(name)", false)
+                settings[place.key] = .string(secretName)
+                _ = try put(
+                    place.kind, place.name, settings, known, known?.revision ?? 0,
+                    "\(place.kind) secret \(place.name)", false)
             } catch {
                 try forget(boxSecret: secretName)
                 throw error
             }
         } else if !isInUse(boxSecret: secretName) {
             try forget(boxSecret: secretName)
-            throw noRelay(name)
+            throw missing
         }
-        hub.publish(.relay, object: name, "a secret was set")
     }
 
     /// The token that the box shows the key access server.
@@ -115,7 +162,7 @@ extension ControlCore {
         do {
             try await set(
                 secret, name: secretName, scope: "box",
-                affects: kas.secret == nil ? [] : Set(current.settings.cameras.keys))
+                affects: kas.secret == nil ? [] : Set(current.settings.cameras.keys.map { UnitName.camera($0) }))
         } catch {
             tokens.box = before
             tokens.version += 1
@@ -142,13 +189,12 @@ extension ControlCore {
 
     /// A source of this box needs no login; setting one must not cost it a frame.
     private func uses(of camera: CameraSettings, _ id: String) -> Set<String> {
-        camera.secret == nil && camera.passwordSecret == nil ? [] : [id]
+        camera.secret == nil && camera.passwordSecret == nil ? [] : [UnitName.camera(id)]
     }
 
     /// A mark that nothing came of; the restart that a change before it owes is owed still.
-    private func takeBack(_ mark: [UInt8], of camera: String, former: [UInt8]?) {
-        let path = paths.restartMark(camera)
-        guard runtime.restartToken(ofUnit: UnitName.camera(camera)) == mark else { return }
+    private func takeBack(_ mark: [UInt8], ofUnit unit: String, former: [UInt8]?) {
+        guard let path = runtime.restartMark(ofUnit: unit), runtime.restartToken(ofUnit: unit) == mark else { return }
         // One that cannot be written back stays as it is: a restart too many instead of one that never comes.
         if let former {
             try? effects.write(former, to: path, mode: 0o600, isDurable: false)
@@ -157,7 +203,13 @@ extension ControlCore {
         }
     }
 
-    /// - Parameter affects: cameras that have to start anew with it, as far as they run.
+    /// Whether the unit shall run at the moment.
+    private func runs(_ unit: String) -> Bool {
+        if let id = UnitName.cameraID(unit) { return target.cameras[id]?.runs == true }
+        return UnitName.service(unit).map { target.services[$0] != nil } ?? false
+    }
+
+    /// - Parameter affects: units that have to start anew with it, as far as they run.
     private func set(_ secret: [UInt8], name: String, scope: String, affects: Set<String>) async throws {
         try set(try await seal(secret, name: name, scope: scope), affects: affects)
     }
@@ -172,25 +224,24 @@ extension ControlCore {
     }
 
     private func set(_ sealed: CredentialStore.Sealed, affects: Set<String>) throws {
-        // Before the secret: a kill in between costs a restart, and no camera goes on with the old one for ever.
-        let running = affects.filter { target.cameras[$0]?.runs == true }.sorted()
-        var marks: [(camera: String, mark: [UInt8], former: [UInt8]?)] = []
+        // Before the secret: a kill in between costs a restart, and no unit goes on with the old one for ever.
+        let running = affects.filter { runs($0) }.sorted()
+        var marks: [(unit: String, mark: [UInt8], former: [UInt8]?)] = []
         do {
-            for id in running {
+            for unit in running {
+                guard let path = runtime.restartMark(ofUnit: unit) else { continue }
                 let mark = Array(nextMark().utf8)
-                marks.append((id, mark, runtime.restartToken(ofUnit: UnitName.camera(id))))
-                try effects.write(mark, to: paths.restartMark(id), mode: 0o600, isDurable: false)
+                marks.append((unit, mark, runtime.restartToken(ofUnit: unit)))
+                try effects.write(mark, to: path, mode: 0o600, isDurable: false)
             }
             try effects.willDo("credentials: set")
             try credentials.store(sealed)
         } catch {
-            for (id, mark, former) in marks { takeBack(mark, of: id, former: former) }
+            for (unit, mark, former) in marks { takeBack(mark, ofUnit: unit, former: former) }
             throw error
         }
         // Those that waited for it start now.
         try reconcile()
-        for id in running where target.cameras[id]?.runs == true {
-            crew.request(.restart, UnitName.camera(id))
-        }
+        for unit in running where runs(unit) { crew.request(.restart, unit) }
     }
 }

@@ -15,6 +15,7 @@ internal import Systemd
 actor ControlCore {
     static let cameraLimit = 64
     static let relayLimit = 16
+    static let hookLimit = 8
     /// Of all the operator's files together: a generation keeps them.
     static let filesLimit = 1 << 20
 
@@ -133,6 +134,7 @@ actor ControlCore {
                     try Self.provide(to: id, credentials, runtime, hub: hub, logger: logger)
                     if isDown { runtime.clearSocket(of: id) }
                 }
+                if unit == UnitName.hooks { try Self.provideToHooks(credentials, runtime, logger: logger) }
                 return runtime.restartToken(ofUnit: unit)
             },
             change: { unit, change, user in
@@ -165,6 +167,24 @@ actor ControlCore {
         }
     }
 
+    /// What the unit of the hooks loads: of the box's secrets those that its settings name. One that cannot be opened is left
+    /// out; its hook says so.
+    static func provideToHooks(
+        _ credentials: CredentialStore, _ runtime: RuntimeFiles, logger: Logger
+    ) throws(CredentialError) {
+        do throws(CredentialError) {
+            try credentials.provide(runtime.secretNamesOfHooks().subtracting(BoxDevice.secretNames), to: "hooks")
+        } catch {
+            switch error {
+            case .damaged, .keyMissing, .notInMemory: break
+            default: throw error
+            }
+            let coded = CodedError(error)
+            // No event: what is wrong with hooks is not told by hooks.
+            logger.warning("the hooks start without a secret: \(coded)", metadata: ["code": "\(coded.code)"])
+        }
+    }
+
     /// A job is done: the mark that wanted it goes, unless a newer change has left another.
     private static func ended(_ outcome: UnitCrew.Outcome, runtime: RuntimeFiles, hub: EventHub, logger: Logger) {
         var isObsolete = outcome.failure == nil
@@ -193,7 +213,11 @@ actor ControlCore {
 
     static func subject(ofUnit unit: String) -> (EventTopic, object: String) {
         if let id = UnitName.cameraID(unit) { return (.camera, id) }
-        return (unit == UnitName.keyAccess ? .kas : .relay, unit)
+        switch unit {
+        case UnitName.keyAccess: return (.kas, unit)
+        case UnitName.hooks: return (.system, unit)
+        default: return (.relay, unit)
+        }
     }
 
     /// Answers when the actor is free, the store reads and the crew takes requests: what the watchdog asks.

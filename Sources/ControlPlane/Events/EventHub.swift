@@ -18,6 +18,7 @@ final class EventHub: Sendable {
 
     private struct Watcher {
         var topics: Set<String>?
+        var isPatient: Bool
         var continuation: AsyncStream<ServerEvent>.Continuation
     }
 
@@ -45,8 +46,11 @@ final class EventHub: Sendable {
 
     var watchers: Int { state.withLock { $0.count } }
 
-    /// Whether somebody looks on at this moment.
-    var isWatched: Bool { state.withLock { !$0.watchers.isEmpty } }
+    /// Whether somebody looks on at this moment who wants to know soon.
+    var isWatched: Bool { state.withLock { !$0.watchers.values.allSatisfy(\.isPatient) } }
+
+    /// Of the newest event; 0 before the first, and while events are not kept.
+    var latestID: Int64 { (try? store?.latestEventID()) ?? 0 }
 
     @discardableResult
     func publish(
@@ -77,7 +81,8 @@ final class EventHub: Sendable {
     /// - Parameters:
     ///   - topics: nil: all.
     ///   - after: the last event that the client saw; nil: only what happens from now on.
-    func watch(topics: Set<String>?, after: Int64?) throws -> AsyncStream<ServerEvent> {
+    ///   - isPatient: nothing is looked at more often because of it.
+    func watch(topics: Set<String>?, after: Int64?, isPatient: Bool = false) throws -> AsyncStream<ServerEvent> {
         try state.withLock { state in
             try Self.checkRoom(state)
             var replay: [StoredEvent] = []
@@ -93,7 +98,8 @@ final class EventHub: Sendable {
             }
             let number = state.next
             state.next += 1
-            state.watchers[number] = Watcher(topics: topics, continuation: continuation)
+            state.watchers[number] = Watcher(
+                topics: topics, isPatient: isPatient, continuation: continuation)
             continuation.onTermination = { [weak self] _ in
                 // Not at once: it may come out of `finish`, under the lock.
                 Task { self?.state.withLock { $0.watchers[number] = nil } }

@@ -7,7 +7,9 @@ internal import ErrorCatalog
 /// generation keeps it, so that going back to one brings back what was removed since.
 struct StoreContent: Codable, Equatable, Sendable {
     /// Kinds of objects; the name of one that there is only once is its kind.
-    static let kinds = ["box", "health", "kas", "kas-server", "relay", "relay-server"]
+    static let kinds = ["box", "health", "hook", "kas", "kas-server", "relay", "relay-server"]
+    /// Kinds of which there can be several, each with a name.
+    static let namedKinds: Set<String> = ["hook", "relay"]
     /// Settings that are fields of a camera.
     static let cameraFields: Set<String> = ["name", "source", "user", "active", "grid"]
     /// Settings that say which device a network camera is.
@@ -53,7 +55,8 @@ struct StoreContent: Codable, Equatable, Sendable {
         cameras.map { StoredPart(object: "camera.\($0.camera.id)", settings: Self.settings(of: $0.camera)) }
             + objects.map { object in
                 StoredPart(
-                    object: object.kind == "relay" ? "relay.\(object.name)" : Self.table(ofKind: object.kind),
+                    object: Self.namedKinds.contains(object.kind)
+                        ? "\(object.kind).\(object.name)" : Self.table(ofKind: object.kind),
                     settings: Self.settings(of: object))
             }
     }

@@ -5,32 +5,51 @@ internal import Systemd
 extension ControlRoutes {
     private static let levels = ["error": 3, "warning": 4, "notice": 5, "info": 6, "debug": 7]
     private static let logLimit = 10_000
+    private static let roles = ["control", "health", "relay", "kas", "hooks"]
+
+    /// What the hooks' process is given, at a socket of its own: it may know what happened, and nothing else of the box. It
+    /// can wait for the cameras' next turn, so they are asked no more often for it.
+    var eventsAlone: [APIRoute] { [happenings(isPatient: true), latestEvent] }
+
+    private func happenings(isPatient: Bool) -> APIRoute {
+        APIRoute(
+            .get, "\(Self.prefix)/events", "What happens, as server-sent events; Last-Event-ID resumes",
+            response: "EventDocument",
+            query: [
+                "topics": "some of \(EventTopic.allCases.map(\.rawValue).joined(separator: ",")); all without it"
+            ]
+        ) { request in
+            let topics = try Self.topics(request)
+            var after: Int64?
+            if let text = request.lastEventID {
+                guard let number = Int64(text), number >= 0 else {
+                    throw CodedError(.badRequest, "Last-Event-ID is not an event of this box")
+                }
+                after = number
+            }
+            return APIResponse(
+                body: .events(
+                    try await coded { try core.hub.watch(topics: topics, after: after, isPatient: isPatient) }))
+        }
+    }
+
+    private var latestEvent: APIRoute {
+        APIRoute(
+            .get, "\(Self.prefix)/events/latest", "The newest event: where to begin for what comes from now on",
+            response: "EventPositionDocument"
+        ) { _ in .document(EventPositionDocument(id: core.hub.latestID)) }
+    }
 
     var events: [APIRoute] {
         [
-            APIRoute(
-                .get, "\(Self.prefix)/events", "What happens, as server-sent events; Last-Event-ID resumes",
-                response: "EventDocument",
-                query: [
-                    "topics": "some of \(EventTopic.allCases.map(\.rawValue).joined(separator: ",")); all without it"
-                ]
-            ) { request in
-                let topics = try Self.topics(request)
-                var after: Int64?
-                if let text = request.lastEventID {
-                    guard let number = Int64(text), number >= 0 else {
-                        throw CodedError(.badRequest, "Last-Event-ID is not an event of this box")
-                    }
-                    after = number
-                }
-                return APIResponse(body: .events(try await coded { try core.hub.watch(topics: topics, after: after) }))
-            },
+            happenings(isPatient: false), latestEvent,
             APIRoute(
                 .get, "\(Self.prefix)/logs",
                 "Lines of the journal, oldest first; Last-Event-ID resumes behind that line",
                 response: "LogDocument",
                 query: [
-                    "unit": "control, health, relay, kas, or a unit's whole name", "camera": "one camera's lines",
+                    "unit": "control, health, relay, kas, hooks, or a unit's whole name",
+                    "camera": "one camera's lines",
                     "n": "how many, 1 to 10000; 100 without it", "since": "seconds since 1970",
                     "level": "error, warning, notice, info or debug: that and worse",
                     "follow": "1: go on with what comes, as server-sent events",
@@ -83,18 +102,15 @@ extension ControlRoutes {
             query.units = [try Self.unit(unit)]
         } else if query.camera == nil {
             // The journal takes 64 names at most, and no patterns.
-            query.units = ["control", "health", "relay", "kas"].map { "watchbox-\($0).service" }
-            query.units += cameras.prefix(60).map { UnitName.camera($0) }
+            query.units = Self.roles.map { "watchbox-\($0).service" }
+            query.units += cameras.prefix(59).map { UnitName.camera($0) }
         }
         return query
     }
 
     /// Only units of WatchBox: the rest of the journal is not for this API.
     private static func unit(_ name: String) throws(CodedError) -> String {
-        switch name {
-        case "control", "health", "relay", "kas": return "watchbox-\(name).service"
-        default: break
-        }
+        if roles.contains(name) { return "watchbox-\(name).service" }
         let isPlain =
             name.utf8.count <= 128
             && name.unicodeScalars.allSatisfy { scalar in
@@ -105,7 +121,7 @@ extension ControlRoutes {
         guard isPlain, name.hasPrefix("watchbox-"), name.hasSuffix(".service") else {
             throw CodedError(
                 .badRequest, "\"\(Printable.text(name, limit: 64))\" is no unit of WatchBox",
-                next: "Use control, health, relay, kas, or watchbox-camera@ID.service")
+                next: "Use \(roles.joined(separator: ", ")), or watchbox-camera@ID.service")
         }
         return name
     }

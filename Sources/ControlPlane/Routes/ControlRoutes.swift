@@ -14,8 +14,8 @@ struct ControlRoutes: Sendable {
 
     var all: [APIRoute] {
         let routes =
-            box + cameras + cameraActions + network + networkCameras + streams + relays + keyAccess + device + keys
-            + health + events + configuration
+            box + cameras + cameraActions + network + networkCameras + streams + relays + hooks + keyAccess + device
+            + keys + health + events + configuration
         return routes + [openAPI(of: routes)]
     }
 

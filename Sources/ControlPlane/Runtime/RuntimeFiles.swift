@@ -1,4 +1,5 @@
 internal import CameraModel
+internal import ControlAPI
 internal import FoundationEssentials
 internal import Systemd
 
@@ -6,7 +7,6 @@ internal import Systemd
 /// fail and leaves nothing; then the renames.
 struct RuntimeFiles: Sendable {
     private static let sizeLimit = 1 << 20
-    private static let services = ["kas", "relay"]
 
     let paths: ControlPaths
     let effects: Effects
@@ -20,7 +20,7 @@ struct RuntimeFiles: Sendable {
     func present(units: [UnitState]?, changing: Set<String>) -> RuntimePresent {
         var present = RuntimePresent()
         for id in marked(".json") { present.cameraFiles[id] = read(paths.cameraFile(id)) }
-        for service in Self.services { present.serviceFiles[service] = read(paths.serviceFile(service)) }
+        for service in UnitName.optional { present.serviceFiles[service] = read(paths.serviceFile(service)) }
         (present.cameraRestartMarks, present.serviceRestartMarks) = restartMarks()
         present.changing = present.cameraRestartMarks.filter { id in
             changing.contains(UnitName.camera(id))
@@ -35,7 +35,7 @@ struct RuntimeFiles: Sendable {
     func restartMarks() -> (cameras: Set<String>, services: Set<String>) {
         (
             marked(".restart"),
-            Set(Self.services.filter { SystemFiles.exists(paths.serviceRestartMark($0)) })
+            Set(UnitName.optional.filter { SystemFiles.exists(paths.serviceRestartMark($0)) })
         )
     }
 
@@ -119,6 +119,14 @@ struct RuntimeFiles: Sendable {
     func secretNames(ofCamera id: String) -> Set<String> {
         let settings = read(paths.cameraFile(id)).flatMap {
             try? JSONDecoder().decode(CameraConfiguration.self, from: Data($0))
+        }
+        return settings?.secretNames ?? []
+    }
+
+    /// The secrets that the settings refer to with which the hooks are about to start.
+    func secretNamesOfHooks() -> Set<String> {
+        let settings = read(paths.serviceFile("hooks")).flatMap {
+            try? JSONDocument.decode(HookServiceSettings.self, from: $0)
         }
         return settings?.secretNames ?? []
     }

@@ -6,7 +6,7 @@ internal import Systemd
 struct RuntimePresent: Equatable {
     /// Of cameras, by ID.
     var cameraFiles: [String: [UInt8]] = [:]
-    /// Of `relay` and `kas`.
+    /// Of `relay`, `kas` and `hooks`.
     var serviceFiles: [String: [UInt8]] = [:]
     var health: [UInt8]?
     /// Cameras and services whose unit may run with older settings.
@@ -60,7 +60,7 @@ struct RuntimePlan: Equatable {
                 isMarked: present.cameraRestartMarks.contains(id), isChanging: present.changing.contains(id),
                 units: present.units, startsIdle: startsIdle)
         }
-        for service in ["kas", "relay"] {
+        for service in UnitName.optional {
             let file = target.services[service]
             plan(
                 unit: UnitName.unit(ofService: service), file: file, present: present.serviceFiles[service],

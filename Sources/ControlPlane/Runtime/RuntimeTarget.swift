@@ -2,6 +2,7 @@ internal import BoxConfiguration
 internal import CameraModel
 internal import ControlAPI
 internal import ErrorCatalog
+internal import HookDelivery
 internal import KeyAccessClient
 
 /// What the runtime directory and systemd should look like under some settings. Made of values only.
@@ -18,7 +19,7 @@ struct RuntimeTarget: Equatable {
     }
 
     var cameras: [String: Camera] = [:]
-    /// `relay` and `kas`, when they are enabled.
+    /// `relay`, `kas` and `hooks`, when they are enabled.
     var services: [String: [UInt8]] = [:]
     /// For the health daemon.
     var health: [UInt8] = []
@@ -76,7 +77,19 @@ struct RuntimeTarget: Equatable {
                     keyEpochSeconds: Int64(settings.kasServer.keyEpochHours) * 3600,
                     keyOverlapSeconds: Int64(settings.kasServer.keyRetentionDays) * 86_400))
         }
+        services["hooks"] = Self.hooks(settings)
         health = JSONDocument.bytes(health(settings, problem))
+    }
+
+    /// Nil when nobody is to be told anything.
+    private static func hooks(_ settings: BoxSettings) -> [UInt8]? {
+        let hooks = settings.hooks.sorted { $0.key < $1.key }.filter(\.value.enabled).map { name, hook in
+            HookServiceSettings.Hook(
+                name: name, kind: hook.kind.rawValue, url: hook.secret == nil ? hook.url : nil, urlSecret: hook.secret,
+                tokenSecret: hook.tokenSecret, events: hook.events.map(\.rawValue), cameras: hook.cameras,
+                certificateAuthorityFile: hook.caFile, publicKeyPin: hook.publicKeyPin)
+        }
+        return hooks.isEmpty ? nil : JSONDocument.bytes(HookServiceSettings(box: settings.name, hooks: hooks))
     }
 
     private static func doubt(_ error: CodedError, _ name: String, _ id: String) -> CodedError {
