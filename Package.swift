@@ -203,6 +203,12 @@ let package = Package(
                 "BoxConfiguration", "ControlAPI", "ControlClient", "CredentialStore", "ErrorCatalog", "HTTPClient",
                 "KeyAccessClient", "RTMP", "RTMPTransport", "Redaction", "RelayProbe", "Systemd", "VideoCapture",
             ]),
+        module(
+            "Hooks",
+            [
+                "CameraModel", "ControlAPI", "ControlClient", "ErrorCatalog", "HTTPClient", "HookDelivery", "Redaction",
+                "Systemd", lifecycle, logging,
+            ]),
         module("Demonstration", ["Console", "FLV", "Media", "VideoCodec"]),
         module(
             "KeyAccessServer",
@@ -235,14 +241,16 @@ let package = Package(
                 "APIServer", "BoxConfiguration", "CProgram", "CameraModel", "CameraPipeline", "CameraStore",
                 "CameraUnit",
                 "ControlAPI", "ControlClient", "ControlPlane", "CredentialStore", "ErrorCatalog", "HealthMonitor",
-                "KeyAccessServer", "Relay", "KeyAccessClient", "RTMPTransport", "Systemd", "VideoCodec", "Wire",
+                "Hooks", "KeyAccessServer", "Relay", "KeyAccessClient", "RTMPTransport", "Systemd", "VideoCodec",
+                "Wire",
                 "Console", arguments, lifecycle, logging,
             ]),
         program(
             "watchboxctl",
             [
                 "AudioCapture", "BoxConfiguration", "BoxView", "CameraModel", "ControlAPI", "ControlClient", "Doctor",
-                "ErrorCatalog", "HTTPClient", "Player", "Relay", "RelayProbe", "KeyAccess", "KeyAccessClient",
+                "ErrorCatalog", "HTTPClient", "HookDelivery", "Player", "Relay", "RelayProbe", "KeyAccess",
+                "KeyAccessClient",
                 "KeyAccessServer", "RTMP", "RTMPTransport",
                 "Systemd", "VideoCapture", "VideoCodec", "Console", arguments, logging,
             ]),
@@ -334,6 +342,9 @@ let package = Package(
         tests("ErrorCatalog", ["ErrorCatalog"]),
         tests("Redaction", ["Redaction"]),
         tests("HookDelivery", ["HookDelivery", "ErrorCatalog"]),
+        tests(
+            "Hooks",
+            ["Hooks", "APIServer", "ControlAPI", "ErrorCatalog", "HookDelivery", "Systemd", lifecycle, logging]),
         tests("TOML", ["TOML"]),
         tests("CameraModel", ["CameraModel", "KeyAccessClient"]),
         tests("ControlAPI", ["ControlAPI", "CameraModel", "ErrorCatalog"]),

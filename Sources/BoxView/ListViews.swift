@@ -101,6 +101,61 @@ public enum RelayView {
     }
 }
 
+public enum HookView {
+    public static func table(_ document: HookListDocument) -> Table {
+        var table = Table([
+            .init("NAME", isIdentifier: true), .init("KIND"), .init("URL"), .init("TELLS"), .init("STATE"),
+            .init("DELIVERED", .right), .init("MISSED", .right), .init("DEFINED IN"),
+        ])
+        for hook in document.hooks {
+            table.rows.append([
+                .init(hook.name), .init(hook.kind), .init(place(hook)), .init(subjects(hook)), state(hook),
+                .init(hook.state.map { "\($0.delivered)" } ?? "-"), .init(hook.state.map { "\($0.missed)" } ?? "-"),
+                .init(hook.origin, .faint),
+            ])
+        }
+        table.footer = Quantity.count(document.hooks.count, "hook")
+        return table
+    }
+
+    public static func card(_ hook: HookDocument, _ style: Style) -> [String] {
+        var facts = [
+            ("Kind", hook.kind), ("URL", place(hook)), ("Token", hook.hasToken ? "stored" : "none"),
+            ("Tells", subjects(hook)),
+        ]
+        if let file = hook.certificateAuthorityFile { facts.append(("Trusts", file)) }
+        if let pin = hook.publicKeyPin { facts.append(("Pin", pin)) }
+        if let state = hook.state {
+            facts.append(("Since its start", "\(state.delivered) delivered, \(state.missed) not told by themselves"))
+            if state.queued > 0 { facts.append(("Waiting", Quantity.count(state.queued, "event"))) }
+            if let reason = state.reason {
+                facts.append(("Last failure", reason + (state.code.map { " (\($0))" } ?? "")))
+                facts.append(("Next", "watchboxctl hook test \(hook.name)"))
+            }
+        }
+        facts.append(("Defined in", hook.origin))
+        return Card.lines(hook.name, state(hook), facts, style)
+    }
+
+    private static func place(_ hook: HookDocument) -> String {
+        hook.url ?? (hook.hasSecret ? "(a secret)" : "(a secret that is MISSING)")
+    }
+
+    private static func subjects(_ hook: HookDocument) -> String {
+        let events = hook.events.isEmpty ? "nothing" : hook.events.joined(separator: ", ")
+        return hook.cameras.isEmpty ? events : "\(events); of \(hook.cameras.joined(separator: ", "))"
+    }
+
+    private static func state(_ hook: HookDocument) -> Table.Cell {
+        guard hook.isEnabled else { return .init("off", .faint) }
+        guard let state = hook.state else { return .init("does not answer", .bad) }
+        if state.isFailing { return .init("not delivered to", .bad) }
+        // One message was refused, and the next may be.
+        if state.reason != nil { return .init("refuses", .doubtful) }
+        return .init(state.queued > 0 ? "sends" : "ready", .good)
+    }
+}
+
 public enum KeyView {
     public static func table(_ document: KeyListDocument) -> Table {
         var table = Table([

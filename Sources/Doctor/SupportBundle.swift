@@ -133,7 +133,7 @@ public struct SupportBundle: Sendable {
         let cameras = SmallFile.names(in: surroundings.path("/run/watchbox/service"))
             .filter { $0.hasPrefix("camera-") && $0.hasSuffix(".json") }
             .map { "camera@\($0.dropFirst("camera-".count).dropLast(".json".count))" }
-        return (["control", "health", "relay", "kas"] + cameras.prefix(64)).map { "watchbox-\($0).service" }
+        return (["control", "health", "relay", "kas", "hooks"] + cameras.prefix(64)).map { "watchbox-\($0).service" }
     }
 }
 

@@ -44,7 +44,7 @@ struct LogsCommand: AsyncParsableCommand {
 
     @OptionGroup var output: OutputOptions
 
-    private static let roles = ["control", "health", "relay", "kas"]
+    private static let roles = ["control", "health", "relay", "kas", "hooks"]
     private static let levels = ["error", "warning", "notice", "info", "debug"]
 
     func validate() throws {

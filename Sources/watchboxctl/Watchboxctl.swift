@@ -14,7 +14,7 @@ struct Watchboxctl: AsyncParsableCommand {
                 name: "The box:",
                 subcommands: [
                     StatusCommand.self, DoctorCommand.self, NetcheckCommand.self, SetupCommand.self, HealthCommand.self,
-                    LogsCommand.self,
+                    LogsCommand.self, HookCommand.self,
                     WaitCommand.self, ExplainCommand.self,
                 ]),
             CommandGroup(

@@ -54,8 +54,15 @@ struct ControlCommand: AsyncParsableCommand {
             configuration: .init(
                 listener: HandedOver.listener(named: "api", orSocket: runtime + "/api.sock", group: "watchbox")),
             router: service.router, logger: logger)
+        // For the hooks' process; whatever is wrong with it is no reason for control to end.
+        let listener = HandedOver.listener(named: "events", orSocket: runtime + "/events.sock", group: "wb-hooks")
+        let events = PersistentAPIServer(logger: logger) { [router = service.eventRouter] in
+            APIServer(
+                configuration: .init(listener: listener, maximumConnections: 8, maximumEventStreams: 4), router: router,
+                logger: logger)
+        }
         try await ServiceGroup.untilSignalled(
-            service, server, ReloadSignal { await service.reload() }, StartPages(), logger: logger)
+            service, server, events, ReloadSignal { await service.reload() }, StartPages(), logger: logger)
         bus.close()
     }
 }

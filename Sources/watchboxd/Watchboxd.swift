@@ -9,7 +9,7 @@ struct Watchboxd: AsyncParsableCommand {
         version: Version.current,
         subcommands: [
             ControlCommand.self, CameraCommand.self, HealthCommand.self, RelayCommand.self, KASCommand.self,
-            HandOverCommand.self,
+            HooksCommand.self, HandOverCommand.self,
             EncoderProbeCommand.self, PictureCommand.self, DecodeCommand.self, SandboxCheckCommand.self,
         ])
 

@@ -151,8 +151,8 @@ extension DoctorCheck {
             return .fail("\(broken.name) is \(broken.load)", next: "Run: systemctl status \(broken.name)")
         }
         let core = states.filter {
-            !$0.name.contains("@") && $0.active == "inactive" && $0.name != "watchbox-relay.service"
-                && $0.name != "watchbox-kas.service" && $0.name != handOver
+            !$0.name.contains("@") && $0.active == "inactive" && $0.name != handOver
+                && !["hooks", "kas", "relay"].map { "watchbox-\($0).service" }.contains($0.name)
         }
         if let stopped = core.first {
             return .fail("\(stopped.name) does not run", next: "Run: systemctl start watchbox.target")

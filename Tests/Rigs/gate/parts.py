@@ -22,7 +22,7 @@ class Part:
 
 LANES = 3
 POLITE, IDLE = 5, 19
-SOCKETS = "RelayTests|RTMPTransportTests|CameraPipelineTests|RTSPIngestTests|ONVIFClientTests|DiscoveryTests"
+SOCKETS = "RelayTests|RTMPTransportTests|CameraPipelineTests|RTSPIngestTests|ONVIFClientTests|DiscoveryTests|HooksTests"
 # They wait more than they work, so they run beside the others of their kind.
 FAULTS = "^EndToEndTests[.]EndToEndTests/(Outage|Replay|Crash)/"
 # What the rigs start.
