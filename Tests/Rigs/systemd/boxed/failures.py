@@ -1,6 +1,7 @@
 """What dies comes back by itself, alone; what hangs is ended; what is somebody else's fault is left alone."""
 import time
 
+from boxed import hooks
 from boxed.checks import Not, poll
 from boxed.stage import add, live, lost, moves, opens, publishing_box, restarted, unit, whole
 
@@ -18,7 +19,9 @@ def run(box, checks, _seed):
                    "watchbox-kas.service"):
         kill(box, checks, killed)
     opens(box, checks, "front", what="a viewer opens front after all that")
+    listener, last = hooks.add(box, checks)
     outage(box, checks)
+    hooks.told(box, checks, listener, last)
     stall(box, checks)
     whole(box, checks)
     # The ladder may take its steps for this one.

@@ -10,6 +10,8 @@ from boxed.stage import add, live
 PASSWORD = 'p@ss:/#% "ü'
 PLANTED = 'planted:/#% "ö'
 STREAM_KEY = "sk-Q7kz41vXwR"
+TOPIC = "topic-h8Wq2LmZ"
+HOOK_TOKEN = "tk_5nJpR0cVyT"
 
 
 def run(box, checks):
@@ -27,7 +29,18 @@ def run(box, checks):
     checks.expect("its unit is given the URL", any("relay-keyed" in name for name in given["keyed"]), given)
     checks.expect("another camera's is not", not any("keyed" in name for name in given["front"]), given)
 
-    needles = {"the camera's password": PASSWORD, "the stream key": STREAM_KEY}
+    box.write("/root/topic.url", f"http://127.0.0.1:9/{TOPIC}\n", mode=0o600)
+    box.write("/root/hook.token", HOOK_TOKEN + "\n", mode=0o600)
+    done = box.ctl("hook", "add", "phone", "--kind", "ntfy", "--url-file", "/root/topic.url", "--token-file", "/root/hook.token")
+    checks.expect("hook add with a secret URL and a token", done.ok, done)
+    tried = box.ctl("hook", "test", "phone", "--json")
+    checks.expect("its process has both, and says that nobody answers", tried.status == 7 and tried.document[
+        "code"] == "WB-5201", tried)
+    given = box.sh("ls /run/credentials/watchbox-hooks.service").out.split()
+    checks.same("and no other secret of the box", sorted(name.split("_", 1)[1] for name in given), ["bearer-phone", "hook-phone"])
+
+    needles = {"the camera's password": PASSWORD, "the stream key": STREAM_KEY, "a hook's topic": TOPIC,
+               "a hook's token": HOOK_TOKEN}
     for name in ("box", "viewer"):
         needles[f"the {name}'s token"] = box.path(f"/root/{name}.token").read_text().strip()
     box.ctl("doctor", "--bundle", "/root/bundle")
@@ -50,6 +63,9 @@ def run(box, checks):
         "status": box.ctl("status", "--json").out,
         "camera show": box.ctl("camera", "show", "front", "--json").out,
         "relay list": box.ctl("relay", "list", "--json").out,
+        "hook list": box.ctl("hook", "list", "--json").out,
+        "hook show": box.ctl("hook", "show", "phone").out,
+        "hook test": tried.out + tried.err,
         "the API's kas": json.dumps(box.ask("/api/v1/kas")),
         "the events": json.dumps(box.events(), ensure_ascii=False),
         "the logs": box.ctl("logs", "-n", "5000", "--json").out,
