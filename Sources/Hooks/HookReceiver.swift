@@ -45,12 +45,13 @@ struct HookReceiver: Sendable {
         }
         self.kind = kind
         self.box = box
-        url = try hook.urlSecret.map { name throws(CodedError) in try given(name) } ?? hook.url ?? ""
+        let url = try hook.urlSecret.map { name throws(CodedError) in try given(name) } ?? hook.url ?? ""
+        self.url = url
         token = try hook.tokenSecret.map { name throws(CodedError) in try given(name) }
         client = HTTPClient(
             configuration: .init(
                 certificateAuthorityFile: hook.certificateAuthorityFile, publicKeyPin: hook.publicKeyPin,
-                plainHTTP: .anywhere, maximumRequests: 4))
+                plainHTTP: url.lowercased().hasPrefix("http:") ? .anywhere : .loopbackOnly, maximumRequests: 4))
     }
 
     /// As it stands in a file that a person wrote.

@@ -13,7 +13,7 @@ final class Receiver: Sendable {
 
     private struct State {
         var requests: [Request] = []
-        var waiting: [(isMet: @Sendable ([Request]) -> Bool, done: CheckedContinuation<Void, Never>)] = []
+        var watchers: [AsyncStream<Void>.Continuation] = []
     }
 
     static let program = "/usr/bin/python3"
@@ -51,33 +51,26 @@ final class Receiver: Sendable {
     }
 
     private func received(_ request: Request) {
-        let met = state.withLock { state in
+        let watchers = state.withLock { state in
             state.requests.append(request)
-            let requests = state.requests
-            let met = state.waiting.filter { $0.isMet(requests) }
-            state.waiting.removeAll { $0.isMet(requests) }
-            return met
+            return state.watchers
         }
-        for waiting in met { waiting.done.resume() }
+        for watcher in watchers { watcher.yield() }
     }
 
-    /// Waits until there are as many requests of this path.
+    /// Waits until there are as many requests of this path; fewer when the test is at its time limit.
     func requests(_ count: Int, of path: String) async -> [Request] {
-        let isMet: @Sendable ([Request]) -> Bool = { $0.count { $0.path == path } >= count }
-        await withCheckedContinuation { done in
-            let isThere = state.withLock { state in
-                if isMet(state.requests) { return true }
-                state.waiting.append((isMet, done))
-                return false
-            }
-            if isThere { done.resume() }
-        }
+        let (news, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        state.withLock { $0.watchers.append(continuation) }
+        continuation.yield()
+        for await _ in news where requests.count(where: { $0.path == path }) >= count { break }
         return requests.filter { $0.path == path }
     }
 
     private static let script = #"""
-        import http.server, json, sys, time
+        import http.server, json, sys, threading, time
         seen = set()
+        telling = threading.Lock()
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
             def do_POST(self):
@@ -85,8 +78,11 @@ final class Receiver: Sendable {
                 path = self.path.split("?")[0].split("/")[1]
                 first = path not in seen
                 seen.add(path)
-                print(json.dumps({"path": self.path, "body": body,
-                                  "headers": {name.lower(): value for name, value in self.headers.items()}}), flush=True)
+                line = json.dumps({"path": self.path, "body": body,
+                                   "headers": {name.lower(): value for name, value in self.headers.items()}})
+                # print() writes line and end in two pieces, and there are several threads.
+                with telling:
+                    print(line, flush=True)
                 if path == "hang":
                     time.sleep(3600)
                 status = {"gone": 404, "away": 302}.get(path, 503 if path == "flaky" and first else 200)

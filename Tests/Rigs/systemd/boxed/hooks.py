@@ -13,7 +13,8 @@ LISTENER = """
 import http.server, json, sys
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
-        print(self.rfile.read(int(self.headers["Content-Length"])).decode(), flush=True)
+        sys.stdout.write(self.rfile.read(int(self.headers["Content-Length"])).decode() + "\n")
+        sys.stdout.flush()
         self.send_response(204)
         self.end_headers()
     def log_message(self, *_):
