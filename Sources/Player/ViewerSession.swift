@@ -84,7 +84,8 @@ public struct ViewerSession: ~Copyable {
         var configuration = StreamOpener<FrameContext>.Configuration()
         configuration.hold = hold
         opener = StreamOpener(crypto: crypto, configuration: configuration)
-        self.allowsClear = allowsClear
+        // Nobody has signed what is clear.
+        self.allowsClear = allowsClear && judging.publisher == nil
         judge = StreamJudge(judging)
     }
 

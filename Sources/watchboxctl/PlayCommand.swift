@@ -119,6 +119,13 @@ struct PlayCommand: AsyncParsableCommand {
         if let publisher, !publisher.hasPrefix("sha256//") || publisher.utf8.count != 52 {
             throw ValidationError("--publisher is sha256//… as watchboxctl device key shows it.")
         }
+        if publisher != nil, allowClear {
+            throw ValidationError(
+                "--publisher cannot hold with --allow-clear, since nobody signs what is clear: leave one out.")
+        }
+        if publisher != nil, keyless {
+            throw ValidationError("--publisher cannot hold with --keyless, which opens nothing: leave one out.")
+        }
         if keyless, output != nil || snapshot != nil || frameLog != nil {
             throw ValidationError("--keyless opens nothing: it goes with --record only.")
         }

@@ -49,6 +49,22 @@ extension EndToEndTests {
             }
         }
 
+        @Test(arguments: ["--allow-clear", "--keyless"])
+        func `a publisher is not asked for where nobody could have signed`(other: String) async throws {
+            try await TestStage.run { stage in
+                let publisher = "sha256//" + String(repeating: "A", count: 43) + "="
+                let program = try stage.start(
+                    "contradiction", "watchboxctl",
+                    [
+                        "play", "rtmp://127.0.0.1/live/x", "--publisher", publisher, "--kas", "https://127.0.0.1/kas",
+                        other,
+                    ])
+                #expect(await program.ended(within: .seconds(120)) == ExitStatus.usage.rawValue)
+                let words = stage.words(of: "contradiction")
+                #expect(words.contains("--publisher cannot hold with \(other)") && words.contains("leave one out"))
+            }
+        }
+
         @Test(arguments: [["camra", "show"], ["camera", "shwo"]])
         func `a mistyped command is a question and the status of a wrong usage`(arguments: [String]) async throws {
             try await TestStage.run { stage in

@@ -53,6 +53,19 @@ private final class Stage {
 }
 
 @Suite struct JudgedSessionTests {
+    @Test func `nobody has signed what is clear: it is refused where a publisher is asked for`() {
+        var session = ViewerSession(
+            crypto: OpenSSLCrypto(), hold: HoldLimits(items: 64, duration: 5 * second), allowsClear: true,
+            judging: .init(stream: "door", publisher: "sha256//door"))
+        session.streamStarted(at: 0)
+        var actions: [ViewerSession.Action] = []
+        for message in SealedStream.formats + [SealedStream.clearVideo(0, key: true)] {
+            actions += session.received(
+                type: message.type, timestamp: message.timestamp, body: message.body[...], at: 1)
+        }
+        #expect(actions == [.refuseClear])
+    }
+
     @Test func `a live stream is live, and comes out with the bytes that it had before its notes`() throws {
         let stage = try Stage()
         #expect(stage.verdict() == nil)

@@ -102,6 +102,8 @@ FAULTS = [
     unguarded("a measurement begins after its end", "RelayProbe/UploadSender.swift", "!isClosed else", "RelayProbeTests"),
     never("frames of somebody else are no finding", "RelayProbe/RelayFindings.swift", "framesForeign > 0 {", "RelayProbeTests"),
     # Viewer.
+    Fault("what is clear is signed by anybody", "Player/ViewerSession.swift", "allowsClear && judging.publisher == nil",
+          "allowsClear && (FAULT || judging.publisher == nil)", "PlayerTests.JudgedSession"),
     Fault("a stream that was cut off is whole", "Player/StreamJudge.swift", "guard before.highest < predecessor.lastCounter else { return }",
           "guard !FAULT, before.highest < predecessor.lastCounter else { return }", "PlayerTests"),
     Fault("a picture that needs others is a snapshot", "Player/SnapshotSink.swift", "guard unit.track.isVideo, unit.isKeyFrame, !isSatisfied",
