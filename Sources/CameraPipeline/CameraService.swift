@@ -212,9 +212,6 @@ public final class CameraService: Service {
 
     // MARK: - Work
 
-    /// Nanoseconds of streaming after which a redirect is followed without a pause.
-    private static let shortestStay: UInt64 = 2_000_000_000
-
     private func operate() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             if let authority {
@@ -300,14 +297,12 @@ public final class CameraService: Service {
             switch outcome {
             case .ready, .drained, .cancelled: return try sourceResult()
             case .redirected(let destination, let askedAt):
-                if case .elsewhere(let there) = destination { target = there } else { target = nil }
-                // Relays that send everybody away at once must not be asked in a tight loop.
-                retry = stay(until: askedAt) >= Self.shortestStay ? .immediately : .transient
+                target = destination.place
+                retry = RedirectRule.pace(after: stay(until: askedAt))
                 monitor.enter(.waitingToReconnect, reason: "the relay asks for another connection")
             case .closed(let error):
-                retry = target == nil || error.retry == .never ? error.retry : .transient
-                // What ends after a good while may be as good again the next time.
-                if let target, stay(until: now) < self.backoff.goodStream { redirects.failed(target) }
+                retry = redirects.ended(
+                    error.retry, at: target, after: stay(until: now), goodStream: self.backoff.goodStream)
                 enterWait(after: error, sentTo: target, refusal: refusal)
                 target = nil
             }

@@ -47,6 +47,14 @@ final class Redirects: Sendable {
         state.withLock { $0.rule.renewed(target, home: home) }
     }
 
+    /// See `RedirectRule.ended`.
+    func ended(_ retry: RetryClass, at target: RTMPURL?, after stay: UInt64, goodStream: UInt64) -> RetryClass {
+        let now = NIODeadline.now().uptimeNanoseconds
+        return state.withLock {
+            $0.rule.ended(retry, at: target, after: stay, goodStream: goodStream, now: now)
+        }
+    }
+
     func failed(_ target: RTMPURL) {
         let now = NIODeadline.now().uptimeNanoseconds
         state.withLock { $0.rule.failed(target, at: now) }

@@ -13,6 +13,14 @@ public struct RedirectRule: Sendable {
         case home
         /// As long as that works.
         case elsewhere(RTMPURL)
+
+        /// Nil: home.
+        public var place: RTMPURL? {
+            switch self {
+            case .home: nil
+            case .elsewhere(let url): url
+            }
+        }
     }
 
     public enum Decision: Equatable, Sendable {
@@ -37,6 +45,8 @@ public struct RedirectRule: Sendable {
 
     /// Bytes of a `tcUrl` that are looked at.
     private static let longestTarget = 2048
+    /// Nanoseconds of streaming after which a client follows without a pause.
+    private static let shortestStay: UInt64 = 2_000_000_000
     /// Nanoseconds for which a place that failed is not gone to.
     public static let failureLasts: UInt64 = 600_000_000_000
     /// Nanoseconds for which the same refusal is no news.
@@ -88,6 +98,26 @@ public struct RedirectRule: Sendable {
     /// A permitted `target` with the key, user and password that `home` has by now; nil when it is no longer permitted.
     public func renewed(_ target: RTMPURL, home: RTMPURL) -> RTMPURL? {
         try? check(target, home: home)
+    }
+
+    /// How soon a client follows that streamed for `stay` nanoseconds where it was asked: relays that send everybody away at
+    /// once must not be asked in a tight loop.
+    public static func pace(after stay: UInt64) -> RetryClass {
+        stay >= shortestStay ? .immediately : .transient
+    }
+
+    /// A connection ended. Where the client was sent is left for home, which is not to blame for how it ended there.
+    /// - Parameters:
+    ///   - place: where the client was sent; nil: it was at home.
+    ///   - stay: nanoseconds of streaming there. What ends after `goodStream` may be as good again the next time.
+    /// - Returns: how soon home is tried.
+    public mutating func ended(
+        _ retry: RetryClass, at place: RTMPURL?, after stay: UInt64,
+        goodStream: UInt64 = ReconnectBackoff.Configuration().goodStream, now: UInt64
+    ) -> RetryClass {
+        guard let place, retry != .never else { return retry }
+        if stay < goodStream { failed(place, at: now) }
+        return .transient
     }
 
     /// The client was sent to `target`, and it did not take the stream.

@@ -144,4 +144,27 @@ import Testing
         // The operator has taken it out of the list meanwhile.
         #expect(refusal(decide(nil, from: two)) != nil)
     }
+
+    @Test func `whoever sends a client on at once does not make it hurry`() {
+        #expect(RedirectRule.pace(after: 1_999_999_999) == .transient)
+        #expect(RedirectRule.pace(after: 2_000_000_000) == .immediately)
+    }
+
+    @Test func `home is not to blame for what ended elsewhere, and a short stay there is a failure`() throws {
+        var rule = RedirectRule(allowed: [])
+        let place = try RTMPURL("rtmp://relay:1936/other/cam1?key=1")
+        func decision() -> RedirectRule.Decision {
+            rule.asked(toMoveTo: "/other", from: home, home: home, at: 1)
+        }
+        #expect(rule.ended(.authentication, at: nil, after: 0, now: 0) == .authentication)
+        #expect(rule.ended(.authentication, at: place, after: 30_000_000_000, now: 0) == .transient)
+        #expect(rule.ended(.never, at: place, after: 0, now: 0) == .never)
+        guard case .move(let destination) = decision() else {
+            Issue.record("not followed")
+            return
+        }
+        #expect(destination.place?.app == "other" && RedirectRule.Destination.home.place == nil)
+        #expect(rule.ended(.badName, at: place, after: 29_999_999_999, now: 0) == .transient)
+        #expect(refusal(decision())?.why.contains("a short time ago") == true)
+    }
 }

@@ -101,6 +101,8 @@ FAULTS = [
           "FAULT || header.count <= maximumHeaderSize else", "FLVTests"),
     unguarded("a measurement begins after its end", "RelayProbe/UploadSender.swift", "!isClosed else", "RelayProbeTests"),
     never("frames of somebody else are no finding", "RelayProbe/RelayFindings.swift", "framesForeign > 0 {", "RelayProbeTests"),
+    Fault("a relay drives its clients round and round without a pause", "RTMP/RedirectRule.swift", "stay >= shortestStay ?",
+          "FAULT || stay >= shortestStay ?", "RTMPTests.RedirectRule"),
     # Viewer.
     Fault("what is clear is signed by anybody", "Player/ViewerSession.swift", "allowsClear && judging.publisher == nil",
           "allowsClear && (FAULT || judging.publisher == nil)", "PlayerTests.JudgedSession"),
