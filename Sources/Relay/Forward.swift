@@ -11,8 +11,6 @@ internal import RTMPTransport
 final class Forward: RTMPPublisherDelegate, @unchecked Sendable {
     typealias State = RelayStatistics.Forward.State
 
-    /// A redirection is followed without a pause when the connection has stood for so long.
-    private static let shortestStay: UInt64 = 2_000_000_000
     private static let setDataFrame: [UInt8] = [2, 0, 13] + Array("@setDataFrame".utf8)
 
     let id: ConnectionID
@@ -32,6 +30,7 @@ final class Forward: RTMPPublisherDelegate, @unchecked Sendable {
     private var connection: RTMPPublisherConnection?
     private var backoff = ReconnectBackoff()
     private var began: UInt64 = 0
+    /// Where the next relay sent this one; nil: nowhere.
     private var redirection: RTMPURL?
     /// The next relay sends this one to its own host and to those of other targets: a stranger must not choose to whom
     /// this machine connects, and the key of the stream goes along.
@@ -102,7 +101,7 @@ final class Forward: RTMPPublisherDelegate, @unchecked Sendable {
     /// The next relay does not keep up.
     func giveUp() {
         guard state == .forwarding else { return }
-        close(.transient)
+        close(ended(.transient))
     }
 
     var place: ForwardPlan.Place { ForwardPlan.Place(path: path, number: number) }
@@ -155,16 +154,12 @@ final class Forward: RTMPPublisherDelegate, @unchecked Sendable {
         guard publisher === connection, state == .forwarding else { return }
         let now = NIODeadline.now().uptimeNanoseconds
         guard let home = target.url(for: path) else { return }
-        var next: RTMPURL?
         switch redirects.asked(toMoveTo: tcURL, from: redirection ?? home, home: home, at: now) {
-        case .move(.home): break
-        case .move(.elsewhere(let url)): next = url
+        case .move(let destination):
+            close(RedirectRule.pace(after: stay(at: now)), toGo: destination.place)
         case .refuse(let why, let isNews):
             core?.forwardStays(self, because: isNews ? why : nil)
-            return
         }
-        close(now &- began >= Self.shortestStay ? .immediately : .transient)
-        redirection = next
     }
 
     func publisherClosed(_ publisher: RTMPPublisherConnection, error: RTMPTransportError) {
@@ -173,15 +168,24 @@ final class Forward: RTMPPublisherDelegate, @unchecked Sendable {
         connection = nil
         core?.forwardStopped(self, because: error.why == lastReason ? nil : error.why)
         lastReason = error.why
-        nameWasTaken = error.retry == .badName
+        let retry = ended(error.retry)
+        nameWasTaken = retry == .badName
         guard core?.mayReturn(self, nameWasTaken: nameWasTaken) == true else { return }
-        wait(error.retry)
+        wait(retry)
     }
 
-    private func close(_ retry: RetryClass) {
+    private func stay(at now: UInt64) -> UInt64 { state == .forwarding ? now &- began : 0 }
+
+    /// See `RedirectRule.ended`.
+    private func ended(_ retry: RetryClass) -> RetryClass {
+        let now = NIODeadline.now().uptimeNanoseconds
+        return redirects.ended(retry, at: redirection, after: stay(at: now), now: now)
+    }
+
+    private func close(_ retry: RetryClass, toGo place: RTMPURL? = nil) {
         let old = leave()
         Task { await old?.stop() }
-        wait(retry)
+        wait(retry, toGo: place)
     }
 
     private func leave() -> RTMPPublisherConnection? {
@@ -191,9 +195,9 @@ final class Forward: RTMPPublisherDelegate, @unchecked Sendable {
         return connection
     }
 
-    private func wait(_ retry: RetryClass) {
-        // Elsewhere only as long as that works.
-        redirection = nil
+    /// - Parameter place: where the next relay sent this one; elsewhere only as long as that works.
+    private func wait(_ retry: RetryClass, toGo place: RTMPURL? = nil) {
+        redirection = place
         let now = NIODeadline.now().uptimeNanoseconds
         let random = UInt64.random(in: .min ... .max)
         guard var delay = backoff.delay(after: retry, at: now, random: random) else {

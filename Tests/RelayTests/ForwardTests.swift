@@ -276,12 +276,29 @@ struct ForwardTests {
                     let body = #"{"to": "rtmp://localhost:\#(elsewhere.port)/live", "seconds": 1}"#
                     let answer = try await next.ask("POST", "/v1/drain", body: body)
                     #expect(try answer.document(RelayDrainDocument.self).asked == 1)
-                    // It stays until it is thrown out.
-                    try await relay.wait { $0.forwards.first?.state != .forwarding }
+                    // It stays until it is thrown out, and is back at once.
+                    try await next.wait { $0.refused >= 1 }
                     #expect(await elsewhere.service.statistics().publishers == 0)
                     await publisher.stop()
                 }
-                #expect(await elsewhere.service.statistics().publishers == 0)
+            }
+        }
+    }
+
+    @Test func `a place that refuses a forward costs it no pause at home, and is not gone to again`() async throws {
+        try await SendingRelay.serving { home in
+            try await SendingRelay.serving(refusing: true) { elsewhere in
+                // The operator named both.
+                let other = try #require(ForwardTarget("rtmp://127.0.0.1:\(elsewhere.port)/live", for: "none/*"))
+                try await withRelay({ $0.forwards = [target(home.port), other] }) { relay in
+                    let (publisher, _) = try await relay.publish()
+                    try await home.sendOn(to: "rtmp://127.0.0.1:\(elsewhere.port)/live")
+                    #expect(try await elsewhere.publishers.next { _ in true }.app == "live")
+                    try await home.sendOn(to: "rtmp://127.0.0.1:\(elsewhere.port)/live", "/other")
+                    #expect(try await home.publishers.next { _ in true }.app == "other")
+                    #expect(elsewhere.publishers.all.count == 1)
+                    await publisher.stop()
+                }
             }
         }
     }
@@ -341,6 +358,51 @@ private final class StallingRelay: RTMPServerDelegate, @unchecked Sendable {
         gate.wait()
         isReleased = true
     }
+    func connectionReadCompleted(_ connection: RTMPServerConnection) {}
+    func connectionBecameWritable(_ connection: RTMPServerConnection) {}
+    func connectionFinished(_ connection: RTMPServerConnection) {}
+    func connectionClosed(_ connection: RTMPServerConnection, error: RTMPTransportError?) {}
+}
+
+/// Takes streams, or refuses them, and sends their publishers on.
+private final class SendingRelay: RTMPServerDelegate, @unchecked Sendable {
+    /// Those who asked.
+    let publishers = EventLog<PublishRequest>()
+    private let connections = EventLog<RTMPServerConnection>()
+    private let refuses: Bool
+    private(set) var port = 0
+
+    private init(refuses: Bool) { self.refuses = refuses }
+
+    static func serving(refusing: Bool = false, _ body: (SendingRelay) async throws -> Void) async throws {
+        let relay = SendingRelay(refuses: refusing)
+        let server = try await RTMPServer.bind(RTMPServerConfiguration(port: 0), delegate: relay)
+        relay.port = server.port
+        do { try await body(relay) } catch {
+            await server.close()
+            throw error
+        }
+        await server.close()
+    }
+
+    /// Sends the next publisher to one place after the other.
+    func sendOn(to places: String...) async throws {
+        let connection = try await connections.next { _ in true }
+        try await publishers.next { _ in true }
+        RTMPEventLoop.shared.execute { for place in places { _ = connection.requestReconnect(to: place) } }
+    }
+
+    func connection(_ connection: RTMPServerConnection, publishRequested request: PublishRequest) {
+        if refuses {
+            connection.rejectPublish(code: "NetStream.Publish.Denied", description: "who are you?")
+        } else {
+            connection.acceptPublish()
+            connections.add(connection)
+        }
+        publishers.add(request)
+    }
+    func connection(_ connection: RTMPServerConnection, playRequested request: PlayRequest) {}
+    func connection(_ connection: RTMPServerConnection, received message: RTMPMessage) {}
     func connectionReadCompleted(_ connection: RTMPServerConnection) {}
     func connectionBecameWritable(_ connection: RTMPServerConnection) {}
     func connectionFinished(_ connection: RTMPServerConnection) {}
