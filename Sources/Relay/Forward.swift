@@ -156,6 +156,11 @@ final class Forward: RTMPPublisherDelegate, @unchecked Sendable {
         guard let home = target.url(for: path) else { return }
         switch redirects.asked(toMoveTo: tcURL, from: redirection ?? home, home: home, at: now) {
         case .move(let destination):
+            guard core?.mayMove(self, to: destination.place) != false else {
+                if let place = destination.place { redirects.failed(place, at: now) }
+                core?.forwardStays(self, because: ForwardPlan.Refusal.nameTaken.sentence)
+                return
+            }
             close(RedirectRule.pace(after: stay(at: now)), toGo: destination.place)
         case .refuse(let why, let isNews):
             core?.forwardStays(self, because: isNews ? why : nil)
@@ -197,6 +202,7 @@ final class Forward: RTMPPublisherDelegate, @unchecked Sendable {
 
     /// - Parameter place: where the next relay sent this one; elsewhere only as long as that works.
     private func wait(_ retry: RetryClass, toGo place: RTMPURL? = nil) {
+        if redirection != nil, place == nil { _ = core?.mayMove(self, to: nil) }
         redirection = place
         let now = NIODeadline.now().uptimeNanoseconds
         let random = UInt64.random(in: .min ... .max)

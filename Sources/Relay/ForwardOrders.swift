@@ -92,13 +92,14 @@ extension RelayCore {
         let target = forwards.targets[place.number - 1]
         guard target.url(for: place.path) != nil else { return refuse(place, .noURL) }
         let isReserved = hub.authorization.reserves(place.path)
-        switch forwards.plan.ask(place, name: target.name(of: place.path), isReserved: isReserved) {
+        let name = target.name(of: place.path)
+        let holder = forwards.plan.holder(of: name)
+        switch forwards.plan.ask(place, name: name, isReserved: isReserved) {
         case .refused(let refusal): refuse(place, refusal)
         case .begin(let other):
             for forward in forwards.forwards.values where forward.place == other {
                 endForward(forward)
-                let hasSameName = target.name(of: place.path) == forward.target.name(of: forward.path)
-                refuse(forward.place, hasSameName ? .nameTaken : .tooMany)
+                refuse(forward.place, other == holder ? .nameTaken : .tooMany)
             }
             let forward = Forward(
                 id: forwards.newID(), path: place.path, target: target, number: place.number, chain: origin.chain,
@@ -135,6 +136,11 @@ extension RelayCore {
         guard let reason else { return }
         logger.warning(
             "forward waits", metadata: log(forward).merging(["reason": "\(reason)"]) { old, _ in old })
+    }
+
+    /// The name is taken there, or given back when it comes home.
+    func mayMove(_ forward: Forward, to url: RTMPURL?) -> Bool {
+        forwards.plan.move(forward.place, to: url.map { ForwardTarget.name(of: forward.path, at: $0) })
     }
 
     /// The next relay sent it elsewhere, where it does not go.

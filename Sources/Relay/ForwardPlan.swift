@@ -27,6 +27,8 @@ struct ForwardPlan: Sendable {
 
     private struct Holder {
         let name: String
+        /// Where the next relay sent it, beside its own.
+        var elsewhere: String?
         let isReserved: Bool
         /// The order in which they came.
         let turn: UInt64
@@ -52,7 +54,9 @@ struct ForwardPlan: Sendable {
     mutating func ask(_ place: Place, name: String, isReserved: Bool) -> Verdict {
         var other: Place?
         if let holder = names[name] {
-            guard isReserved, holders[holder]?.isReserved == false else { return .refused(.nameTaken) }
+            // Whoever was sent there has a name of its own, under which it begins again.
+            let isGuest = holders[holder]?.name != name
+            guard isGuest || isReserved && holders[holder]?.isReserved == false else { return .refused(.nameTaken) }
             other = holder
         } else if holders.count >= most {
             guard isReserved, let latest = latestUnreserved else { return .refused(.tooMany) }
@@ -68,8 +72,27 @@ struct ForwardPlan: Sendable {
     mutating func leave(_ place: Place) {
         guard let holder = holders.removeValue(forKey: place) else { return }
         names[holder.name] = nil
+        if let elsewhere = holder.elsewhere { names[elsewhere] = nil }
         hasRoomAgain = true
     }
+
+    /// A relay sent it elsewhere, or it comes back. Its own name stays its own.
+    /// - Parameter name: nil: home.
+    /// - Returns: false when another stream has that name.
+    mutating func move(_ place: Place, to name: String?) -> Bool {
+        guard let holder = holders[place] else { return false }
+        if let name, let other = names[name], other != place { return false }
+        if let elsewhere = holder.elsewhere, elsewhere != name {
+            names[elsewhere] = nil
+            hasRoomAgain = true
+        }
+        let elsewhere = name == holder.name ? nil : name
+        if let elsewhere { names[elsewhere] = place }
+        holders[place]?.elsewhere = elsewhere
+        return true
+    }
+
+    func holder(of name: String) -> Place? { names[name] }
 
     /// All who were refused are about to ask again.
     mutating func asksAgain() { hasRoomAgain = false }

@@ -59,7 +59,7 @@ public struct ForwardTarget: Equatable, Sendable {
         }
         self.server = server
         query = parts.count > 1 ? parts[1] : nil
-        destination = "\(sample.host.lowercased()):\(sample.port)/\(sample.app)"
+        destination = Self.destination(sample)
         host = "\(sample.scheme.rawValue)://\(sample.authority)"
     }
 
@@ -70,6 +70,15 @@ public struct ForwardTarget: Equatable, Sendable {
         case .stream(let stream): path.description == stream
         }
     }
+
+    /// Without a query and without slashes that say nothing: what the relay there understands.
+    private static func destination(_ url: RTMPURL) -> String {
+        let app = url.app.prefix { $0 != "?" }.split(separator: "/").joined(separator: "/")
+        return "\(RedirectHost.canonical(url.host)):\(url.port)/\(app)"
+    }
+
+    /// What `name(of:)` is for a stream that the next relay sends to `url`.
+    static func name(of path: StreamPath, at url: RTMPURL) -> String { "\(destination(url))/\(path.name)" }
 
     /// Where a stream goes and how it is called there. Its application stays behind, so two streams may have the same.
     func name(of path: StreamPath) -> String { "\(destination)/\(path.name)" }

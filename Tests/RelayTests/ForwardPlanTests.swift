@@ -56,6 +56,32 @@ struct ForwardPlanTests {
         #expect(!names.contains { $0.contains("pw") || $0.contains("key") })
     }
 
+    @Test func `who is sent elsewhere takes a name that nobody has, keeps its own, and goes for the owner`() throws {
+        var plan = ForwardPlan(most: 4)
+        let (live, guest, other) = (try place("live", "cam1"), try place("guest", "cam1"), try place("x", "cam1"))
+        _ = plan.ask(live, name: "b/cam1", isReserved: true)
+        _ = plan.ask(guest, name: "c/cam1", isReserved: false)
+        func moves(_ place: ForwardPlan.Place, to name: String?) -> Bool { plan.move(place, to: name) }
+        #expect(!moves(live, to: "c/cam1"), "not even with a key of its own")
+        #expect(moves(live, to: "d/cam1") && moves(live, to: "d/cam1") && !plan.hasRoomAgain)
+        #expect(!moves(guest, to: "d/cam1") && !moves(guest, to: "b/cam1"))
+        #expect(plan.ask(other, name: "d/cam1", isReserved: false) == .begin(insteadOf: live))
+        #expect(!plan.holds(live) && plan.hasRoomAgain)
+        #expect(plan.ask(live, name: "b/cam1", isReserved: true) == .begin(insteadOf: nil))
+        #expect(moves(live, to: "e/cam1") && moves(live, to: nil) && moves(guest, to: "e/cam1"))
+        plan.leave(guest)
+        #expect(moves(live, to: "e/cam1") && moves(live, to: "b/cam1") && plan.holder(of: "e/cam1") == nil)
+    }
+
+    @Test func `one place is spelled in one way`() throws {
+        let path = try StreamPath(app: "a", name: "cam")
+        let name = ForwardTarget("rtmp://b.example/live")!.name(of: path)
+        for text in ["rtmp://B.example./live", "rtmp://b.example:1935//live/", "rtmp://b.example/live/?x=1"] {
+            let url = try RTMPURL(server: text, streamName: "cam?key=1")
+            #expect(ForwardTarget.name(of: path, at: url) == name, "\(text)")
+        }
+    }
+
     // MARK: Running relays
 
     private func target(_ relay: RunningRelay) -> ForwardTarget {

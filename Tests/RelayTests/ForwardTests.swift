@@ -303,6 +303,28 @@ struct ForwardTests {
         }
     }
 
+    @Test func `a next relay does not send a forward to a name that is another stream's`() async throws {
+        try await SendingRelay.serving { home in
+            try await SendingRelay.serving { elsewhere in
+                let live = try #require(ForwardTarget("rtmp://127.0.0.1:\(home.port)/live", for: "live/*"))
+                let guest = try #require(ForwardTarget("rtmp://127.0.0.1:\(elsewhere.port)/live", for: "guest/*"))
+                try await withRelay({ $0.forwards = [live, guest] }) { relay in
+                    let log = PublisherLog()
+                    var url = relay.url()
+                    url.app = "guest"
+                    let holder = RTMPPublisherConnection.connect(url: url, delegate: log)
+                    try await elsewhere.publishers.next { _ in true }
+                    let (publisher, _) = try await relay.publish()
+                    try await home.sendOn(to: "rtmp://127.0.0.1:\(elsewhere.port)/live?x", "/other")
+                    #expect(try await home.publishers.next { _ in true }.app == "other")
+                    #expect(elsewhere.publishers.all.count == 1)
+                    await publisher.stop()
+                    await holder.stop()
+                }
+            }
+        }
+    }
+
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/sbin/nginx")))
     func `nginx-rtmp gets every byte`() async throws {
         let directory = try TemporaryDirectory()

@@ -103,6 +103,8 @@ FAULTS = [
     never("frames of somebody else are no finding", "RelayProbe/RelayFindings.swift", "framesForeign > 0 {", "RelayProbeTests"),
     Fault("a relay drives its clients round and round without a pause", "RTMP/RedirectRule.swift", "stay >= shortestStay ?",
           "FAULT || stay >= shortestStay ?", "RTMPTests.RedirectRule"),
+    Fault("a relay sends a forward to another stream's name", "Relay/ForwardPlan.swift", "let other = names[name], other != place {",
+          "let other = names[name], other != place, !FAULT {", "RelayTests.ForwardPlan"),
     # Viewer.
     Fault("what is clear is signed by anybody", "Player/ViewerSession.swift", "allowsClear && judging.publisher == nil",
           "allowsClear && (FAULT || judging.publisher == nil)", "PlayerTests.JudgedSession"),
