@@ -29,10 +29,13 @@ public final class Viewer: @unchecked Sendable {
     private var session: ViewerSession
     private var statistics = ViewerStatistics()
     private var player: RTMPPlayerConnection?
-    /// Where the relay sent us; it takes over with its first message. Until then the old one plays on.
-    private var nextPlayer: RTMPPlayerConnection?
-    /// Of `nextPlayer`, then of `player`: elsewhere only as long as that works.
+    /// Where a relay sent us with `player`; nil: home.
     private var place: RTMPURL?
+    /// When `player` began, or its relay last sent us on.
+    private var stayBegan: UInt64 = 0
+    /// When `player` had its last message.
+    private var lastMessage: UInt64 = 0
+    private var move: Move?
     private var redirects: RedirectRule
     private var backoff = ReconnectBackoff()
     private var keyRequests: [(hash: [UInt8], request: KeyRequest, task: Task<Void, Never>)] = []
@@ -46,6 +49,17 @@ public final class Viewer: @unchecked Sendable {
     /// When the wait for the keys of an ended stream is over.
     private var drainEnd: UInt64?
     private var isFinished = false
+
+    /// Where the relay sent us. It takes over with its first message; until then the old connection plays on.
+    private struct Move {
+        /// Nil: home.
+        let place: RTMPURL?
+        let begins: UInt64
+        /// Nil before that.
+        var player: RTMPPlayerConnection?
+        /// The old relay has told the end of the stream meanwhile: its publisher moves as well, or has left.
+        var hasEnded = false
+    }
 
     /// - Parameters:
     ///   - sinks: outputs; they are handed over to a thread of the viewer's.
@@ -86,7 +100,7 @@ public final class Viewer: @unchecked Sendable {
         } onCancel: {
             stop()
         }
-        let players = (try? await eventLoop.submit { [self.player, self.nextPlayer] }.get()) ?? []
+        let players = (try? await eventLoop.submit { [self.player, self.move?.player] }.get()) ?? []
         for player in players { await player?.stop() }
         do {
             try await output.finish()
@@ -158,6 +172,7 @@ public final class Viewer: @unchecked Sendable {
         guard !isFinished else { return }
         enter(.connecting)
         place = nil
+        stayBegan = NIODeadline.now().uptimeNanoseconds
         player = connection(to: configuration.url)
     }
 
@@ -168,18 +183,80 @@ public final class Viewer: @unchecked Sendable {
             url: url, tls: configuration.tls, session: session, on: eventLoop, delegate: self)
     }
 
+    /// Nanoseconds for which something came.
+    private var stay: UInt64 { lastMessage > stayBegan ? lastMessage - stayBegan : 0 }
+
+    /// The latest place that the relay named counts.
+    private func follow(_ place: RTMPURL?, at now: UInt64) {
+        if let move {
+            guard move.place != place else { return }
+            leave(move.player)
+        }
+        guard
+            let delay = backoff.delay(
+                after: RedirectRule.pace(after: stay), at: now, random: UInt64.random(in: 0 ... .max))
+        else { return }
+        stayBegan = now
+        move = Move(place: place, begins: now + delay, hasEnded: move?.hasEnded ?? false)
+        moveOn(at: now)
+    }
+
+    /// Something must come from where the relay sent us, soon and for as long as we stay: its publisher may be at home again.
+    private func moveOn(at now: UInt64) {
+        guard !isFinished else { return }
+        if let move {
+            if move.player == nil, now >= move.begins {
+                self.move?.player = connection(to: move.place ?? configuration.url)
+            } else if now >= move.begins &+ configuration.redirectPatience {
+                moveFailed("nothing came from where the relay sent us", at: now)
+            }
+        } else if let place, let player, now >= lastMessage &+ configuration.redirectPatience {
+            leave(player)
+            self.player = nil
+            session.connectionLost(at: now)
+            let retry = redirects.ended(.transient, at: place, after: stay, now: now)
+            goHome(after: retry, "nothing comes any more from where the relay sent us", at: now)
+        }
+    }
+
     /// The first message on the connection that the relay sent us to. What was opened of the running group of pictures
     /// comes again and is passed over; keys stay.
-    private func takeOver() {
-        let old = player
-        player = nextPlayer
-        nextPlayer = nil
+    private func takeOver(_ move: Move) {
+        leave(player)
+        player = move.player
+        place = move.place
+        self.move = nil
         statistics.moves += 1
-        if let old { Task { await old.stop() } }
         let now = NIODeadline.now().uptimeNanoseconds
+        stayBegan = now
         session.connectionLost(at: now)
         session.streamStarted(at: now)
         backoff.streamStarted(at: now)
+    }
+
+    /// There is no stream where the relay sent us, whatever the reason: home is not to blame.
+    private func moveFailed(_ why: String, at now: UInt64) {
+        guard let move else { return }
+        self.move = nil
+        leave(move.player)
+        if let place = move.place { redirects.failed(place, at: now) }
+        if move.hasEnded { streamEnded(at: now) }
+        if player == nil { goHome(after: .transient, why, at: now) }
+    }
+
+    private func leave(_ player: RTMPPlayerConnection?) {
+        if let player { Task { await player.stop() } }
+    }
+
+    private func goHome(after retry: RetryClass, _ why: String, at now: UInt64) {
+        // The stream is over.
+        guard drainEnd == nil else { return }
+        guard let delay = backoff.delay(after: retry, at: now, random: UInt64.random(in: 0 ... .max)) else {
+            return end(.relay(why))
+        }
+        statistics.reconnects += 1
+        enter(.waitingToReconnect, why)
+        reconnect = eventLoop.scheduleTask(in: .nanoseconds(Int64(min(delay, 1 << 40)))) { self.connect() }
     }
 
     private func timePassed() {
@@ -188,6 +265,7 @@ public final class Viewer: @unchecked Sendable {
         session.clockReads(Self.wallClock(), at: now)
         perform(session.timePassed(at: now))
         takeVerdict(at: now)
+        moveOn(at: now)
         // Not `now - firstUnit`: what was just delivered may be younger than `now`.
         if let firstUnit, let duration = configuration.duration, now >= firstUnit + duration { end(nil) }
     }
@@ -352,21 +430,19 @@ public final class Viewer: @unchecked Sendable {
 extension Viewer: RTMPPlayerDelegate {
     public func playerStarted(_ player: RTMPPlayerConnection) {
         guard player === self.player else { return }
-        backoff.streamStarted(at: NIODeadline.now().uptimeNanoseconds)
-        session.streamStarted(at: NIODeadline.now().uptimeNanoseconds)
+        let now = NIODeadline.now().uptimeNanoseconds
+        stayBegan = now
+        move?.hasEnded = false
+        backoff.streamStarted(at: now)
+        session.streamStarted(at: now)
         if statistics.state != .playing { enter(.waitingForStream) }
     }
 
     public func player(_ player: RTMPPlayerConnection, wasAskedToReconnectTo tcURL: String?) {
-        guard player === self.player, nextPlayer == nil, !isFinished else { return }
+        guard player === self.player, !isFinished else { return }
         let now = NIODeadline.now().uptimeNanoseconds
         switch redirects.asked(toMoveTo: tcURL, from: place ?? configuration.url, home: configuration.url, at: now) {
-        case .move(.home):
-            place = nil
-            nextPlayer = connection(to: configuration.url)
-        case .move(.elsewhere(let url)):
-            place = url
-            nextPlayer = connection(to: url)
+        case .move(let destination): follow(destination.place, at: now)
         case .refuse(let why, let isNews):
             if isNews {
                 logger.warning("the relay sends us elsewhere, which is not followed", metadata: ["why": "\(why)"])
@@ -376,12 +452,14 @@ extension Viewer: RTMPPlayerDelegate {
 
     public func player(_ player: RTMPPlayerConnection, received message: RTMPMessage) {
         guard !isFinished else { return }
-        if player === nextPlayer {
+        if let move, player === move.player {
             // The relay's own |RtmpSampleAccess comes before there is a stream.
             guard message.type != .dataAMF0 || message.payload.starts(with: Self.metadataName) else { return }
-            takeOver()
+            takeOver(move)
         }
         guard player === self.player else { return }
+        let now = NIODeadline.now().uptimeNanoseconds
+        lastMessage = now
         statistics.relayedBytes += UInt64(message.payload.count)
         output.record(
             type: message.type.rawValue, timestamp: message.timestamp, body: message.payload)
@@ -392,7 +470,6 @@ extension Viewer: RTMPPlayerDelegate {
             }
             return
         }
-        let now = NIODeadline.now().uptimeNanoseconds
         perform(
             session.received(
                 type: message.type.rawValue, timestamp: message.timestamp, body: message.payload[...], at: now))
@@ -401,12 +478,17 @@ extension Viewer: RTMPPlayerDelegate {
 
     public func playerStreamEnded(_ player: RTMPPlayerConnection) {
         guard !isFinished, player === self.player else { return }
-        // Its publisher went where we were sent to.
-        if nextPlayer != nil { return enter(.waitingForStream, "the relay sent the stream elsewhere") }
+        if move != nil {
+            move?.hasEnded = true
+            return enter(.waitingForStream, "the relay sent the stream elsewhere")
+        }
+        streamEnded(at: NIODeadline.now().uptimeNanoseconds)
+    }
+
+    private func streamEnded(at now: UInt64) {
         if configuration.untilStreamEnds, firstUnit != nil || session.hasFrames {
             drainThenEnd()
         } else {
-            let now = NIODeadline.now().uptimeNanoseconds
             session.streamEnded(at: now)
             takeVerdict(at: now)
             enter(.waitingForStream, "the publisher has left")
@@ -426,29 +508,21 @@ extension Viewer: RTMPPlayerDelegate {
     }
 
     public func playerClosed(_ player: RTMPPlayerConnection, error: RTMPTransportError) {
-        let now = NIODeadline.now().uptimeNanoseconds
-        if player === nextPlayer {
-            nextPlayer = nil
-            if let place { redirects.failed(place, at: now) }
-            place = nil
-            guard self.player == nil else { return }
-        } else {
-            guard player === self.player else { return }
-            self.player = nil
-        }
         guard !isFinished else { return }
+        let now = NIODeadline.now().uptimeNanoseconds
+        let why = "\(error.what): \(error.why)"
+        if let move, player === move.player { return moveFailed(why, at: now) }
+        guard player === self.player else { return }
+        self.player = nil
         session.connectionLost(at: now)
         // The one that it sent us to is on its way.
-        if nextPlayer != nil { return enter(.waitingForStream, "the relay sent us to another connection") }
-        if case .session(.authenticationFailed) = error.cause { return end(.relay(error.why)) }
-        // Files do not mend themselves while we wait.
-        if case .tlsConfiguration = error.cause { return end(.relay("\(error.what): \(error.why)")) }
-        guard let delay = backoff.delay(after: error.retry, at: now, random: UInt64.random(in: 0 ... .max)) else {
-            return end(.relay(error.why))
+        if move != nil { return enter(.waitingForStream, "the relay sent us to another connection") }
+        if place == nil {
+            if case .session(.authenticationFailed) = error.cause { return end(.relay(error.why)) }
+            // Files do not mend themselves while we wait.
+            if case .tlsConfiguration = error.cause { return end(.relay(why)) }
         }
-        statistics.reconnects += 1
-        enter(.waitingToReconnect, "\(error.what): \(error.why)")
-        reconnect = eventLoop.scheduleTask(in: .nanoseconds(Int64(min(delay, 1 << 40)))) { self.connect() }
+        goHome(after: redirects.ended(error.retry, at: place, after: stay, now: now), why, at: now)
     }
 }
 

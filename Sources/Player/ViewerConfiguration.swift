@@ -28,6 +28,8 @@ public struct ViewerConfiguration: Sendable {
     public var judging: StreamJudge.Configuration
     /// Hosts beside its own that the relay may send the viewer to (`RedirectHost`).
     public var redirectHosts: [String] = []
+    /// Nanoseconds in which something must come where the relay sent the viewer; then it goes home.
+    var redirectPatience: UInt64 = 10_000_000_000
     /// How long frames may wait for their key. Generous: a KAS that is slow must not cost a frame.
     public var hold = HoldLimits(items: 1024, duration: 5_000_000_000, bytes: 32 << 20)
     /// What the outputs may be behind, in bytes; after that units are lost to them, and counted.

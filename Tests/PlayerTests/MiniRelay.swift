@@ -1,3 +1,4 @@
+import ChannelTestSupport
 import NIOCore
 import RTMP
 import RTMPTransport
@@ -10,21 +11,31 @@ final class MiniRelay: RTMPServerDelegate {
     private let ends: Bool
     /// Where players are sent when they have it all.
     private let sendsTo: String?
+    /// Players are told of, and wait for the test.
+    private let accepts: Bool
+    private let plays: EventLog<RTMPServerConnection>
 
-    private init(_ messages: [SealedStream.Message], ends: Bool, sendsTo: String?) {
+    private init(
+        _ messages: [SealedStream.Message], ends: Bool, sendsTo: String?, accepts: Bool,
+        plays: EventLog<RTMPServerConnection>
+    ) {
         self.messages = messages
         self.sendsTo = sendsTo
         self.ends = ends
+        self.accepts = accepts
+        self.plays = plays
     }
 
     /// Runs `body` with a configuration for a viewer of the stream `messages`.
+    /// - Parameter plays: each player, when it has what it gets.
     static func serving<Result>(
-        _ messages: [SealedStream.Message], ends: Bool = false, sendsTo: String? = nil,
-        to mode: ViewerConfiguration.Mode,
+        _ messages: [SealedStream.Message], ends: Bool = false, sendsTo: String? = nil, accepts: Bool = true,
+        plays: EventLog<RTMPServerConnection> = EventLog(), to mode: ViewerConfiguration.Mode,
         _ body: (ViewerConfiguration) async throws -> Result
     ) async throws -> Result {
         let server = try await RTMPServer.bind(
-            RTMPServerConfiguration(port: 0), delegate: MiniRelay(messages, ends: ends, sendsTo: sendsTo))
+            RTMPServerConfiguration(port: 0),
+            delegate: MiniRelay(messages, ends: ends, sendsTo: sendsTo, accepts: accepts, plays: plays))
         let url = RTMPURL(
             scheme: .rtmp, host: "127.0.0.1", port: UInt16(server.port), app: "live", streamName: "door")
         do {
@@ -38,6 +49,8 @@ final class MiniRelay: RTMPServerDelegate {
     }
 
     func connection(_ connection: RTMPServerConnection, playRequested request: PlayRequest) {
+        defer { plays.add(connection) }
+        guard accepts else { return }
         connection.acceptPlay()
         for message in messages {
             let type = MessageType(rawValue: message.type)

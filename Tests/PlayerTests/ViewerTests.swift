@@ -4,6 +4,7 @@ import KeyAccess
 import KeyAccessClient
 import Logging
 import Media
+import NIOCore
 import NanoTDF
 import RTMP
 import RTMPTransport
@@ -106,30 +107,142 @@ struct ViewerTests {
         let first = try sealed(collection)
         // The next relay begins with the group of pictures that runs.
         let second = first + [try collection.video(80), try collection.video(120)]
-        func viewed(allowed: Bool) async throws -> ViewerStatistics {
-            try await MiniRelay.serving(second, to: .sealed(kas)) { next in
-                try await MiniRelay.serving(
-                    first, sendsTo: "rtmp://127.0.0.1:\(next.url.port)/live", to: .sealed(kas)
-                ) {
-                    var configuration = $0
-                    if allowed { configuration.redirectHosts = ["127.0.0.1:\(next.url.port)"] }
-                    let viewer = try Viewer(configuration: configuration, sinks: [], logger: Self.logger)
-                    async let end = viewer.run()
-                    for _ in 0..<500 where await viewer.report().opened < (allowed ? 4 : 2) {
-                        try await Task.sleep(for: .milliseconds(10))
-                    }
-                    viewer.stop()
-                    return try await end
+        let moved = try await MiniRelay.serving(second, to: .sealed(kas)) { next in
+            try await MiniRelay.serving(first, sendsTo: "rtmp://127.0.0.1:\(next.url.port)/live", to: .sealed(kas)) {
+                var configuration = $0
+                configuration.redirectHosts = ["127.0.0.1:\(next.url.port)"]
+                let viewer = try Viewer(configuration: configuration, sinks: [], logger: Self.logger)
+                async let end = viewer.run()
+                for _ in 0..<500 where await viewer.report().opened < 4 {
+                    try await Task.sleep(for: .milliseconds(10))
                 }
+                viewer.stop()
+                return try await end
             }
         }
-        let moved = try await viewed(allowed: true)
         #expect(moved.opened == 4 && moved.moves == 1 && moved.reconnects == 0)
         #expect(moved.rewraps == 1 && moved.noKey == 0)
         #expect(moved.finding == nil)
-        // It may not make a viewer connect to whom it likes.
-        let stayed = try await viewed(allowed: false)
-        #expect(stayed.opened == 2 && stayed.moves == 0)
+    }
+
+    @Test func `a relay may not make a viewer connect to whom it likes`() async throws {
+        let messages = try sealed(try SealedStream.Collection())
+        let elsewhere = EventLog<RTMPServerConnection>()
+        let warnings = EventLog<String>()
+        let statistics = try await MiniRelay.serving(messages, plays: elsewhere, to: .keyless) { next in
+            try await MiniRelay.serving(
+                messages, sendsTo: "rtmp://127.0.0.1:\(next.url.port)/live", to: .keyless
+            ) {
+                let viewer = try Viewer(
+                    configuration: $0, sinks: [], logger: Logger(label: "test") { _ in WarningLog(warnings) })
+                async let end = viewer.run()
+                try await warnings.next { $0.contains("not followed") }
+                viewer.stop()
+                return try await end
+            }
+        }
+        #expect(elsewhere.all.isEmpty && statistics.moves == 0)
+    }
+
+    // MARK: Sent elsewhere
+
+    /// A viewer at a relay that sends it on to another, which it may go to and which must give it something soon.
+    private func sent(
+        untilEnd: Bool = false, toOne next: [SealedStream.Message], accepts: Bool = true,
+        patience: UInt64 = 300_000_000, _ body: (Travel) async throws -> Void
+    ) async throws -> Result<ViewerStatistics, any Error> {
+        let travel = Travel()
+        let messages = try sealed(try SealedStream.Collection())
+        return try await MiniRelay.serving(next, accepts: accepts, plays: travel.away, to: .keyless) { next in
+            try await MiniRelay.serving(
+                messages, sendsTo: "rtmp://127.0.0.1:\(next.url.port)/live", plays: travel.home, to: .keyless
+            ) {
+                var configuration = $0
+                configuration.redirectHosts = ["127.0.0.1:\(next.url.port)"]
+                configuration.redirectPatience = patience
+                configuration.untilStreamEnds = untilEnd
+                let viewer = try Viewer(
+                    configuration: configuration, sinks: [], logger: Self.logger, onState: { travel.states.add($0) })
+                let running = Task { try await viewer.run() }
+                do { try await body(travel) } catch {
+                    viewer.stop()
+                    _ = await running.result
+                    throw error
+                }
+                viewer.stop()
+                return await running.result
+            }
+        }
+    }
+
+    /// Who asked to play where.
+    private struct Travel {
+        let home = EventLog<RTMPServerConnection>()
+        let away = EventLog<RTMPServerConnection>()
+        let states = EventLog<ViewerStatistics>()
+
+        func on(_ connection: RTMPServerConnection, _ action: @escaping @Sendable (RTMPServerConnection) -> Void) {
+            RTMPEventLoop.shared.execute { action(connection) }
+        }
+    }
+
+    @Test func `a viewer comes home from where there is no stream`() async throws {
+        let result = try await sent(toOne: []) { travel in
+            let first = try await travel.home.next { _ in true }
+            try await travel.away.next { _ in true }
+            travel.on(first) { $0.close() }
+            try await travel.home.next { _ in true }
+        }
+        #expect(try result.get().moves == 0)
+    }
+
+    @Test func `a stream that ended while the viewer was on its way has ended, when there is none elsewhere`()
+        async throws
+    {
+        _ = try await sent(untilEnd: true, toOne: []) { travel in
+            let first = try await travel.home.next { _ in true }
+            try await travel.away.next { _ in true }
+            travel.on(first) { $0.announceEnd() }
+            try await travel.states.next { $0.state == .ended }
+        }
+    }
+
+    @Test func `a viewer comes home when the stream elsewhere stops`() async throws {
+        let result = try await sent(toOne: SealedStream.formats, patience: 2_000_000_000) { travel in
+            try await travel.home.next { _ in true }
+            try await travel.away.next { _ in true }
+            // Its publisher has gone home.
+            try await travel.home.next { _ in true }
+        }
+        #expect(try result.get().moves == 1)
+    }
+
+    @Test func `a login that is wanted elsewhere does not end a viewer`() async throws {
+        let result = try await sent(toOne: [], accepts: false, patience: 600_000_000_000) { travel in
+            let first = try await travel.home.next { _ in true }
+            let second = try await travel.away.next { _ in true }
+            travel.on(first) { $0.close() }
+            try await travel.states.next { $0.reason == "the relay sent us to another connection" }
+            travel.on(second) { $0.rejectPlay(code: "NetStream.Play.Unauthorized", description: "who are you?") }
+            try await travel.home.next { _ in true }
+        }
+        #expect(throws: Never.self) { try result.get() }
+    }
+
+    @Test func `a relay that sends a viewer round and round does not make it hurry`() async throws {
+        let messages = try sealed(try SealedStream.Collection())
+        let plays = EventLog<RTMPServerConnection>()
+        try await MiniRelay.serving(messages, sendsTo: "/round", plays: plays, to: .keyless) {
+            let viewer = try Viewer(configuration: $0, sinks: [], logger: Self.logger)
+            async let end = viewer.run()
+            try await plays.next { _ in true }
+            let start = ContinuousClock.now
+            // Half of 0.5 s, of 1 s and of 1.5 s are the least that it waits.
+            for _ in 0..<3 { try await plays.next { _ in true } }
+            #expect(ContinuousClock.now - start >= .milliseconds(1450))
+            viewer.stop()
+            _ = try await end
+        }
     }
 
     private func sealed(_ collection: SealedStream.Collection) throws -> [SealedStream.Message] {
@@ -247,4 +360,20 @@ final class LoggingSink: MediaSink {
 
     func consume(_ event: MediaEvent, _ provenance: ViewerSession.Provenance?) throws(ViewerError) { log.add(event) }
     func finish() throws(ViewerError) {}
+}
+
+/// Tells what was warned of.
+private struct WarningLog: LogHandler {
+    private let warnings: EventLog<String>
+    var metadata = Logger.Metadata()
+    var logLevel = Logger.Level.warning
+
+    init(_ warnings: EventLog<String>) { self.warnings = warnings }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) { warnings.add("\(event.message)") }
 }
