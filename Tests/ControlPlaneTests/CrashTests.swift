@@ -67,6 +67,7 @@ struct CrashTests {
         await control.send(.put, "relays/main", #"{"url":"rtmp://127.0.0.1/live"}"#)
         await control.send(.post, "cameras", #"{"id":"a","source":"test:"}"#)
         await control.send(.post, "cameras", #"{"id":"b","source":"test:"}"#)
+        await control.send(.put, "hooks/home", #"{"url":"https://h/x","cameras":["a","b"],"isEnabled":false}"#)
         if let files = change.files {
             try stage.write(files, to: "conf.d/20-new.toml")
         }

@@ -42,6 +42,21 @@ struct HookTests {
         #expect(documents.map(\.name) == ["home", "phone"] && documents.allSatisfy { !$0.isEnabled })
     }
 
+    @Test func `a hook goes on telling of a camera that is renamed`() async throws {
+        let stage = try ControlStage()
+        let control = try await stage.start()
+        await control.send(.post, "cameras", #"{"id":"front","source":"test:"}"#)
+        let named = #"{"url":"https://h/x","cameras":["front","back"]}"#
+        #expect(await control.send(.put, "hooks/home", named).status == 200)
+        #expect(await control.send(.put, "hooks/other", #"{"url":"https://h/x","cameras":["back"]}"#).status == 200)
+        #expect(await control.send(.post, "cameras/front/rename", #"{"id":"porch"}"#).status == 200)
+        let hooks = try await control.get(HookListDocument.self, "hooks").hooks
+        #expect(hooks.map(\.cameras) == [["porch", "back"], ["back"]])
+        #expect(try settings(stage).hooks.first?.cameras == ["porch", "back"])
+        #expect(await control.send(.post, "config/rollback").status == 200)
+        #expect(try settings(stage).hooks.first?.cameras == ["front", "back"])
+    }
+
     @Test func `what is left out stays, what is empty goes`() async throws {
         let stage = try ControlStage()
         let control = try await stage.start()

@@ -90,6 +90,18 @@ struct StoreContent: Codable, Equatable, Sendable {
         StoredObject(kind: kind, name: name, json: JSONDocument.text(settings), revision: revision)
     }
 
+    /// The hooks that tell of this camera, with its other ID.
+    fileprivate func hooks(telling id: String, as new: String) -> [StoredObject] {
+        objects.compactMap { object in
+            var settings = Self.settings(of: object)
+            guard object.kind == "hook", case .strings(let cameras)? = settings["cameras"], cameras.contains(id) else {
+                return nil
+            }
+            settings["cameras"] = .strings(cameras.map { $0 == id ? new : $0 })
+            return Self.object(kind: object.kind, name: object.name, settings: settings, revision: object.revision)
+        }
+    }
+
     /// A camera from its part of a configuration, with the default of what that does not say; what the store knows of the
     /// device is kept. A new one has the position behind the others.
     static func camera(
@@ -183,6 +195,9 @@ extension StoreContent {
             for profile in content.cameras[index].profiles.indices {
                 content.cameras[index].profiles[profile].camera = camera.id
             }
+            for hook in content.hooks(telling: id, as: camera.id) {
+                content = try content.applying(.put(hook, ifRevision: nil))
+            }
         case .removeCamera(let id):
             content.cameras.removeAll { $0.camera.id == id }
         case .reorder(let ids):
@@ -260,7 +275,7 @@ extension StoreContent {
 }
 
 extension StoreEdit {
-    /// One transaction, but for `replace`.
+    /// One transaction, but for `replace` and the hooks of a camera that is renamed: the boot mends what a kill leaves.
     func perform(on store: CameraStore, effects: Effects) throws {
         switch self {
         case .none: return
@@ -271,7 +286,13 @@ extension StoreEdit {
         switch self {
         case .addCamera(let camera): try store.add(camera)
         case .updateCamera(let camera, let revision): try store.update(camera, ifRevision: revision)
-        case .renameCamera(let id, let camera, let revision): try store.rename(id, to: camera, ifRevision: revision)
+        case .renameCamera(let id, let camera, let revision):
+            let hooks = try StoreContent(reading: store).hooks(telling: id, as: camera.id)
+            try store.rename(id, to: camera, ifRevision: revision)
+            for hook in hooks {
+                try effects.willDo("store: put hook \(hook.name)")
+                try store.put(hook)
+            }
         case .removeCamera(let id): try store.remove(id)
         case .reorder(let ids): try store.reorder(ids)
         case .put(let object, let revision): try store.put(object, ifRevision: revision)
