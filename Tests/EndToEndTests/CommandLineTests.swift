@@ -1,6 +1,7 @@
 import Console
 import Demonstration
 import Foundation
+import TestSupport
 import Testing
 
 extension EndToEndTests {

@@ -3,6 +3,7 @@ import Demonstration
 import Foundation
 import KeyAccessClient
 import Player
+import TestSupport
 import Testing
 
 extension EndToEndTests {

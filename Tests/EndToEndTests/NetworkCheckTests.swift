@@ -2,6 +2,7 @@ import ControlAPI
 import Doctor
 import Foundation
 import Systemd
+import TestSupport
 import Testing
 
 extension EndToEndTests.Secure {

@@ -1,6 +1,7 @@
 import Console
 import Demonstration
 import Foundation
+import TestSupport
 import Testing
 
 extension EndToEndTests {
@@ -27,7 +28,7 @@ extension EndToEndTests {
         @Test func `a KAS that comes back has its viewers see again, those who came meanwhile too`() async throws {
             try await TestStage.run { stage in
                 let relay = try await stage.relay()
-                let kas = try await stage.keyAccess(stream: "door")
+                let kas = try await stage.keyAccess(stream: "door", port: FreePort.take())
                 let camera = try Self.camera(stage, relay.port, kas, ["--rotate-seconds", "1"])
                 try await stage.wait(for: camera, state: "publishing")
                 func view(_ name: String) throws -> ChildProgram {

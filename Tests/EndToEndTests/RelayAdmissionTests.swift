@@ -1,5 +1,6 @@
 import Demonstration
 import Foundation
+import TestSupport
 import Testing
 
 extension EndToEndTests {

@@ -70,9 +70,9 @@ final class TestStage {
     }
 
     /// A KAS with tokens for a publisher and a viewer of `stream`.
-    func keyAccess(stream: String, options: [String] = []) async throws -> KeyAccess {
+    func keyAccess(stream: String, port: Int = 0, options: [String] = []) async throws -> KeyAccess {
         let state = file("kas").path
-        let served = try await serve("kas", ["kas", "--state", state, "--listen", "127.0.0.1:0"] + options)
+        let served = try await serve("kas", ["kas", "--state", state, "--listen", "127.0.0.1:\(port)"] + options)
         return KeyAccess(
             program: served.program, port: served.port, state: state,
             publishToken: try await stage.token(

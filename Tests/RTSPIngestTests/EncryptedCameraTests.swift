@@ -15,9 +15,11 @@ import Testing
 struct EncryptedCameraTests {
     private let directory = TemporaryDirectory()
 
-    private func camera(_ name: String, port: UInt16 = 0) async throws -> TestCamera {
+    private func camera(
+        _ name: String, port: [String] = [], after earlier: TestCamera? = nil
+    ) async throws -> TestCamera {
         let files = try CertificateFiles(name, in: directory)
-        return try await TestCamera.quirky(["--tls", files.certificate, files.key, "--port", "\(port)"])
+        return try await TestCamera.quirky(["--tls", files.certificate, files.key] + port, after: earlier)
     }
 
     private func url(_ camera: TestCamera, _ query: String) -> String {
@@ -25,8 +27,8 @@ struct EncryptedCameraTests {
     }
 
     @Test func `the first certificate is trusted and kept, and no other after it`() async throws {
-        let first = try await camera("first")
-        let port = first.port
+        let port = try TestCamera.stayingPort()
+        let first = try await camera("first", port: port)
         var network = try CameraConfiguration.Network.test(url(first, "auth=basic"), user: "admin", in: directory)
         network.memoryFile = directory.path("network.json")
         let running = RunningSource(network)
@@ -36,9 +38,9 @@ struct EncryptedCameraTests {
         #expect(pin.hasPrefix("sha256//"))
         #expect(CameraMemory.load(network.memoryFile, url: network.url).pin == pin)
         _ = try await running.stop()
-        first.end()
+        first.end(keepsTurn: true)
         // Somebody else at its address gets no login, and gives no picture.
-        let second = try await camera("second", port: port)
+        let second = try await camera("second", port: port, after: first)
         let again = RunningSource(network)
         let refused = try await again.waitForStatistics("the refusal") { $0.network?.state == .refused }
         #expect(refused.code == .certificateChanged)

@@ -63,7 +63,7 @@ struct FieldCameraTests {
     func `a camera that refuses while it starts up is back within ninety seconds`(
         boot: String, code: ErrorCode
     ) async throws {
-        let first = try await TestCamera.quirky()
+        let first = try await TestCamera.quirky(TestCamera.stayingPort())
         let port = first.port
         let url = first.url("boot=\(boot)")
         first.end(keepsTurn: true)

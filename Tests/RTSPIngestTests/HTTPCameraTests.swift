@@ -167,7 +167,7 @@ struct HTTPCameraTests {
     }
 
     @Test func `a camera that is away is waited for`() async throws {
-        let camera = try await TestCamera.overHTTP()
+        let camera = try await TestCamera.overHTTP(TestCamera.stayingPort())
         let running = RunningSource(try .test(camera.web("/stream"), in: directory))
         try await running.wait("pictures") { $0.pictures.count >= 3 }
         camera.end(keepsTurn: true)
@@ -251,7 +251,8 @@ struct HTTPCameraTests {
     @Test(.enabled(if: CertificateFiles.isInstalled, "openssl is missing"))
     func `the first certificate is trusted and kept, and no other after it`() async throws {
         let files = try CertificateFiles("first", in: directory)
-        let first = try await TestCamera.overHTTP(["--tls", files.certificate, files.key])
+        let first = try await TestCamera.overHTTP(
+            ["--tls", files.certificate, files.key] + TestCamera.stayingPort())
         var network = try CameraConfiguration.Network.test(
             first.web("/stream?auth=basic", scheme: "https"), user: "admin", in: directory)
         network.memoryFile = directory.path("network.json")

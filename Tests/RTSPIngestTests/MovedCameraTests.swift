@@ -37,9 +37,10 @@ struct MovedCameraTests {
     }
 
     @Test func `a camera without TLS is proposed, and who claims to be it gets nothing`() async throws {
-        let stream = try await TestCamera.quirky()
+        let stream = try await TestCamera.quirky(TestCamera.stayingPort())
         let port = stream.port
-        let first = try await TestCamera.device(rtsp: stream.url("auth=sha256"), ["--no-endpoint"])
+        let first = try await TestCamera.device(
+            rtsp: stream.url("auth=sha256"), ["--no-endpoint"] + TestCamera.stayingPort())
         let devicePort = first.port
         let forger = try await TestCamera.device(
             rtsp: "rtsp://127.0.0.2:1/", ["--forger", "--no-endpoint", "--bind", "127.0.0.2"])
@@ -48,7 +49,7 @@ struct MovedCameraTests {
         let running = RunningSource(network)
         try await running.wait("pictures") { $0.keyFrames >= 1 }
         first.end()
-        stream.end()
+        stream.end(keepsTurn: true)
         try await running.waitForStatistics("the end") { $0.interruptions == 1 }
         running.source.announced(
             address: "127.0.0.2", url: Self.service(forger, at: "127.0.0.2"), evidence: .serial)
@@ -67,7 +68,7 @@ struct MovedCameraTests {
 
         // It was but unplugged.
         let pictures = running.seen.value.keyFrames
-        let again = try await TestCamera.quirky(["--port", "\(port)"])
+        let again = try await TestCamera.quirky(["--port", "\(port)"], after: stream)
         defer { again.end() }
         let back = try await TestCamera.device(
             rtsp: again.url("auth=sha256"), ["--no-endpoint", "--port", "\(devicePort)"])
@@ -153,7 +154,7 @@ struct MovedCameraTests {
         let files = try CertificateFiles("camera", in: directory)
         let others = try CertificateFiles("other", in: directory)
         let tls = ["--tls", files.certificate, files.key]
-        let first = try await TestCamera.quirky(tls)
+        let first = try await TestCamera.quirky(tls + TestCamera.stayingPort())
         let port = first.port
         let network = try network("rtsps://127.0.0.1:\(port)/cam?auth=sha256")
         let running = RunningSource(network)
@@ -180,7 +181,8 @@ struct MovedCameraTests {
     }
 
     @Test func `a stream without TLS is proposed at the same port and path`() async throws {
-        let forger = try await TestCamera.quirky(["--bind", "127.0.0.2"])
+        // At its port of 127.0.0.1 there is nobody.
+        let forger = try await TestCamera.quirky(["--bind", "127.0.0.2"] + TestCamera.stayingPort())
         defer { forger.end() }
         let running = RunningSource(try network("rtsp://127.0.0.1:\(forger.port)/cam?auth=md5"))
         try await running.waitForStatistics("the end of an attempt") { $0.code != nil }

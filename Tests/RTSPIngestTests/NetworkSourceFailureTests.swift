@@ -136,15 +136,15 @@ struct NetworkSourceFailureTests {
     }
 
     @Test func `a camera that is switched on later is found`() async throws {
-        let first = try await TestCamera.quirky()
+        let first = try await TestCamera.quirky(TestCamera.stayingPort())
         let url = first.url("a=1")
         let port = first.port
-        first.end()
+        first.end(keepsTurn: true)
         let running = RunningSource(try .test(url, in: directory))
         let capture = try await running.waitForStatistics("the refusal") { $0.code != nil }
         #expect(capture.code == .cameraUnreachable)
         #expect(capture.network?.connections == 0)
-        let camera = try await TestCamera.quirky(["--port", "\(port)"])
+        let camera = try await TestCamera.quirky(["--port", "\(port)"], after: first)
         defer { camera.end() }
         try await running.wait("pictures") { $0.keyFrames >= 1 }
         #expect(running.source.capture.code == nil)

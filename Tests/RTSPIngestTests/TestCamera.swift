@@ -100,6 +100,9 @@ final class TestCamera: @unchecked Sendable {
         return process.terminationStatus
     }
 
+    /// For a camera that ends and comes back: a port of which nobody else is given meanwhile.
+    static func stayingPort() throws -> [String] { ["--port", "\(try FreePort.take())"] }
+
     /// One that misbehaves as the query of the URL says.
     ///
     /// - Parameter earlier: a camera that has ended, and kept its turn for this one.
@@ -116,10 +119,12 @@ final class TestCamera: @unchecked Sendable {
         return try await TestCamera("rtsp/quirk-camera.py", ["--aac", media.path("large.aac")] + files)
     }
 
-    static func wellBehaved(_ arguments: [String] = []) async throws -> TestCamera {
+    static func wellBehaved(_ arguments: [String] = [], after earlier: TestCamera? = nil) async throws -> TestCamera {
         let media = try #require(media)
         return try await TestCamera(
-            "rtsp/gst-rtsp-server.py", ["--h264", media.path("h264.mp4"), "--h265", media.path("h265.mp4")] + arguments)
+            "rtsp/gst-rtsp-server.py",
+            ["--h264", media.path("h264.mp4"), "--h265", media.path("h265.mp4")] + arguments,
+            after: earlier)
     }
 
     /// One that sends JPEG pictures over HTTP, and misbehaves as the query of the URL says.

@@ -148,14 +148,14 @@ struct WellBehavedCameraTests {
     }
 
     @Test func `a camera that loses power and comes back is pulled again`() async throws {
-        let first = try await TestCamera.wellBehaved()
+        let first = try await TestCamera.wellBehaved(TestCamera.stayingPort())
         let port = first.port
         let running = RunningSource(try .test(first.url(path: "/h264"), in: directory))
         try await running.wait("pictures") { $0.keyFrames >= 2 }
-        first.end()
+        first.end(keepsTurn: true)
         try await running.waitForStatistics("the end") { $0.interruptions == 1 }
         let before = running.seen.value.keyFrames
-        let second = try await TestCamera.wellBehaved(["--port", "\(port)"])
+        let second = try await TestCamera.wellBehaved(["--port", "\(port)"], after: first)
         defer { second.end() }
         let seen = try await running.wait("pictures again") { $0.keyFrames >= before + 2 }
         #expect(seen.stepsBack == 0)

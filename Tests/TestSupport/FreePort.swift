@@ -1,12 +1,16 @@
 import Foundation
+import Synchronization
 
-/// Ports for peers that cannot take "any".
-enum FreePort {
+/// Ports for peers that cannot take "any", or that end and have to come back where they were.
+package enum FreePort {
+    private static let taken = Mutex<Set<Int>>([])
+
     /// Below those that the kernel gives to who asks for any (ip_local_port_range, from 32768): between this look and the
-    /// peer's own bind, tests beside this one take hundreds of them.
-    static func take() throws -> Int {
+    /// peer's own bind, and while it is away, tests beside this one take hundreds of them. No two of this process get the same.
+    package static func take() throws -> Int {
         for _ in 0..<100 {
             let port = Int.random(in: 20_000..<32_000)
+            guard taken.withLock({ $0.insert(port).inserted }) else { continue }
             let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
             defer { close(descriptor) }
             var address = loopback(port)
@@ -20,7 +24,7 @@ enum FreePort {
         throw POSIXError(.EADDRINUSE)
     }
 
-    static func answers(_ port: Int) -> Bool {
+    package static func answers(_ port: Int) -> Bool {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
         var address = loopback(port)
@@ -32,7 +36,7 @@ enum FreePort {
     }
 
     /// A connection that the caller closes; -1 when there is none.
-    static func connected(to port: Int) -> Int32 {
+    package static func connected(to port: Int) -> Int32 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = loopback(port)
         let result = withUnsafePointer(to: &address) {
