@@ -165,21 +165,21 @@ struct NetworkSourceFailureTests {
         try await running.wait("pictures") { $0.keyFrames >= 3 }
         let clock = ContinuousClock()
         let before = clock.now
-        try await running.waitForStatistics("the end of the first attempt") { $0.interruptions == 1 }
+        try await running.waitForStatistics("the end of the first attempt") { $0.interruptions >= 1 }
         let found = clock.now - before
         if stalls > 0 {
             // By the pictures' own packets; sound that goes on is no picture.
             #expect(running.log.value.contains { $0.contains("\(ErrorCode.streamFrozen)") })
         }
+        let next = try await running.waitForStatistics("the next one") { ($0.network?.connections ?? 0) >= 2 }
+        #expect(stalls > 0 ? (next.network?.stalls ?? 0) >= stalls : next.network?.stalls == 0)
         let seen = try await running.wait("pictures again", seconds: 120) { $0.keyFrames >= 6 }
         #expect(seen.stepsBack == 0)
         #expect(seen.formats.count == 1)
-        // From the last picture to the next: 8 s, and half as much again for a slow machine.
-        if stalls > 0 { #expect(seen.longestWait < .seconds(12)) }
-        let capture = running.source.capture
-        #expect(capture.network?.connections == 2)
-        #expect(capture.network?.stalls == stalls)
-        #expect(capture.state == .streaming)
+        // From the last picture to the next; FreezeWatchTests has when a freeze is found.
+        if stalls > 0 { #expect(seen.longestWait < limit(of: .seconds(8)), "promised are 8 s") }
+        // On a busy machine the camera itself may be so slow that it looks frozen again.
+        try await running.waitForStatistics("the stream") { $0.state == .streaming }
         let gap = Double(seen.longestGap.milliseconds) / 1000
         print("· \(query): over after \(found) of waiting, \(gap) s from the last picture to the next")
         _ = try await running.stop()
@@ -192,7 +192,7 @@ struct NetworkSourceFailureTests {
         let seen = try await running.wait("pictures again", seconds: 120) { $0.keyFrames >= 6 }
         #expect(seen.stepsBack == 0)
         #expect(running.source.capture.network?.transport == "udp")
-        #expect(running.source.capture.network?.connections == 2)
+        #expect((running.source.capture.network?.connections ?? 0) >= 2)
         _ = try await running.stop()
     }
 
