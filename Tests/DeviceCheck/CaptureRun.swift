@@ -6,6 +6,8 @@ final class CaptureRun {
     private let path: String
     private let request: CaptureRequest
     private let count: Int
+    /// Pictures count from when this file is there; nil: it is, or there never was one.
+    private var mark: String?
     private let controls: [(name: String, value: Int)]
     private let output: UnsafeMutablePointer<FILE>?
     private let limit: Double
@@ -17,6 +19,8 @@ final class CaptureRun {
     private var device: CaptureDevice?
     private var identity: CaptureIdentity?
     private var pictures = 0
+    /// Of them behind the mark.
+    private var counted = 0
     private var errors: [CaptureError] = []
     private var counters = CaptureCounters()
     private var held: (frame: DetachedFrame, bytes: [UInt8])?
@@ -31,6 +35,7 @@ final class CaptureRun {
         }
         let rate = try arguments.number("--rate") ?? 15
         count = try arguments.count("--count") ?? 10
+        mark = try arguments.option("--behind")
         controls = try arguments.options("--control").map(Arguments.setting)
         limit = try arguments.number("--limit") ?? 30
         pause = try arguments.count("--pause") ?? 0
@@ -50,7 +55,7 @@ final class CaptureRun {
     func run() throws {
         let begin = monotonicNanoseconds()
         defer { finish() }
-        while pictures < count {
+        while counted < count {
             guard Double(monotonicNanoseconds() - begin) / 1e9 < limit else {
                 Report.say("limit")
                 return
@@ -103,12 +108,14 @@ final class CaptureRun {
 
     private func take() throws(CaptureError) {
         let device = try open()
+        if let mark, access(mark, F_OK) == 0 { self.mark = nil }
         guard let frame = try device.nextFrame(milliseconds: 2000) else {
             Report.say("nothing")
             return
         }
         isWaiting = false
         pictures += 1
+        if mark == nil { counted += 1 }
         Report.say(
             "picture",
             [
@@ -161,7 +168,7 @@ final class CaptureRun {
         Report.say(
             "end",
             [
-                "pictures": .number(pictures), "errors": .number(errors.count),
+                "pictures": .number(pictures), "counted": .number(counted), "errors": .number(errors.count),
                 "captured": .number(counters.captured), "superseded": .number(counters.superseded),
                 "lost": .number(counters.lost), "damaged": .number(counters.damaged),
             ])

@@ -17,6 +17,7 @@ struct DeviceCheck {
         set PATH NAME=VALUE…                       sets it
         capture PATH WIDTHxHEIGHT [OPTION…]        --rate N --format FOURCC --count N --control NAME=VALUE --output FILE
                                                    --limit SECONDS --pause MILLISECONDS --recover --dmabuf --hold
+                                                   --behind FILE: pictures count from when it is there
         encode ENCODER WIDTHxHEIGHT COUNT [OPTION…] --coded FILE --raw FILE --stride N --rate N --gop SECONDS --buffers N
                                                    --deadline SECONDS --change N:BITS --key-at N
         encoder-probe --encoder NAME --size WIDTHxHEIGHT --rate N

@@ -172,7 +172,8 @@ def buffers(guest, checks):
         checks.expect("each with the driver's time, and that grows", all(stamps) and stamps == sorted(set(stamps)), stamps)
         late = [(picture["received"] - picture["timestamp"]) / 1e6 for picture in taken]
         # vivid's time is that of the frame's end, and it delivers before that: by less than a frame.
-        checks.expect("which is CLOCK_MONOTONIC", min(late) > -67 and max(late) < 1000, late)
+        # How late the newest is depends on the machine; another clock would be hours away, or years.
+        checks.expect("which is CLOCK_MONOTONIC", min(late) > -67 and max(late) < 60_000, late)
         checks.note(f"taken {sorted(late)[len(late) // 2]:.1f} ms after the driver's time (median), {max(late):.1f} ms at most")
         seconds = (stamps[-1] - stamps[0]) / 1e9
         sequence = taken[-1]["sequence"] - taken[0]["sequence"]
@@ -194,8 +195,8 @@ def access(guest, checks):
     checks.note(f"{error.get('error')}")
     done = check(guest, f"capture {VIVID} 640x360 --count 1 --limit 20", background=f"""
 kill $tool; wait $tool; : >$out
-v4l2-ctl -d {VIVID} --stream-mmap=4 --stream-count=0 >/dev/null 2>&1 & other=$!
-sleep 1.5
+v4l2-ctl -d {VIVID} --stream-mmap=4 --stream-count=0 --stream-to=- > >(head -c 4096 >$mark; cat >/dev/null) 2>/dev/null & other=$!
+for _ in {{1..400}}; do test -s $mark && break; sleep 0.1; done
 DeviceCheck capture {VIVID} 640x360 --count 1 >$out 2>&1
 kill $other; wait $other
 DeviceCheck capture {VIVID} 640x360 --count 1 --rate 10 >$out.2 2>&1; echo "after: $?" >>$out""")
@@ -207,10 +208,14 @@ DeviceCheck capture {VIVID} 640x360 --count 1 --rate 10 >$out.2 2>&1; echo "afte
 
 # ---- faults ----
 
-def trouble(guest, action, count=25, options="--recover", before=5, limit=60):
-    """A capture, in which something happens after a few pictures."""
-    return check(guest, f"capture {VIVID} 640x360 --format YU12 --rate 15 --count {count} --limit 40 {options}", limit,
-                 background=f"pictures {before}\n{action}")
+def trouble(guest, action, count=25, options="--recover"):
+    """A capture, in which something happens after a few pictures; so many come when that is done, however long it takes."""
+    return check(guest, f"capture {VIVID} 640x360 --format YU12 --rate 15 --behind $mark --count {count} --limit 120 {options}", 150,
+                 background=f"pictures 5\n{action}\n: >$mark")
+
+
+def has_all(done, count=25):
+    return done.ok and event(done, "end")["counted"] == count
 
 
 def inject(name, value=1):
@@ -228,21 +233,20 @@ def faults(guest, checks, names):
         return name in names
 
     if has("inject_v4l2_buf_flag_error"):
-        # Long enough for the command to start on a busy machine.
-        done = trouble(guest, inject("inject_v4l2_buf_flag_error"), count=75)
-        checks.expect("a buffer with the error flag: counted as damaged, the stream goes on", done.ok
+        done = trouble(guest, inject("inject_v4l2_buf_flag_error"))
+        checks.expect("a buffer with the error flag: counted as damaged, the stream goes on", has_all(done)
                       and event(done, "end")["damaged"] == 1 and len(events(done, "setup")) == 1, done)
     if has("inject_fatal_streaming_error"):
         done = trouble(guest, inject("inject_fatal_streaming_error"))
-        checks.expect("a stream that breaks: started again in the same process", done.ok
-                      and len(events(done, "setup")) >= 2 and event(done, "end")["pictures"] == 25, done)
+        checks.expect("a stream that breaks: started again in the same process", has_all(done)
+                      and len(events(done, "setup")) >= 2, done)
         told = events(done, "error")
         checks.note(f"inject_fatal_streaming_error: {told[0]['error'] if told else 'no error'}")
     # The next call of its kind fails: before the stream is there.
     for name in ("inject_vidioc_reqbufs_error", "inject_vidioc_qbuf_error", "inject_vidioc_streamon_error"):
         if has(name):
             done = check(guest, f"capture {VIVID} 640x360 --format YU12 --rate 15 --count 10 --recover --control {name}=1 "
-                         "--limit 1.5")
+                         "--limit 4")
             checks.expect(f"{name} before each start: said, and never a crash", events(done, "error")
                           and not events(done, "picture") and event(done, "end")["errors"] > 1, done)
             done = guest.run(f"{inject(name)}; DeviceCheck capture {VIVID} 640x360 --format YU12 --rate 15 --count 10 "
@@ -253,17 +257,18 @@ def faults(guest, checks, names):
     if has("percentage_of_dropped_buffers"):
         done = trouble(guest, inject("percentage_of_dropped_buffers", 40), count=40)
         guest.run(inject("percentage_of_dropped_buffers", 0))
-        checks.expect("40 % of pictures lost in the driver: they are counted", done.ok and event(done, "end")["lost"] > 3, done)
+        checks.expect("40 % of pictures lost in the driver: they are counted", has_all(done, 40) and event(done, "end")["lost"] > 3,
+                      done)
         checks.note(f"percentage_of_dropped_buffers 40: {event(done, 'end')['lost']} lost beside 40 that came")
     # The count goes round after 128 pictures, the time's lower 31 bits after 16 s.
     if has("wrap_sequence_number") and has("wrap_timestamp"):
         done = guest.run(f"{inject('wrap_sequence_number')}; {inject('wrap_timestamp', 2)}; "
-                         f"DeviceCheck capture {VIVID} 320x180 --format YU12 --rate 12 --count 216 --limit 60; s=$?; "
-                         f"{inject('wrap_sequence_number', 0)}; {inject('wrap_timestamp', 0)}; exit $s", limit=90)
+                         f"DeviceCheck capture {VIVID} 320x180 --format YU12 --rate 12 --count 216 --limit 150; s=$?; "
+                         f"{inject('wrap_sequence_number', 0)}; {inject('wrap_timestamp', 0)}; exit $s", limit=180)
         taken, end = events(done, "picture"), event(done, "end")
         sequences = [picture["sequence"] for picture in taken]
         checks.expect("a count that goes round is no loss", done.ok and max(sequences) > 1 << 31 and sequences[-1] < 1 << 16
-                      and end["lost"] < 40, end)
+                      and end["lost"] < 1 << 16, end)
         stamps = [picture["timestamp"] for picture in taken]
         checks.expect("a time beyond 32 bits: the pictures come all the same", done.ok and len(taken) == 216, end)
         checks.note(f"counts from {max(sequences)} to {min(sequences)}, {end['lost']} lost, {end['superseded']} superseded; "
@@ -276,8 +281,7 @@ def faults(guest, checks, names):
         done = trouble(guest, inject("disconnect"))
         told = [error["case"] for error in events(done, "error")]
         checks.expect("disconnect: said as such", "disconnected" in told, done)
-        checks.expect("and the same process has pictures again when it is back", done.ok
-                      and event(done, "end")["pictures"] == 25, done)
+        checks.expect("and the same process has pictures again when it is back", has_all(done), done)
 
 
 def unplugged(guest, checks):
@@ -293,8 +297,7 @@ exec 8<&-""", options="--recover --hold")
     checks.expect("unplugged: its node is gone", events(done, "gone"), done)
     checks.expect("a picture that was kept is still whole", event(done, "held")["isSame"], done)
     setups = events(done, "setup")
-    checks.expect("plugged in again: found again, in the same process", done.ok and len(setups) >= 2
-                  and event(done, "end")["pictures"] == 25, done)
+    checks.expect("plugged in again: found again, in the same process", has_all(done) and len(setups) >= 2, done)
     if setups:
         checks.note(f"unplugged as {setups[0]['device']}, back as {setups[-1]['device']}")
     # As it was, for what comes next.

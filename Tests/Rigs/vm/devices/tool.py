@@ -4,11 +4,12 @@ import subprocess
 
 def check(guest, arguments, limit=60, background=""):
     """Runs DeviceCheck; `background` is a script that runs beside it and finds its output so far in $out and its process
-    in $tool: `pictures 5` waits for five of them."""
+    in $tool: `pictures 5` waits for five of them. $mark is a file that is not there, for `--behind`."""
     if not background:
         return guest.run(f"DeviceCheck {arguments}", limit)
     return guest.run(f"""
 out=$(mktemp)
+mark=$(mktemp -u)
 pictures() {{ while [ "$(grep -c '"event": "picture"' $out)" -lt "$1" ] && kill -0 $tool 2>/dev/null; do sleep 0.1; done; }}
 DeviceCheck {arguments} >>$out 2>&1 &
 tool=$!
