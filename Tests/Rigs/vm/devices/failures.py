@@ -24,6 +24,15 @@ def is_new(camera, before):
     return look
 
 
+def hang(guest, process):
+    """Mended as soon as the process is gone, so that the next one can have the encoder."""
+    return guest.run(f"""
+echo 1 >/sys/module/wb_h264sim/parameters/hang_after
+for _ in {{1..600}}; do kill -0 {process} 2>/dev/null || break; sleep 0.05; done
+echo 0 >/sys/module/wb_h264sim/parameters/hang_after
+! kill -0 {process} 2>/dev/null""", limit=60)
+
+
 def hangs(guest, host, checks):
     """An encoder in the kernel that does not answer: nothing inside the process gets it out of there."""
     camera = Camera(guest, host, "hangs", checks)
@@ -32,31 +41,46 @@ def hangs(guest, host, checks):
         camera.capture()["isHardwareEncoder"] or Not("software")), needed=True)
     viewer = host.viewer("hangs")
     checks.until("a viewer watches it", lambda: viewer.pictures(5), needed=True)
+
+    # The simulated encoder of a busy machine can miss its second by itself: then that is the hang of this turn.
+    def settled(turn):
+        def look():
+            process, capture = camera.process(), camera.capture()
+            restarts = int(guest.property(camera.unit, "NRestarts"))
+            holds = restarts == capture["encoderHangs"] >= turn and camera.process() == process and (
+                # It may have been too slow to be found again at once, and is looked for.
+                capture["isHardwareEncoder"] or capture["encoderHangs"] >= 3)
+            return (process, capture) if holds else Not(
+                f"{restarts} restarts, {capture['encoderHangs']} hangs, {capture['encoder']}: {capture['encoderReason']}")
+        return look
+
+    def said(turn):
+        words = guest.journal(camera.unit, lines=1000)
+        return words.count("does not answer") >= turn or Not(words[-2000:])
+    process, capture = checks.until("no restart but for hangs", settled(0), needed=True)
     for turn in (1, 2, 3):
-        process = camera.process()
-        restarts = int(guest.property(camera.unit, "NRestarts"))
         since = time.monotonic()
-        # Mended as soon as the process is gone, so that the next one can have the encoder.
-        ended = guest.run(f"""
-echo 1 >/sys/module/wb_h264sim/parameters/hang_after
-for _ in {{1..600}}; do kill -0 {process} 2>/dev/null || break; sleep 0.05; done
-echo 0 >/sys/module/wb_h264sim/parameters/hang_after
-! kill -0 {process} 2>/dev/null""", limit=60)
-        checks.expect(f"hang {turn}: the process ends by itself", ended.ok, f"{ended}\n{camera.words()}", needed=True)
-        end = time.monotonic()
+        if capture["encoderHangs"] >= turn:
+            checks.note(f"hang {turn}: came by itself")
+            end, was, ended = since, "", None
+        else:
+            was, ended = process, hang(guest, process)
+            end = time.monotonic()
+        checks.expect(f"hang {turn}: the process ends by itself", ended is None or ended.ok, f"{ended}\n{camera.words()}",
+                      needed=True)
         count = len(viewer.frames())
-        checks.until(f"hang {turn}: systemd starts it again", is_new(camera, process), needed=True)
+        checks.until(f"hang {turn}: systemd starts it again", is_new(camera, was), needed=True)
         checks.until(f"hang {turn}: it publishes again", camera.publishing, needed=True)
         checks.until(f"hang {turn}: the viewer sees pictures again", lambda: len(viewer.frames()) > count or Not("none"))
-        checks.same(f"hang {turn}: one restart, no more", int(guest.property(camera.unit, "NRestarts")), restarts + 1)
-        capture = camera.capture()
-        checks.same(f"hang {turn}: is remembered", capture["encoderHangs"], turn)
-        first = next(frame["instant"] / 1e9 for frame in viewer.frames() if frame["instant"] / 1e9 > end)
-        checks.promise(f"hang {turn}: the process has ended", ended.seconds, 3)
+        process, capture = checks.until(f"hang {turn}: is remembered, and there was no restart but for hangs", settled(turn),
+                                        needed=True)
+        checks.until(f"hang {turn}: and the journal has the reason", lambda: said(turn))
+        first = next((frame["instant"] / 1e9 for frame in viewer.frames() if frame["instant"] / 1e9 > end), end)
+        checks.promise(f"hang {turn}: the process has ended", ended.seconds if ended else 0, 3)
         checks.note(f"hang {turn}: pictures at the viewer {first - end:.1f} s after that, {viewer.gap(since):.1f} s without one; "
                     f"then {capture['encoder']}")
-    checks.same("after three the software encoder takes over", (capture["encoder"], capture["isHardwareEncoder"]), (
-        "libx264", False))
+    checks.same("after three the software encoder takes over", (
+        capture["encoder"], capture["isHardwareEncoder"], capture["encoderHangs"]), ("libx264", False, 3))
     checks.expect("and status says why", "hang" in capture["encoderReason"] or "hung" in capture["encoderReason"],
                   capture["encoderReason"])
     checks.note(f"reason: {capture['encoderReason']}")
