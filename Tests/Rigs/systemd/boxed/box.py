@@ -140,22 +140,34 @@ class Box:
         return self.ask("/api/v1/status", socket_path=f"/run/watchbox/camera/{camera}.sock")
 
     def events(self, after=0):
-        """What the box has told so far: the ring, as a watcher gets it who comes back."""
-        connection = _Connection(str(self.path(API)), 2)
-        events = []
+        """What the box has told so far: the ring, as a watcher gets it who comes back; never none of all. OSError while it does
+        not answer. Its end is a silence, which a busy machine can make: what must be there is waited for."""
+        connection = _Connection(str(self.path(API)), 60)
+        events, is_heard = [], False
         try:
             connection.request("GET", "/api/v1/events", headers={"Last-Event-ID": str(after)})
+            stream = connection.sock
             answer = connection.getresponse()
+            if answer.status != 200:
+                raise OSError(f"/api/v1/events: {answer.status} {answer.read(500)}")
             while True:
                 line = answer.readline().decode()
+                if not line:
+                    break
                 if line.startswith("data:"):
                     events.append(json.loads(line[5:]))
-                if not line:
-                    return events
-        except (TimeoutError, http.client.HTTPException):
-            return events
+                # A comment comes at once. Every box has told something since it is there; behind an event there may be nothing.
+                if events or after:
+                    is_heard = True
+                    stream.settimeout(2)
+        except (TimeoutError, http.client.HTTPException) as error:
+            if not is_heard:
+                raise OSError(f"/api/v1/events: {type(error).__name__}: {error}") from error
         finally:
             connection.close()
+        if not is_heard:
+            raise OSError("/api/v1/events ended before it told anything")
+        return events
 
     # ---- units ----
 

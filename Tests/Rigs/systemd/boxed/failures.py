@@ -90,9 +90,9 @@ def outage(box, checks):
     events = box.get("health", "events")["events"]
     checks.same("and took no step", [event for event in events if event.get("object") == "distant"], [])
     checks.same("no reboot was asked for", box.property("reboot.target", "ActiveState"), "inactive")
-    checks.expect("the events tell of the relay", [
-        event for event in box.events(last) if event.get("object") == "distant" and event.get("code") == "WB-5001"],
-        box.events(last))
+    checks.until("the events tell of the relay", lambda: (lambda events: [
+        event for event in events if event.get("object") == "distant" and event.get("code") == "WB-5001"] or Not(events))(
+            box.events(last)))
     told = [event for event in box.events(last) if event.get("object") == "distant" and event["topic"] == "camera"]
     checks.expect("each attempt is no event: the beginning, and a sum after a minute", len(told) <= 3, told)
     told = box.journal("-u", unit("distant")).splitlines()[lines:]
@@ -149,8 +149,9 @@ def unreadable(box, checks):
     checks.expect("camera show tells it", "WB-2005" in shown.out and "/root/film.mp4" in shown.out and "Next" in shown.out, shown)
     status = box.ctl("status", "--json")
     checks.expect("status ends with 3", status.status == 3, status)
-    checks.expect("the events tell it", [event for event in box.events() if event.get("object") == "film"
-                                         and "/root/film.mp4" in event["text"]], box.events()[-5:])
+    checks.until("the events tell it", lambda: (lambda events: [
+        event for event in events if event.get("object") == "film" and "/root/film.mp4" in event["text"]] or Not(events[-5:]))(
+            box.events()))
     before = box.invocation("watchbox-control.service")
     box.run("systemctl", "restart", "watchbox-control.service")
     checks.until("control, started anew", restarted(box, "watchbox-control.service", before))
