@@ -1,6 +1,4 @@
 """Files that are wrong, changes that nobody confirms, and what each change may restart."""
-import time
-
 from boxed.checks import Not
 from boxed.stage import PATTERN, live, moves, opens, publishing_box, restarted, unit, whole
 
@@ -92,24 +90,23 @@ def unconfirmed(box, checks):
     diff = box.get("config", "diff")
     checks.same("config diff", sorted((change["object"], change["action"]) for change in diff["changes"]),
                 [("camera.other", "start-camera"), ("camera.side", "stop-camera")])
+    # Whether its camera is there within ten seconds depends on the machine: that it starts is seen with the longer time below.
     done = box.ctl("config", "apply", "--confirm", "10s")
     checks.expect("config apply --confirm 10s", done.ok, done)
-    checks.until("the new camera starts", lambda: live(box, "other"))
-    checks.until("nobody confirms: the old one is back", lambda: live(box, "side"))
+    checks.until("nobody confirms: the history says that it is taken back", lambda: _taken_back(box, generation))
+    checks.until("the old camera is live", lambda: live(box, "side"))
     checks.until("the new one is gone", lambda: box.property(unit("other"), "ActiveState") == "inactive")
-    current = [entry for entry in box.get("config", "history")["generations"] if entry["isCurrent"]]
-    checks.expect("the history says so", current and "taken back" in current[0]["cause"] and current[0]["number"] > generation,
-                  current)
     checks.same("the other cameras have not noticed", {key: value for key, value in _invocations(box).items()
                                                        if key != "side"}, {k: v for k, v in names.items() if k != "side"})
-    done = box.ctl("config", "apply", "--confirm", "10s")
-    checks.expect("once more", done.ok, done)
+    done = box.ctl("config", "apply", "--confirm", "300s")
+    checks.expect("once more, with more time", done.ok, done)
+    checks.until("the new camera is live before anybody confirms", lambda: live(box, "other"))
     done = box.ctl("config", "confirm")
     checks.expect("config confirm", done.ok, done)
-    # Longer than the ten seconds in which it could have been taken back.
-    confirmed = time.monotonic()
-    checks.until("it stays", lambda: time.monotonic() - confirmed > 12 or Not("too early to say"), 60)
-    checks.expect("and is live", live(box, "other"), live(box, "other"))
+    # What is not waited for is not taken back: BootTests has the hours behind it.
+    done = box.ctl("config", "confirm")
+    checks.expect("and nothing waits to be confirmed any more", done.status == 4, done)
+    checks.until("and the new camera is live", lambda: live(box, "other"))
     done = box.ctl("config", "rollback", str(generation))
     checks.expect("config rollback", done.ok, done)
     checks.until("brings the old camera back", lambda: live(box, "side"))
@@ -141,9 +138,13 @@ def settings(box, checks):
     checks.expect("config rollback --dry-run without a number says what it would do", plan.ok and [
         change["object"] for change in plan.document["changes"]] == ["camera.back"], plan)
     checks.same("and does nothing", box.camera_document("back")["name"], "Garden, right")
+    before = box.ask("/api/v1/status")["generation"]
     done = box.ctl("config", "rollback", "--confirm", "10s")
-    checks.expect("config rollback --confirm 10s goes back", done.ok and box.camera_document("back")["name"] != "Garden, right", done)
-    checks.until("nobody confirms: it is taken back", lambda: box.camera_document("back")["name"] == "Garden, right")
+    checks.expect("config rollback --confirm 10s", done.ok, done)
+    checks.until("nobody confirms: it is taken back", lambda: _taken_back(box, before))
+    causes = [entry["cause"] for entry in box.get("config", "history")["generations"] if entry["number"] > before]
+    checks.expect("and it had gone back", len(causes) == 2 and any(cause.startswith("rollback") for cause in causes), causes)
+    checks.same("the name is what it was", box.camera_document("back")["name"], "Garden, right")
     exported = box.ctl("config", "export")
     text = exported.out[exported.out.index("[camera.back]"):].split("\n[")[0]
     box.write("/root/import.toml", "version = 1\n" + text.replace("Garden, right", "Imported") + "\n")
@@ -248,8 +249,8 @@ def renamed(box, checks):
                   and box.camera_document("rear")["hasPassword"], box.sh(scopes.format("rear")))
     checks.same("front is the same process, with the same connection",
                 (box.invocation(unit("front")), box.camera("front")["statistics"]["connections"]), front)
-    checks.expect("an event tells it", [event for event in box.events() if event["topic"] == "camera"
-                  and event.get("object") == "rear" and event["text"] == "renamed from back"], "there is none")
+    checks.until("an event tells it", lambda: [event for event in box.events() if event["topic"] == "camera"
+                 and event.get("object") == "rear" and event["text"] == "renamed from back"] or Not("there is none"))
     done = box.ctl("camera", "rename", "rear", "back", "--password-file", "/root/password")
     checks.expect("and back again", done.ok, done)
     checks.until("where it is live", lambda: live(box, "back"))
@@ -286,6 +287,12 @@ def _invocations(box):
         if state in ("active", "activating"):
             found[camera] = invocation
     return found
+
+
+def _taken_back(box, generation):
+    """The entry of the history that says so, behind that generation."""
+    current = [entry for entry in box.get("config", "history")["generations"] if entry["isCurrent"]]
+    return [entry for entry in current if "taken back" in entry["cause"] and entry["number"] > generation] or Not(current)
 
 
 def _change_mode(paths, mode):
