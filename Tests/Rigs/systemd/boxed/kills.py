@@ -18,7 +18,8 @@ def run(box, checks, seed):
     choose = random.Random(seed)
     checks.note(f"seed {seed}")
     done, begin, killed = 0, time.monotonic(), {name: 0 for name in UNITS}
-    while done < 50 and time.monotonic() - begin < 180:
+    # As long as it takes: what hangs is ended with the group. A choice that is not up is none.
+    while done < 50:
         name = choose.choice(UNITS)
         if box.property(name, "MainPID") not in ("", "0") and box.kill(name).ok:
             done += 1

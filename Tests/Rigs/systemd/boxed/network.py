@@ -195,9 +195,11 @@ def pictures(box, checks):
 
 def found(box, checks, rtsp):
     before = len(rtsp.lines)
-    done = box.ctl("discover", "--scan", "127.0.0.1/32", "--ports", str(rtsp.port), "--timeout", "1", "--json")
-    checks.expect("discover --scan finds the camera, and knows that it was added", done.ok and f":{rtsp.port}" in done.out
-                  and '"added"' in done.out, done)
+    # Its time is for what does not answer, which here is nobody; a busy camera may need more than one.
+    def looked():
+        done = box.ctl("discover", "--scan", "127.0.0.1/32", "--ports", str(rtsp.port), "--timeout", "5", "--json")
+        return done if done.ok and f":{rtsp.port}" in done.out and '"added"' in done.out else Not(done)
+    checks.until("discover --scan finds the camera, and knows that it was added", looked)
     # Each connection is told when it ends; the scan's are those that name no stream, and none of them may go further.
     def asked():
         told = [json.loads(line) for line in rtsp.lines[before:] if line.startswith("{")]
