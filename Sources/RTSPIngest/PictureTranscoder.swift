@@ -93,7 +93,10 @@ final class PictureTranscoder: Sendable {
 
     /// The thread's; it holds this until `stop`.
     private func run() {
-        let coding = PictureCoding(program, logger: logger, isStopped: { self.wakeup.isStopped }, deliver: deliver)
+        let coding = PictureCoding(
+            program, logger: logger, isStopped: { self.wakeup.isStopped },
+            // A picture may be in its decoder while it is stopped.
+            deliver: { event in if !self.wakeup.isStopped { self.deliver(event) } })
         while !wakeup.isStopped {
             let (picture, wishes, isResting) = state.withLock { state in
                 let picture = state.queue.take()
