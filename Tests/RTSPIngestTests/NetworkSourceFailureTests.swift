@@ -177,7 +177,7 @@ struct NetworkSourceFailureTests {
         #expect(seen.stepsBack == 0)
         #expect(seen.formats.count == 1)
         // From the last picture to the next; FreezeWatchTests has when a freeze is found.
-        if stalls > 0 { #expect(seen.longestWait < limit(of: .seconds(8)), "promised are 8 s") }
+        if stalls > 0 { #expect(seen.longestWait < .seconds(24), "promised are 8 s") }
         // On a busy machine the camera itself may be so slow that it looks frozen again.
         try await running.waitForStatistics("the stream") { $0.state == .streaming }
         let gap = Double(seen.longestGap.milliseconds) / 1000
