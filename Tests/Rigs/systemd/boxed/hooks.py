@@ -9,7 +9,7 @@ PORT = 8099
 UNIT = "watchbox-hooks.service"
 # Of a hook that names none.
 TOPICS = {"camera", "health", "relay", "kas", "system"}
-LISTENER = """
+LISTENER = r"""
 import http.server, json, sys
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
