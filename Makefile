@@ -47,7 +47,7 @@ test-systemd: toolchain build-packages test-packages  ## of these, the real unit
 test-vm: toolchain build-packages vm-packages  ## of these, cameras, a hardware encoder and their faults, in a QEMU guest
 	Tests/Rigs/gate/run --swift $(SWIFT) capture
 
-mutants: toolchain build-packages test-packages python-peers  ## would a test notice? eighty faults, each switched on alone (half an hour, on demand)
+mutants: toolchain build-packages test-packages python-peers  ## would a test notice? a hundred faults, each switched on alone (an hour, on demand)
 	Tests/Rigs/mutants/run --swift $(SWIFT)
 
 sanitize: toolchain build-packages test-packages python-peers  ## unit and socket tests under Thread and Address Sanitizer (an hour at first, on demand)
