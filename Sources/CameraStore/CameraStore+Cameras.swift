@@ -68,14 +68,16 @@ extension CameraStore {
     /// - Parameters:
     ///   - id: the one that it has now.
     ///   - renamed: the camera under its new ID.
+    ///   - objects: that name the camera, as they name it now; they change with it or not at all.
     ///   - ifRevision: the revision that the change is based on; nil: whatever it is.
     /// - Returns: the camera as it is stored now.
     /// - Throws: `.noSuchCamera`, `.exists`, `.conflict`, `.invalid`.
     @discardableResult
     public func rename(
-        _ id: String, to renamed: Camera, ifRevision: Int? = nil
+        _ id: String, to renamed: Camera, with objects: [StoredObject] = [], ifRevision: Int? = nil
     ) throws(CameraStoreError) -> Camera {
         try renamed.validate()
+        for object in objects { try object.validate() }
         let wanted = renamed.canonical
         return try write { database in
             guard let stored = try Camera.one(id, database) else { throw CameraStoreError.noSuchCamera(id) }
@@ -96,6 +98,7 @@ extension CameraStore {
                 try Self.removeThumbnails(of: wanted.id, database)
                 try StreamProfile.replace([], of: wanted.id, database)
             }
+            for object in objects { _ = try object.put(database) }
             return try moved.changed(to: wanted, isRenamed: true, database)
         }
     }

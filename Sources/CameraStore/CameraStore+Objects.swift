@@ -27,30 +27,8 @@ extension CameraStore {
     /// - Throws: `.conflict`, `.invalid`, `.tooMany`.
     @discardableResult
     public func put(_ object: StoredObject, ifRevision: Int? = nil) throws(CameraStoreError) -> StoredObject {
-        try FieldRules.name(object.kind, "kind", limit: 32)
-        try FieldRules.name(object.name, "name", limit: 32)
-        try JSONRules.object(object.json, "json", limit: Self.objectBytes)
-        return try write { database in
-            let stored = try StoredObject.one(object.kind, object.name, database)
-            if let ifRevision, ifRevision != stored?.revision ?? 0 {
-                throw CameraStoreError.conflict("\(object.kind) \(object.name)", current: stored?.revision ?? 0)
-            }
-            if let stored, stored.json == object.json { return stored }
-            try JSONRules.check(object.json, "json", database)
-            if stored == nil {
-                let count = try Int.fetchOne(
-                    database, sql: "SELECT count(*) FROM object WHERE kind = ?", arguments: [object.kind])
-                guard count ?? 0 < Self.objectLimit else {
-                    throw CameraStoreError.tooMany("objects of kind \(object.kind)", limit: Self.objectLimit)
-                }
-            }
-            var new = object
-            new.revision = (stored?.revision ?? 0) + 1
-            try database.execute(
-                sql: "INSERT OR REPLACE INTO object (kind, name, json, revision) VALUES (?, ?, ?, ?)",
-                arguments: [new.kind, new.name, new.json, new.revision])
-            return new
-        }
+        try object.validate()
+        return try write { database in try object.put(ifRevision: ifRevision, database) }
     }
 
     /// - Returns: false when there was none.
@@ -64,6 +42,36 @@ extension CameraStore {
 }
 
 extension StoredObject {
+    /// What needs no database to be looked at.
+    func validate() throws(CameraStoreError) {
+        try FieldRules.name(kind, "kind", limit: 32)
+        try FieldRules.name(name, "name", limit: 32)
+        try JSONRules.object(json, "json", limit: CameraStore.objectBytes)
+    }
+
+    /// Adds or replaces it, within a transaction; see `CameraStore.put`.
+    func put(ifRevision: Int? = nil, _ database: GRDB.Database) throws -> StoredObject {
+        let stored = try Self.one(kind, name, database)
+        if let ifRevision, ifRevision != stored?.revision ?? 0 {
+            throw CameraStoreError.conflict("\(kind) \(name)", current: stored?.revision ?? 0)
+        }
+        if let stored, stored.json == json { return stored }
+        try JSONRules.check(json, "json", database)
+        if stored == nil {
+            let count = try Int.fetchOne(
+                database, sql: "SELECT count(*) FROM object WHERE kind = ?", arguments: [kind])
+            guard count ?? 0 < CameraStore.objectLimit else {
+                throw CameraStoreError.tooMany("objects of kind \(kind)", limit: CameraStore.objectLimit)
+            }
+        }
+        var new = self
+        new.revision = (stored?.revision ?? 0) + 1
+        try database.execute(
+            sql: "INSERT OR REPLACE INTO object (kind, name, json, revision) VALUES (?, ?, ?, ?)",
+            arguments: [new.kind, new.name, new.json, new.revision])
+        return new
+    }
+
     fileprivate init(_ row: Row) throws {
         self.init(
             kind: try row.field("kind"), name: try row.field("name"),

@@ -275,7 +275,7 @@ extension StoreContent {
 }
 
 extension StoreEdit {
-    /// One transaction, but for `replace` and the hooks of a camera that is renamed: the boot mends what a kill leaves.
+    /// One transaction, but for `replace`.
     func perform(on store: CameraStore, effects: Effects) throws {
         switch self {
         case .none: return
@@ -288,11 +288,7 @@ extension StoreEdit {
         case .updateCamera(let camera, let revision): try store.update(camera, ifRevision: revision)
         case .renameCamera(let id, let camera, let revision):
             let hooks = try StoreContent(reading: store).hooks(telling: id, as: camera.id)
-            try store.rename(id, to: camera, ifRevision: revision)
-            for hook in hooks {
-                try effects.willDo("store: put hook \(hook.name)")
-                try store.put(hook)
-            }
+            try store.rename(id, to: camera, with: hooks, ifRevision: revision)
         case .removeCamera(let id): try store.remove(id)
         case .reorder(let ids): try store.reorder(ids)
         case .put(let object, let revision): try store.put(object, ifRevision: revision)
