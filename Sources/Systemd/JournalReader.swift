@@ -66,6 +66,8 @@ public enum JournalReader {
 
     static func follow(_ query: JournalQuery, directory: String?) -> AsyncThrowingStream<JournalEntry, any Error> {
         AsyncThrowingStream(bufferingPolicy: .bufferingOldest(64)) { continuation in
+            // A query that cannot be answered says so even while no other follower is let in.
+            do throws(SystemdError) { try query.check() } catch { return continuation.finish(throwing: error) }
             let isOver = EndMark()
             continuation.onTermination = { _ in isOver.set() }
             let isAllowed = followers.withLock { count in
@@ -80,7 +82,6 @@ public enum JournalReader {
             let started = OwnThread.start {
                 defer { followers.withLock { $0 -= 1 } }
                 do throws(SystemdError) {
-                    try query.check()
                     let journal = try JournalHandle(directory: directory)
                     if directory == nil { try journal.checkReadable() }
                     try follow(query, journal, continuation, until: isOver)

@@ -100,6 +100,14 @@ struct JournalReaderTests {
                         _ = try? await iterator.next()
                     }
                 }
+                while JournalReader.followerCount < JournalReader.followerLimit { await Task.yield() }
+                await #expect(
+                    throws: SystemdError.unavailable("\(JournalReader.followerLimit) follow the journal already")
+                ) {
+                    for try await _ in JournalReader.follow(JournalQuery(), directory: folder.path) {}
+                }
+                let (error, query) = Self.badQueries[0]
+                await #expect(throws: error) { for try await _ in JournalReader.follow(query) {} }
                 group.cancelAll()
             }
             while JournalReader.followerCount > 0 { await Task.yield() }
