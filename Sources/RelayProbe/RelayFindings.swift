@@ -75,7 +75,8 @@ public struct RelayFindings: Codable, Equatable, Sendable {
                 : "the relay changes frames: it parses pictures, and sealed ones are not for parsing. Use another relay"
         } else if framesForeign > 0 {
             verdict = .cannotCarry
-            reason = "\(framesForeign) frames came back changed, out of order or twice. Use another relay"
+            reason =
+                "\(framesForeign) of \(frames) frames came back changed, out of order or twice. Use another relay"
         } else if framesExact * 10 < framesSent * 9 {
             verdict = .cannotCarry
             reason =

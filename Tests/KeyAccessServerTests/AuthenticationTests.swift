@@ -213,6 +213,14 @@ import Wire
         #expect(try status(rig, token: rig.accessToken(), requestToken: token) == 400)
     }
 
+    /// RFC 7515 §4.1.11: what a token calls critical has to be understood, and nothing is.
+    @Test(arguments: [["exp"], []])
+    func `a request token with critical headers is malformed`(critical: [String]) throws {
+        let rig = try Rig()
+        let token = try client.token(client.body([rig.sealedHeader()]), now: rig.time.seconds, critical: critical)
+        #expect(try status(rig, token: rig.accessToken(), requestToken: token) == 400)
+    }
+
     @Test func `a request token that lives too long is refused`() throws {
         let rig = try Rig { configuration, _ in configuration.maximumRequestLifetime = 120 }
         let token = try client.token(client.body([rig.sealedHeader()]), now: rig.time.seconds, lifetime: 121)

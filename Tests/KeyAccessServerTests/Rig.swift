@@ -234,13 +234,16 @@ struct TestClient {
     }
 
     func token(
-        _ body: RewrapRequestBody, now: Int64, lifetime: Int64 = 60, id: String? = nil, algorithm: String = "ES256"
+        _ body: RewrapRequestBody, now: Int64, lifetime: Int64 = 60, id: String? = nil, algorithm: String = "ES256",
+        critical: [String]? = nil
     ) throws -> String {
         let claims = RewrapRequestClaims(
             requestBody: String(decoding: try JSONCoding.encode(body), as: UTF8.self),
             issuedAt: NumericDate(seconds: now), expiresAt: NumericDate(seconds: now + lifetime), tokenID: id)
+        var header = TokenHeader(algorithm: algorithm)
+        header.critical = critical
         let input = JSONWebToken.signingInput(
-            header: try JSONCoding.encode(TokenHeader(algorithm: algorithm)), claims: try JSONCoding.encode(claims))
+            header: try JSONCoding.encode(header), claims: try JSONCoding.encode(claims))
         return JSONWebToken.compact(signingInput: input, signature: try signer.signES256(input))
     }
 

@@ -22,10 +22,12 @@ struct OutputTests {
         func finish() throws(ViewerError) {}
     }
 
-    private static func unit(_ track: AccessUnit.Track, at milliseconds: Int64 = 0, _ data: [UInt8]) -> MediaEvent {
+    private static func unit(
+        _ track: AccessUnit.Track, key isKeyFrame: Bool = true, at milliseconds: Int64 = 0, _ data: [UInt8]
+    ) -> MediaEvent {
         let time = MediaTime(milliseconds: milliseconds)
         return .accessUnit(
-            AccessUnit(track: track, isKeyFrame: true, presentationTime: time, decodeTime: time, data: data))
+            AccessUnit(track: track, isKeyFrame: isKeyFrame, presentationTime: time, decodeTime: time, data: data))
     }
 
     private static func temporary(_ name: String) -> String {
@@ -95,6 +97,17 @@ struct OutputTests {
             return
         }
         #expect(why.contains("the video codec changed"))
+    }
+
+    @Test func `a picture that needs others is no snapshot`() throws {
+        let path = Self.temporary("needs-others.png")
+        let sink = SnapshotSink(path: path, takesFirst: true)
+        try sink.consume(.videoFormat(SealedStream.videoFormat), nil)
+        try sink.consume(Self.unit(.video(.h264), key: false, SealedStream.picture(0)), nil)
+        try sink.consume(Self.unit(.audio(.aac), SealedStream.sound(0)), nil)
+        #expect(!sink.isSatisfied)
+        #expect(throws: ViewerError.output("no picture came that \(path) could show")) { try sink.finish() }
+        #expect(!FileManager.default.fileExists(atPath: path))
     }
 
     @Test func `a file that takes another's place is its owner's only`() throws {
