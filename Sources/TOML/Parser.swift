@@ -43,11 +43,10 @@ struct Parser {
         try value(of: node)
     }
 
-    /// A key with its dots, and the blanks behind it.
+    /// A key with its dots, and the blanks behind it. How deep it leads is for the tree to judge.
     private mutating func keyPath() throws(TOMLError) -> [Tree.Key] {
         var path: [Tree.Key] = []
         while true {
-            guard path.count < TOMLReader.depthLimit else { throw cursor.fault(.tooDeep(limit: TOMLReader.depthLimit)) }
             let position = cursor.position
             path.append(Tree.Key(name: try keyPart(), position: position))
             cursor.skipBlanks()

@@ -96,6 +96,13 @@ struct AuthenticationTests {
                 ],
                 ["Basic", "Digest MD5", "Digest SHA-256"], "Digest SHA-256"
             ),
+            (
+                [
+                    "Digest realm=\"a\", nonce=\"1\", algorithm=SHA-256", "Digest realm=\"a\", nonce=\"2\"",
+                    "Digest realm=\"a\", nonce=\"3\", algorithm=MD5-sess", "Basic realm=\"a\"",
+                ],
+                ["Digest SHA-256", "Digest MD5", "Digest MD5-SESS", "Basic"], "Digest SHA-256"
+            ),
             (["Digest  realm = \"IP Camera(1)\" , nonce = \"x\" , stale=\"FALSE\"   "], ["Digest MD5"], "Digest MD5"),
             (["Digest realm=IP Camera(1), nonce=abc=="], ["Digest MD5"], "Digest MD5"),
             (["digest realm=\"a\",nonce=\"1\",qop=\"\""], ["Digest MD5"], "Digest MD5"),
