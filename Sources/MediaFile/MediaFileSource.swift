@@ -81,8 +81,9 @@ extension MediaFileSource {
         private var audioFormat: AudioFormat?
         private(set) var unitsInPass = 0
 
-        /// Nanoseconds; less than half a picture at 30 per second.
-        private static let moment: UInt64 = 15_000_000
+        /// Nanoseconds; a little more than a frame of AAC (23.2 ms at 44.1 kHz), so that sound wakes nobody between pictures,
+        /// and less than a picture at 30 per second.
+        private static let moment: UInt64 = 24_000_000
 
         /// Nanoseconds. Who is further behind was suspended, and does not make up for it in a burst.
         private static let longestLag: UInt64 = 2_000_000_000
