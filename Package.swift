@@ -54,12 +54,13 @@ func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
         name: name, dependencies: dependencies, swiftSettings: common, linkerSettings: releaseLinking)
 }
 
+/// Their own code stays as it is written where what they test is optimised, as in `make test`: that costs the compiler less.
 func tests(
     _ name: String, _ dependencies: [Target.Dependency], fixtures: Bool = false, linking: [LinkerSetting]? = nil
 ) -> Target {
     .testTarget(
         name: "\(name)Tests", dependencies: dependencies + ["TestSupport"], exclude: fixtures ? ["Fixtures"] : [],
-        swiftSettings: common, linkerSettings: linking)
+        swiftSettings: common + [.unsafeFlags(["-Onone"], .when(configuration: .release))], linkerSettings: linking)
 }
 
 let package = Package(

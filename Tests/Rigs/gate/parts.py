@@ -11,7 +11,7 @@ class Part:
     after: tuple = ()
     # Of LANES places; what must not be disturbed takes all.
     places: int = 1
-    # Takes no place, and of the CPU what its nice value gives it beside the others: 5 is a third of a share, 19 what nobody wants.
+    # Takes no place, and of the CPU what its nice value gives it beside the others: 5 is a third of a share.
     nice: int = 0
     # Seconds, for what hangs.
     limit: int = 1800
@@ -21,7 +21,7 @@ class Part:
 
 
 LANES = 3
-POLITE, IDLE = 5, 19
+POLITE = 5
 SOCKETS = "RelayTests|RTMPTransportTests|CameraPipelineTests|RTSPIngestTests|ONVIFClientTests|DiscoveryTests|HooksTests"
 # They wait more than they work, so they run beside the others of their kind.
 FAULTS = "^EndToEndTests[.]EndToEndTests/(Outage|Replay|Crash)/"
@@ -38,15 +38,18 @@ def peers(project):
 
 def parts(project, swift):
     rigs = project / "Tests/Rigs"
-    debug = str(project / ".build/debug")
-    # Without the check, a target may import whatever has been built before it. The index is a tenth of the build, but SwiftPM
-    # finds the tests in it.
-    build = [swift, "build", "--explicit-target-dependency-import-check", "error"]
+    # What is tested are optimised programs: what users run. Testable, so that the tests see what is internal; beside `make
+    # release`, which is not. Without the check, a target may import whatever has been built before it. The index is a tenth of
+    # the build, but SwiftPM finds the tests in it.
+    tree = project / ".build/tested"
+    programs = str(tree / "release")
+    build = [swift, "build", "-c", "release", "-Xswiftc", "-enable-testing", "--scratch-path", str(tree),
+             "--explicit-target-dependency-import-check", "error"]
     shell = ["bash", "-euc"]
 
     def tests(name, *filters, **more):
         # The bundle itself: `swift test` would wait for every other use of .build.
-        return Part(name, [f"{debug}/watchboxPackageTests.xctest", "--testing-library", "swift-testing", *filters], ("tests",),
+        return Part(name, [f"{programs}/watchboxPackageTests.xctest", "--testing-library", "swift-testing", *filters], ("tests",),
                     reads="swift", environment={**peers(project), "SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH": "8"}, **more)
     return [
         Part("gate", [f"{rigs}/gate/check"], reads="marks", nice=POLITE),
@@ -55,15 +58,10 @@ def parts(project, swift):
         Part("trees", shell + [f"{rigs}/systemd/make-rootfs bookworm && {rigs}/systemd/make-rootfs trixie units"], nice=POLITE),
         Part("guest", [f"{rigs}/vm/make-guest"], nice=POLITE),
         Part("tests", build + ["--build-tests"], ("programs",), nice=POLITE),
-        # As `make install` has them: built in the time that sockets wait, once SwiftPM has built the tests and nothing computes.
-        Part("optimised", shell + [" && ".join(
-            f"{swift} build -c release --static-swift-stdlib --product {name}" for name in PRODUCTS[:2])], ("computation",), nice=IDLE),
         Part("units", [f"{rigs}/systemd/check-units"], ("trees",), reads="marks"),
-        Part("boxes", [f"{rigs}/systemd/box-tests", "--programs", debug, "--seed", "1", "--jobs", "3"], ("programs", "trees"), reads="marks"),
-        Part("discovery", [f"{rigs}/discovery/network-tests", "--programs", debug], ("programs",), reads="marks"),
-        Part("capture", [f"{rigs}/vm/vm-tests", "--programs", debug], ("programs", "guest"), reads="marks"),
-        Part("released", [f"{rigs}/systemd/box-tests", "--programs", str(project / ".build/release"), "--seed", "2", "publishing", "kills"],
-             ("optimised", "trees"), reads="marks"),
+        Part("boxes", [f"{rigs}/systemd/box-tests", "--programs", programs, "--seed", "1", "--jobs", "3"], ("programs", "trees"), reads="marks"),
+        Part("discovery", [f"{rigs}/discovery/network-tests", "--programs", programs], ("programs",), reads="marks"),
+        Part("capture", [f"{rigs}/vm/vm-tests", "--programs", programs], ("programs", "guest"), reads="marks"),
         tests("computation", "--skip", f"^({SOCKETS}|EndToEndTests)[.]", places=LANES),
         tests("sockets", "--filter", f"^({SOCKETS})[.]"),
         tests("whole", "--filter", "^EndToEndTests[.]", "--skip", FAULTS),
