@@ -196,9 +196,7 @@ struct APIServerTests {
             for await _ in leave { break }
             return APIResponse(body: .text("done", type: "text/plain"))
         }
-        try await RunningServer.with([route, .simple(.get, "/a")]) {
-            $0.shutdownGrace = .seconds(60)
-        } _: { server in
+        try await RunningServer.with([route, .simple(.get, "/a")]) { server in
             let idle = try server.connect()
             #expect(await idle.exchange("GET /a" + Self.get)?.status == 200)
             let open = try server.connect()

@@ -1,3 +1,4 @@
+import APIServer
 import ControlAPI
 import ErrorCatalog
 import Glibc
@@ -143,7 +144,9 @@ struct ControlClientTests {
             withExtendedLifetime(hold) {}
             return .noContent
         }
-        try await RunningServer.with([route]) { server in
+        try await RunningServer.with([route]) {
+            $0.shutdownGrace = .milliseconds(20)
+        } _: { server in
             let client = ControlClient(socketPath: server.path, readTimeout: .milliseconds(100))
             let error = await error { () throws(ControlClientError) in _ = try await client.text("/slow") }
             #expect(error == .timedOut(path: server.path, after: .milliseconds(100)))

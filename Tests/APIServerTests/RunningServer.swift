@@ -39,6 +39,7 @@ struct RunningServer: Sendable {
         configuration.idleTimeout = .seconds(3600)
         configuration.requestTimeout = .seconds(3600)
         configuration.writeTimeout = .seconds(3600)
+        configuration.shutdownGrace = .seconds(3600)
         configure(&configuration)
         let (addresses, running) = AsyncStream<String>.makeStream()
         let server = APIServer(
