@@ -14,28 +14,34 @@ final class MiniRelay: RTMPServerDelegate {
     /// Players are told of, and wait for the test.
     private let accepts: Bool
     private let plays: EventLog<RTMPServerConnection>
+    private let instants: EventLog<NIODeadline>
 
     private init(
         _ messages: [SealedStream.Message], ends: Bool, sendsTo: String?, accepts: Bool,
-        plays: EventLog<RTMPServerConnection>
+        plays: EventLog<RTMPServerConnection>, instants: EventLog<NIODeadline>
     ) {
         self.messages = messages
         self.sendsTo = sendsTo
         self.ends = ends
         self.accepts = accepts
         self.plays = plays
+        self.instants = instants
     }
 
     /// Runs `body` with a configuration for a viewer of the stream `messages`.
-    /// - Parameter plays: each player, when it has what it gets.
+    /// - Parameters:
+    ///   - plays: each player, when it has what it gets.
+    ///   - instants: when each player asked, before it got anything.
     static func serving<Result>(
         _ messages: [SealedStream.Message], ends: Bool = false, sendsTo: String? = nil, accepts: Bool = true,
-        plays: EventLog<RTMPServerConnection> = EventLog(), to mode: ViewerConfiguration.Mode,
+        plays: EventLog<RTMPServerConnection> = EventLog(), instants: EventLog<NIODeadline> = EventLog(),
+        to mode: ViewerConfiguration.Mode,
         _ body: (ViewerConfiguration) async throws -> Result
     ) async throws -> Result {
         let server = try await RTMPServer.bind(
             RTMPServerConfiguration(port: 0),
-            delegate: MiniRelay(messages, ends: ends, sendsTo: sendsTo, accepts: accepts, plays: plays))
+            delegate: MiniRelay(
+                messages, ends: ends, sendsTo: sendsTo, accepts: accepts, plays: plays, instants: instants))
         let url = RTMPURL(
             scheme: .rtmp, host: "127.0.0.1", port: UInt16(server.port), app: "live", streamName: "door")
         do {
@@ -49,6 +55,7 @@ final class MiniRelay: RTMPServerDelegate {
     }
 
     func connection(_ connection: RTMPServerConnection, playRequested request: PlayRequest) {
+        instants.add(.now())
         defer { plays.add(connection) }
         guard accepts else { return }
         connection.acceptPlay()
