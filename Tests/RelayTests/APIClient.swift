@@ -44,15 +44,19 @@ final class APIClient: Sendable {
     static let token = "0123456789abcdef"
     static let authorized = ["Authorization: Bearer \(token)"]
 
-    /// - Parameter source: the address that it comes from.
-    static func connect(_ port: Int, reads: Bool = true, from source: String = "127.0.0.1") async throws -> APIClient {
+    /// - Parameters:
+    ///   - request: sent as soon as the connection stands: the relay's time for it runs, and a test may get to run late.
+    ///   - source: the address that it comes from.
+    static func connect(
+        _ port: Int, sending request: String? = nil, reads: Bool = true, from source: String = "127.0.0.1"
+    ) async throws -> APIClient {
         let log = EventLog<String?>()
         let channel = try await ClientBootstrap(group: Timers.loop)
             .channelOption(.autoRead, value: reads)
             .channelOption(.socketOption(.so_rcvbuf), value: reads ? 1 << 20 : 4096)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(TextReader(log: log))
+                    try channel.pipeline.syncOperations.addHandler(TextReader(log: log, request: request))
                 }
             }
             .bind(to: SocketAddress(ipAddress: source, port: 0))
@@ -97,9 +101,17 @@ private final class TextReader: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     private let log: EventLog<String?>
+    private let request: String?
     private var hasEnded = false
 
-    init(log: EventLog<String?>) { self.log = log }
+    init(log: EventLog<String?>, request: String?) {
+        self.log = log
+        self.request = request
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        if let request { context.writeAndFlush(NIOAny(ByteBuffer(string: request)), promise: nil) }
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         log.add(String(buffer: unwrapInboundIn(data)))
@@ -125,8 +137,7 @@ extension RunningRelay {
     }
 
     func ask(text: String) async throws -> APIClient.Response {
-        let client = try await APIClient.connect(apiPort)
-        try await client.send(text)
+        let client = try await APIClient.connect(apiPort, sending: text)
         let rest = try await client.rest()
         guard let response = APIClient.Response(rest) else { throw APIClient.Ended() }
         return response
@@ -134,8 +145,8 @@ extension RunningRelay {
 
     /// Listens to events; the relay has begun to tell them.
     func listen(reads: Bool = true) async throws -> APIClient {
-        let client = try await APIClient.connect(apiPort, reads: reads)
-        try await client.send(APIClient.request("GET", "/v1/events"))
+        let client = try await APIClient.connect(
+            apiPort, sending: APIClient.request("GET", "/v1/events"), reads: reads)
         if reads { try await client.await(": ping") }
         return client
     }
