@@ -8,8 +8,10 @@ import Testing
 
 extension Rig {
     /// Runs the service of this rig while `body` does, then shuts it down as the service group of a program would.
+    ///
+    /// - Parameter idle: no connection ends for it by default: a busy machine may take its time between two requests.
     func running(
-        _ configure: (inout KeyAccessServerConfiguration) -> Void = { _ in }, idle: TimeAmount? = nil,
+        _ configure: (inout KeyAccessServerConfiguration) -> Void = { _ in }, idle: TimeAmount = .minutes(5),
         _ body: (Int) async throws -> Void
     ) async throws -> Duration {
         var configuration = configuration
@@ -18,7 +20,7 @@ extension Rig {
         let (ports, continuation) = AsyncStream.makeStream(of: Int.self, bufferingPolicy: .bufferingOldest(1))
         let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         var times = HTTPConnection.Times()
-        if let idle { times.idle = idle }
+        times.idle = idle
         let service = try KeyAccessService(
             configuration: configuration, keyStore: store, logger: logger, clock: clock, connectionTimes: times
         ) { continuation.yield($0) }
