@@ -1,5 +1,6 @@
 import CameraModel
 import ErrorCatalog
+import Glibc
 import KeyAccessClient
 import Media
 import NIOCore
@@ -81,11 +82,10 @@ import Testing
 
     @Test func `it stops while nobody listens`() async throws {
         // Bound, but not listening: connections are refused.
-        let (_, server) = try await LoopbackRelay.start()
-        let port = server.port
-        await server.close()
+        let (descriptor, port) = deafPort()
+        defer { close(descriptor) }
         let camera = try service(
-            configuration(port: port), .camera(), try TestAuthority(), backoff: Self.patient)
+            configuration(port: Int(port)), .camera(), try TestAuthority(), backoff: Self.patient)
         let running = Task { try await camera.run() }
         let reason = await waitFor(.waitingToReconnect, of: camera)
         #expect(reason?.contains("cannot reach the server") == true)

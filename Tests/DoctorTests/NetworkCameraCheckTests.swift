@@ -1,6 +1,7 @@
 import ControlAPI
 import ErrorCatalog
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Doctor
@@ -57,8 +58,8 @@ struct NetworkCameraCheckTests {
 
     @Test func `a camera whose port is closed fails by name; one that is asked by ONVIF may have another`() async throws
     {
-        let closed: UInt16
-        do { closed = try Listener().port }
+        let (descriptor, closed) = deafPort()
+        defer { close(descriptor) }
         let failed = try await finding("camera.yard = { source = \"rtsp://127.0.0.1:\(closed)/1\" }")
         #expect(failed.state == .fail && failed.code == .cameraUnreachable)
         #expect(failed.evidence.hasPrefix("yard: 127.0.0.1:\(closed) does not answer"))

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import HealthMonitor
@@ -26,10 +27,10 @@ struct PeerReadingTests {
             port = UInt16(bigEndian: address.sin_port)
         }
 
-        func end() { close(descriptor) }
+        deinit { close(descriptor) }
     }
 
-    @Test func `a server that listens is reached, and one that is gone is not`() {
+    @Test func `a server that listens is reached, and a port where nobody listens is not`() {
         let listener = Listener()
         let peer = HealthSettings.Peer(name: "main", host: "127.0.0.1", port: listener.port, tls: false)
         guard case .connected(let address, _) = PeerReading.read(peer) else {
@@ -37,12 +38,14 @@ struct PeerReadingTests {
             return
         }
         #expect(address == "127.0.0.1")
-        listener.end()
-        guard case .refused(let why) = PeerReading.read(peer) else {
+        let (descriptor, port) = deafPort()
+        defer { close(descriptor) }
+        let deaf = HealthSettings.Peer(name: "main", host: "127.0.0.1", port: port, tls: false)
+        guard case .refused(let why) = PeerReading.read(deaf) else {
             Issue.record("not refused")
             return
         }
-        #expect(why.contains("127.0.0.1 port \(listener.port)"))
+        #expect(why.contains("127.0.0.1 port \(port)"))
     }
 
     @Test func `a name that cannot be is not there, or cannot be asked for`() {

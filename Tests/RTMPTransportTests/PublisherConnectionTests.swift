@@ -1,4 +1,5 @@
 import ChannelTestSupport
+import Glibc
 import NIOCore
 import NIOPosix
 import RTMP
@@ -98,9 +99,8 @@ import Testing
     }
 
     @Test func `nobody there, and no such host, are told apart`() async throws {
-        let listener = try await SilentListener.start()
-        let port = listener.port
-        try await listener.channel.close().get()
+        let (descriptor, port) = deafPort()
+        defer { close(descriptor) }
         let refused = PublisherLog()
         _ = RTMPPublisherConnection.connect(
             url: RTMPURL(scheme: .rtmp, host: "127.0.0.1", port: port, app: "live", streamName: "secret"),

@@ -3,6 +3,7 @@ import ErrorCatalog
 import Foundation
 import Logging
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import RTSPIngest
@@ -81,10 +82,9 @@ struct StreamTestTests {
     }
 
     @Test func `nobody at the address fails at the first step`() async throws {
-        let camera = try await TestCamera.quirky()
-        let url = camera.url("a=1")
-        camera.end()
-        let report = await run(url)
+        let (descriptor, port) = deafPort()
+        defer { close(descriptor) }
+        let report = await run("rtsp://127.0.0.1:\(port)/cam")
         #expect(report.lines.map(\.step) == [.reach])
         #expect(report.lines.first?.code == .cameraUnreachable)
     }
