@@ -336,8 +336,7 @@ struct HTTPCameraTests {
     /// ffmpeg takes no "any" port, and one client: whether it listens is asked of the system.
     private static func mjpegServer() async throws -> (Process, UInt16) {
         for _ in 0..<20 {
-            // Below those that the system gives to others meanwhile.
-            let port = UInt16.random(in: 20_000..<32_000)
+            let port = UInt16(try FreePort.take())
             let process = Process()
             process.executableURL = URL(fileURLWithPath: "/usr/bin/ffmpeg")
             process.arguments = [

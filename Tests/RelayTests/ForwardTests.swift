@@ -53,13 +53,6 @@ struct ForwardTests {
         ForwardTarget("rtmp://127.0.0.1:\(port)/\(app)?key=secret")!
     }
 
-    private func freePort() async throws -> Int {
-        let channel = try await ServerBootstrap(group: Timers.loop).bind(host: "127.0.0.1", port: 0).get()
-        let port = channel.localAddress?.port ?? 0
-        try await channel.close().get()
-        return port
-    }
-
     /// A key frame with a new header before it, and what refers to it.
     private func group(_ index: UInt8) -> [Sent] {
         let time = UInt32(index) * 200
@@ -111,7 +104,7 @@ struct ForwardTests {
     }
 
     @Test func `a next relay that dies gets the stream again when it is back`() async throws {
-        let port = try await freePort()
+        let port = try FreePort.take()
         try await withRelay({ $0.forwards = [target(port)] }) { relay in
             let (publisher, _) = try await relay.publish()
             let (player, log) = try await relay.play()
@@ -170,7 +163,7 @@ struct ForwardTests {
     }
 
     @Test func `two relays that forward to each other end the circle`() async throws {
-        let port = try await freePort()
+        let port = try FreePort.take()
         try await withRelay({ $0.forwards = [target(port)] }) { one in
             try await withRelay({
                 $0.port = port
@@ -328,7 +321,7 @@ struct ForwardTests {
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/sbin/nginx")))
     func `nginx-rtmp gets every byte`() async throws {
         let directory = try TemporaryDirectory()
-        let port = try await freePort()
+        let port = try FreePort.take()
         let rig = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appending(path: "Rigs/nginx/nginx-relay").path
         let nginx = try #require(try ForeignProgram("bash", [rig, "\(port)", directory.path("nginx")], in: directory))
