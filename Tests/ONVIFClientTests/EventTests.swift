@@ -72,8 +72,10 @@ struct EventTests {
         let device = camera.device()
         let reader = Task { for await _ in device.events() {} }
         try await camera.wait { $0.count { $0.op == "CreatePullPointSubscription" } >= 2 }
-        let renewals = camera.requests("Renew").count
-        #expect(renewals == 1)
+        let operations = camera.requests.map(\.op)
+        // Until the second one: how soon we look is the machine's affair, and that one has to be renewed as well.
+        let made = operations.indices.filter { operations[$0] == "CreatePullPointSubscription" }
+        #expect(operations[..<made[1]].count { $0 == "Renew" } == 1)
         try await camera.wait { requests in
             guard let second = requests.lastIndex(where: { $0.op == "CreatePullPointSubscription" }) else {
                 return false
@@ -148,7 +150,7 @@ struct EventTests {
     }
 
     @Test func `who waits for events keeps nobody waiting`() async throws {
-        let camera = try await SimulatedCamera(["--event-after", "12"])
+        let camera = try await SimulatedCamera(["--event-after", "60"])
         defer { camera.stop() }
         let device = camera.device()
         let readers = (0..<2).map { _ in Task { for await _ in device.events() {} } }
