@@ -24,7 +24,7 @@ extension EndToEndTests {
             }
         }
 
-        /// The promise is 2 s; five times as much on a machine that does other things.
+        /// The promise is 2 s; five times as much of the time that this machine has for its tests.
         @Test func `a KAS that comes back has its viewers see again, those who came meanwhile too`() async throws {
             try await TestStage.run { stage in
                 let relay = try await stage.relay()
@@ -54,19 +54,22 @@ extension EndToEndTests {
                 _ = try await stage.serve(
                     "kas-again", ["kas", "--state", kas.state, "--listen", "127.0.0.1:\(kas.port)"])
                 let back = Moment.monotonicNanoseconds()
-                for viewer in [early, late] {
-                    var seen: FrameRecord?
-                    try await stage.wait("\(viewer.name) sees again") {
-                        seen = try FrameRecord.read(stage.file("\(viewer.name).jsonl")).first { record in
-                            record.instant > back && !known.contains(record.collection ?? "")
+                let time = try await elapsed {
+                    for viewer in [early, late] {
+                        var seen: FrameRecord?
+                        try await stage.wait("\(viewer.name) sees again") {
+                            seen = try FrameRecord.read(stage.file("\(viewer.name).jsonl")).first { record in
+                                record.instant > back && !known.contains(record.collection ?? "")
+                            }
+                            return seen != nil
                         }
-                        return seen != nil
+                        let seconds = Double(try #require(seen).instant - back) / 1e9
+                        print(
+                            "\(viewer.name): sees \(seconds) s after the KAS is back, \(dark.count) collections later")
+                        #expect(viewer.exitStatus == nil, "\(stage.words(of: viewer.name))")
                     }
-                    let seconds = Double(try #require(seen).instant - back) / 1e9
-                    print("\(viewer.name): sees \(seconds) s after the KAS is back, \(dark.count) collections later")
-                    #expect(seconds < 10)
-                    #expect(viewer.exitStatus == nil, "\(stage.words(of: viewer.name))")
                 }
+                #expect(time < .seconds(10))
             }
         }
 
