@@ -1,11 +1,12 @@
 import AudioCapture
 import Glibc
 import Media
+import TestSupport
 import Testing
 import VideoCodec
 
 /// The real libasound, with the devices that need no sound card.
-struct ALSADeviceTests {
+@Suite(.ownThread) struct ALSADeviceTests {
     init() {
         #expect(ALSAConfiguration.isInstalled)
     }

@@ -1,10 +1,11 @@
 import CameraStore
 import Foundation
 import StoreWriter
+import TestSupport
 import Testing
 
 /// File systems that end or cannot be written, in a mount namespace of the writer's own.
-@Suite struct DiskTests {
+@Suite(.ownThread) struct DiskTests {
     /// Needs root, or a kernel that gives users namespaces.
     private static let canMount: Bool = {
         let probe = try? WriterProcess.run(namespace + ["mount -t tmpfs -o size=64k none /mnt"])

@@ -27,7 +27,7 @@ enum Undisturbed {
     }()
 }
 
-@Suite struct PowerCutTests {
+@Suite(.ownThread) struct PowerCutTests {
     private static let frameBytes = 24 + 4096
     private static let logHeaderBytes = 32
 
@@ -37,8 +37,8 @@ enum Undisturbed {
 
     /// Every writer goes on where the one before was killed.
     @Test(arguments: [1, 2] as [UInt64])
-    func `kill -9 of the writer loses nothing that it acknowledged`(seed: UInt64) async throws {
-        try await withTemporaryDirectory { directory in
+    func `kill -9 of the writer loses nothing that it acknowledged`(seed: UInt64) throws {
+        try withTemporaryDirectory { directory in
             var random = SeededGenerator(seed: seed)
             let path = directory + "/state.db"
             var made = 0
@@ -60,7 +60,6 @@ enum Undisturbed {
                 let next = min(acknowledged + 1, Undisturbed.steps)
                 let found = try #require((acknowledged...next).first { Undisturbed.states[$0] == state })
                 made = found
-                await Task.yield()
             }
             #expect(kills >= 4)
         }
@@ -94,7 +93,7 @@ enum Undisturbed {
         }
     }
 
-    @Test func `a log that ends anywhere in the last step gives the step before`() async throws {
+    @Test func `a log that ends anywhere in the last step gives the step before`() throws {
         let snapshots = try snapshots(16)
         var cuts = 0
         for number in 1..<snapshots.count {
@@ -110,7 +109,6 @@ enum Undisturbed {
                     let cut = Snapshot(database: snapshot.database, log: snapshot.log.prefix(offset))
                     #expect(try state(after: cut) == Undisturbed.states[number - 1], "step \(number), byte \(offset)")
                     cuts += 1
-                    await Task.yield()
                 }
                 var torn = snapshot
                 torn.log[frame + 24 + number] ^= 1
@@ -121,7 +119,7 @@ enum Undisturbed {
     }
 
     @Test func `a log that ends anywhere gives a state that once was, and never an earlier one for a longer log`()
-        async throws
+        throws
     {
         let snapshots = try snapshots(24)
         let last = try #require(snapshots.last)
@@ -134,13 +132,12 @@ enum Undisturbed {
             )
             #expect(step >= reached)
             reached = step
-            await Task.yield()
             offset += offset < Self.logHeaderBytes ? 8 : Self.frameBytes + 3
         }
         #expect(try state(after: last) == Undisturbed.states[24])
     }
 
-    @Test func `a power cut while the log is moved into the database loses nothing`() async throws {
+    @Test func `a power cut while the log is moved into the database loses nothing`() throws {
         let last = try #require(try snapshots(24).last)
         let moved = try withTemporaryDirectory { directory in
             let path = directory + "/state.db"
@@ -158,7 +155,6 @@ enum Undisturbed {
             let tear = page * 4096 + 1000
             let half = Snapshot(database: moved.prefix(tear) + old[tear...], log: last.log)
             #expect(try state(after: half) == Undisturbed.states[24], "page \(page)")
-            await Task.yield()
         }
     }
 }

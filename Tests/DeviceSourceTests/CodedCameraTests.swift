@@ -4,12 +4,13 @@ import DeviceSource
 import Glibc
 import Media
 import ScriptedDevice
+import TestSupport
 import Testing
 import VideoCapture
 import VideoCodec
 
 /// A camera that codes H.264 itself, and of which pictures get lost.
-@Suite(.serialized) struct CodedCameraTests {
+@Suite(.ownThread, .serialized) struct CodedCameraTests {
     private static let forceKeyFrame = watchbox_force_key_frame
 
     private func stage() throws -> CameraStage {

@@ -6,11 +6,12 @@ import Glibc
 import Media
 import ScriptedDevice
 import Synchronization
+import TestSupport
 import Testing
 import VideoCapture
 import VideoCodec
 
-@Suite(.serialized) struct DeviceSourceTests {
+@Suite(.ownThread, .serialized) struct DeviceSourceTests {
     @Test func `pictures become units without a copy, each with the instant of its capture`() throws {
         let stage = try CameraStage()
         stage.start()

@@ -4,10 +4,11 @@ import DeviceSource
 import ErrorCatalog
 import Media
 import ScriptedDevice
+import TestSupport
 import Testing
 import VideoCapture
 
-@Suite(.serialized) struct EncoderFaultTests {
+@Suite(.ownThread, .serialized) struct EncoderFaultTests {
     private func stage(_ encoders: FaultyEncoders) throws -> CameraStage {
         let stage = try CameraStage(encoders: encoders.machine, { _ in }, { $0.encoder = .automatic })
         let node = ScriptedDevice { script in

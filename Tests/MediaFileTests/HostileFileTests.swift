@@ -5,7 +5,7 @@ import MediaFile
 import TestSupport
 import Testing
 
-@Suite struct HostileFileTests {
+@Suite(.ownThread) struct HostileFileTests {
     @Test func `a missing file, a directory, a pipe and an empty file are named as such`() throws {
         let missing = "/no/such/file.mp4"
         #expect(

@@ -2,10 +2,11 @@ import Foundation
 import Media
 import MediaFile
 import Synchronization
+import TestSupport
 import Testing
 import VideoCodec
 
-@Suite(.enabled(if: Tool.areInstalled, Tool.reason))
+@Suite(.ownThread, .enabled(if: Tool.areInstalled, Tool.reason))
 struct MediaFileSourceTests {
     /// MP4 packets are the access units themselves, so ffprobe's hashes judge ours.
     @Test(arguments: ["plain.mp4", "reordered.mp4", "fragmented.mp4", "hevc.mp4", "reordered.mkv", "reordered.flv"])

@@ -4,7 +4,7 @@ import MediaFile
 import TestSupport
 import Testing
 
-@Suite struct MediaWriterTests {
+@Suite(.ownThread) struct MediaWriterTests {
     @Test(arguments: [MediaWriter.Container.mp4, .fragmentedMP4])
     func `MP4 keeps every access unit byte for byte, with its time`(container: MediaWriter.Container) throws {
         let recording = try Recording.pattern()

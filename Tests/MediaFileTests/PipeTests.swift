@@ -2,9 +2,10 @@ import Foundation
 import Media
 import MediaFile
 import Synchronization
+import TestSupport
 import Testing
 
-@Suite struct PipeTests {
+@Suite(.ownThread) struct PipeTests {
     @Test(.enabled(if: Tool.areInstalled, Tool.reason), arguments: [MediaWriter.Container.mpegTS, .fragmentedMP4])
     func `what goes through a pipe is what would be in a file`(container: MediaWriter.Container) throws {
         let recording = try Recording.pattern()

@@ -1,8 +1,9 @@
 import Media
 import MediaFile
+import TestSupport
 import Testing
 
-@Suite(.enabled(if: Tool.areInstalled, Tool.reason))
+@Suite(.ownThread, .enabled(if: Tool.areInstalled, Tool.reason))
 struct TranscodingTests {
     @Test(arguments: [("old.avi", "its video is mpeg4"), ("pcm.mkv", "its audio is pcm_s16le")])
     func `another codec is named, with what to do`(name: String, why: String) throws {

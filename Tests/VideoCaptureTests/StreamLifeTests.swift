@@ -2,6 +2,7 @@ import CV4L2
 import Foundation
 import Glibc
 import ScriptedDevice
+import TestSupport
 import Testing
 
 @testable import VideoCapture
@@ -149,7 +150,9 @@ struct StreamLifeTests {
         #expect(stream.scripted.mapped == 0 && stream.scripted.openDescriptors == 0)
     }
 
-    @Test func `pictures end on any thread while the camera goes on, stops and starts`() throws {
+    // On a thread of its own: a task of the pool looks at the pictures, and is waited for.
+    @Test(.ownThread)
+    func `pictures end on any thread while the camera goes on, stops and starts`() throws {
         let stream = try Streaming()
         let scripted = stream.scripted
         let pictures = AsyncStream<DetachedFrame>.makeStream(bufferingPolicy: .bufferingNewest(2))

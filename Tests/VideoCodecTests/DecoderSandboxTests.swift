@@ -6,7 +6,7 @@ import Testing
 @testable import VideoCodec
 
 /// Against `watchboxd` itself: what the sandbox of decoders refuses, layer by layer.
-@Suite struct DecoderSandboxTests {
+@Suite(.ownThread) struct DecoderSandboxTests {
     static let watchboxd = BuiltProgram.path("watchboxd")
 
     private struct Outcome {
@@ -102,7 +102,7 @@ import Testing
 }
 
 /// What the kernel says of the children that cameras' processes start.
-@Suite struct DecoderProcessTests {
+@Suite(.ownThread) struct DecoderProcessTests {
     private func status(_ process: Int32) throws -> [String: String] {
         let text = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
         var fields: [String: String] = [:]

@@ -1,12 +1,12 @@
 import Glibc
-import Testing
+package import Testing
 
 /// Runs each test on a thread of its own: what blocks or computes at length there does not keep the tests of other
 /// targets waiting for one of the pool's few threads.
-struct OwnThread: SuiteTrait, TestTrait, TestScoping {
-    var isRecursive: Bool { true }
+package struct OwnThreadTrait: SuiteTrait, TestTrait, TestScoping {
+    package var isRecursive: Bool { true }
 
-    @concurrent func provideScope(
+    @concurrent package func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable @concurrent () async throws -> Void
     ) async throws {
         try await withTaskExecutorPreference(ThreadExecutor()) { try await function() }
@@ -40,6 +40,6 @@ struct OwnThread: SuiteTrait, TestTrait, TestScoping {
     }
 }
 
-extension Trait where Self == OwnThread {
-    static var ownThread: Self { OwnThread() }
+extension Trait where Self == OwnThreadTrait {
+    package static var ownThread: Self { OwnThreadTrait() }
 }
