@@ -376,7 +376,7 @@ struct HTTPCameraTests {
     }
 
     @Test func `a picture in Python's own web server is a camera`() async throws {
-        let pictures = try #require(TestCamera.pictures)
+        let pictures = try #require(await TestCamera.pictures.place)
         let process = Process()
         let output = Pipe()
         process.executableURL = URL(fileURLWithPath: TestCamera.python)

@@ -16,7 +16,7 @@ struct PassthroughTests {
     func `pictures and sound are those of the recording`(
         codec: VideoCodec, transport: CameraConfiguration.Network.Transport
     ) async throws {
-        let truth = try Truth(codec)
+        let truth = try await Truth(codec)
         #expect(truth.pictures.count == 10)
         let sizes = truth.pictures.map(\.count)
         #expect(sizes.allSatisfy { $0 > 100_000 })
@@ -66,8 +66,8 @@ struct PassthroughTests {
         var sounds: [[UInt8]] = []
         var audioSpecificConfig: [UInt8] = []
 
-        init(_ codec: VideoCodec) throws {
-            let media = try #require(TestCamera.largeMedia)
+        init(_ codec: VideoCodec) async throws {
+            let media = try #require(await TestCamera.largeMedia.place)
             let name = codec == .h264 ? "large.h264" : "large.h265"
             let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: media.path(name))))
             var units: [ArraySlice<UInt8>] = []

@@ -37,56 +37,31 @@ final class TestCamera: @unchecked Sendable {
             ]) == 0
 
     /// What cameras send, made once; nil when it could not be made, which fails the tests that want it.
-    static let media: TemporaryDirectory? = {
-        let directory = TemporaryDirectory()
-        let script = rigs.appendingPathComponent("rtsp/make-media").path
-        guard run("/bin/bash", [script, directory.url.path]) == 0 else { return nil }
-        atexit { TestCamera.removeMedia() }
-        return directory
-    }()
+    static let media = MadeFiles { place in
+        run("/bin/bash", [rigs.appendingPathComponent("rtsp/make-media").path, place.url.path]) == 0
+    }
 
     /// Is there what `make-media` needs? Whether it succeeds is for the tests to say.
     static let hasMedia = hasPython && ForeignEncoders.has("libx264", "libx265", "aac", "mjpeg")
 
     /// Pictures of several hundred kilobytes and AAC, made once; nil when they could not be made.
-    static let largeMedia: TemporaryDirectory? = {
-        let directory = TemporaryDirectory()
-        let script = rigs.appendingPathComponent("rtsp/make-media").path
-        guard run("/bin/bash", [script, "--large", directory.url.path]) == 0 else { return nil }
-        atexit { TestCamera.removeLargeMedia() }
-        return directory
-    }()
+    static let largeMedia = MadeFiles { place in
+        run("/bin/bash", [rigs.appendingPathComponent("rtsp/make-media").path, "--large", place.url.path]) == 0
+    }
 
     /// JPEG pictures of 320x240: the left half red, the right half blue, with noise. Made once; nil when they could not be
     /// made, which fails the tests that want them.
-    static let pictures: TemporaryDirectory? = {
-        let directory = TemporaryDirectory()
-        let status = run(
-            "/usr/bin/ffmpeg",
-            [
-                "-v", "error", "-nostdin", "-f", "lavfi", "-i", "color=red:size=160x240:rate=10", "-f", "lavfi", "-i",
-                "color=blue:size=160x240:rate=10", "-filter_complex", "hstack,noise=alls=6:allf=t", "-frames:v", "8",
-                "-pix_fmt", "yuvj420p", directory.path("%02d.jpg"),
-            ])
-        guard status == 0 else { return nil }
-        atexit { TestCamera.removePictures() }
-        return directory
-    }()
+    static let pictures = MadeFiles { place in
+        let arguments = [
+            "-v", "error", "-nostdin", "-f", "lavfi", "-i", "color=red:size=160x240:rate=10", "-f", "lavfi", "-i",
+            "color=blue:size=160x240:rate=10", "-filter_complex", "hstack,noise=alls=6:allf=t", "-frames:v", "8",
+            "-pix_fmt", "yuvj420p", place.path("%02d.jpg"),
+        ]
+        return run("/usr/bin/ffmpeg", arguments) == 0
+    }
 
     /// Is there what `pictures` needs?
     static let hasPictures = hasPython && ForeignEncoders.has("mjpeg")
-
-    private static func removePictures() {
-        if let pictures { try? FileManager.default.removeItem(at: pictures.url) }
-    }
-
-    private static func removeMedia() {
-        if let media { try? FileManager.default.removeItem(at: media.url) }
-    }
-
-    private static func removeLargeMedia() {
-        if let largeMedia { try? FileManager.default.removeItem(at: largeMedia.url) }
-    }
 
     static func run(_ program: String, _ arguments: [String]) -> Int32 {
         let process = Process()
@@ -107,20 +82,20 @@ final class TestCamera: @unchecked Sendable {
     ///
     /// - Parameter earlier: a camera that has ended, and kept its turn for this one.
     static func quirky(_ arguments: [String] = [], after earlier: TestCamera? = nil) async throws -> TestCamera {
-        let media = try #require(media)
+        let media = try #require(await media.place)
         let files = ["h264.h264", "h265.h265", "second.h264"].map { media.path($0) }
         return try await TestCamera("rtsp/quirk-camera.py", arguments + files, after: earlier)
     }
 
     /// The same camera with the large pictures, and sound with `audio=aac`.
     static func large() async throws -> TestCamera {
-        let media = try #require(largeMedia)
+        let media = try #require(await largeMedia.place)
         let files = ["large.h264", "large.h265"].map { media.path($0) }
         return try await TestCamera("rtsp/quirk-camera.py", ["--aac", media.path("large.aac")] + files)
     }
 
     static func wellBehaved(_ arguments: [String] = [], after earlier: TestCamera? = nil) async throws -> TestCamera {
-        let media = try #require(media)
+        let media = try #require(await media.place)
         return try await TestCamera(
             "rtsp/gst-rtsp-server.py",
             ["--h264", media.path("h264.mp4"), "--h265", media.path("h265.mp4")] + arguments,
@@ -129,7 +104,7 @@ final class TestCamera: @unchecked Sendable {
 
     /// One that sends JPEG pictures over HTTP, and misbehaves as the query of the URL says.
     static func overHTTP(_ arguments: [String] = [], after earlier: TestCamera? = nil) async throws -> TestCamera {
-        let pictures = try #require(pictures)
+        let pictures = try #require(await pictures.place)
         return try await TestCamera("rtsp/http-camera.py", arguments + [pictures.url.path], after: earlier)
     }
 

@@ -37,7 +37,8 @@ struct WellBehavedCameraTests {
         let end = try await running.stop()
         #expect(end.stepsBack == 0)
         // Bit for bit what the file holds: its first key frame.
-        let annexB = try Data(contentsOf: URL(fileURLWithPath: try #require(TestCamera.media).path("h264.h264")))
+        let media = try #require(await TestCamera.media.place)
+        let annexB = try Data(contentsOf: URL(fileURLWithPath: media.path("h264.h264")))
         let picture = try #require(end.pictures.first)
         var units = LengthPrefixedUnits(picture.data[...])
         while let unit = try units.next() {
