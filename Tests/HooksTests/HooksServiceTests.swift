@@ -7,7 +7,7 @@ import Testing
 @testable import Hooks
 
 /// Hooks that post to a server that was not written by us.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: Receiver.isInstalled, "python3 is not installed"))
+@Suite(.timeLimit(.minutes(15)), .enabled(if: Receiver.isInstalled, "python3 is not installed"))
 struct HooksServiceTests {
     @Test func `an event arrives once, with what the guide says`() async throws {
         let (stage, receiver) = (try HookStage(), try Receiver())

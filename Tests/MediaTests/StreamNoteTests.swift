@@ -144,7 +144,7 @@ import Testing
 /// Notes that nobody takes out: what a viewer that knows nothing of them gives to its decoder.
 @Suite(
     .enabled(if: FileManager.default.isExecutableFile(atPath: FFmpeg.path), "needs Debian's ffmpeg"),
-    .timeLimit(.minutes(5)))
+    .timeLimit(.minutes(15)))
 struct NotesAndDecodersTests {
     private let note = StreamNote(
         time: .system(1_800_000_000_000),

@@ -9,7 +9,7 @@ import Wire
     .enabled(
         if: OtdfPython.interpreter != nil,
         "WATCHBOX_OTDF_PYTHON names no Python that has otdf-python 0.11.0 (`make test` installs one)"),
-    .timeLimit(.minutes(2)))
+    .timeLimit(.minutes(15)))
 struct OtdfPythonTests {
     @Test func `otdf-python opens what we seal, and refuses what was altered`() throws {
         let station = try Station()

@@ -3,7 +3,7 @@ import RTMPTransport
 import RelayProbe
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ParsingRelayTests {
+@Suite(.timeLimit(.minutes(15))) struct ParsingRelayTests {
     private func probe(_ relay: ParsingRelay, ownsName: Bool = false) async throws -> RelayFindings {
         let server = try await RTMPServer.bind(RTMPServerConfiguration(host: "127.0.0.1", port: 0), delegate: relay)
         let url = RTMPURL(

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RelayProbe
 
-@Suite(.timeLimit(.minutes(1))) struct UploadSenderTests {
+@Suite(.timeLimit(.minutes(15))) struct UploadSenderTests {
     /// Of a connection that is only written to: the sender hears what the test tells it.
     private final class Deaf: RTMPPublisherDelegate {
         func publisherStarted(_ publisher: RTMPPublisherConnection) {}

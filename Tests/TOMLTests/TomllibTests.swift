@@ -3,7 +3,7 @@ import TOML
 import Testing
 
 /// Python's tomllib judges every text, valid or not.
-@Suite(.enabled(if: Tomllib.interpreter != nil, "skipped: no python3 with tomllib"), .timeLimit(.minutes(10)))
+@Suite(.enabled(if: Tomllib.interpreter != nil, "skipped: no python3 with tomllib"), .timeLimit(.minutes(15)))
 struct TomllibTests {
     /// What the two may differ in: our limits, 64-bit numbers, and days and seconds that Python's clock does not know.
     private func mayDiffer(_ text: String, _ ours: Result<String, TOMLError>) -> Bool {

@@ -69,7 +69,7 @@ import VideoCodec
         #expect(recording.audioFormats.first?.channels == 1)
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(15)))
     func `in real time a unit comes when it is due, and its capture instant says so`() throws {
         var configuration = TestPatternConfiguration(video: Pattern.configuration())
         configuration.pictureLimit = 15
@@ -84,7 +84,7 @@ import VideoCodec
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(15)))
     func `a machine that does not keep up leaves pictures out, and stays in time`() throws {
         var configuration = TestPatternConfiguration(video: Pattern.configuration(), audio: nil)
         configuration.pictureLimit = 25
@@ -103,7 +103,7 @@ import VideoCodec
         #expect(zip(times, times.dropFirst()).contains { $1 - $0 >= MediaTime(milliseconds: 440) })
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(15)))
     func `a wait for a distant instant ends when the clock is stopped`() async {
         let clock = SourceClock()
         let hour: UInt64 = 3_600_000_000_000
@@ -119,7 +119,7 @@ import VideoCodec
     }
 
     /// 200 ms are what a source may take; its clock looks every 50 ms. What this machine made of it is printed.
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(15)))
     func `stop ends the run also while it waits for a distant picture`() async throws {
         // One picture in ten seconds: the source is asleep when it is stopped.
         var video = Pattern.configuration(frameRate: 0.1)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import XMLReader
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct XMLReaderLimitTests {
     private func failure(_ text: String, _ change: (inout XMLReader.Limits) -> Void = { _ in }) -> XMLReaderError? {
         var limits = XMLReader.Limits()
