@@ -12,7 +12,7 @@ final class SocketStub: Sendable {
 
     /// - Parameter answer: status and body; nil: takes connections and says nothing.
     init(path: String, answer: (@Sendable (_ request: String) -> (Int, String))?) throws {
-        descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         precondition(path.utf8.count < MemoryLayout.size(ofValue: address.sun_path))
@@ -27,7 +27,7 @@ final class SocketStub: Sendable {
         Thread.detachNewThread { [weak self] in
             while true {
                 let connection = accept(listening, nil, nil)
-                guard connection >= 0 else { return }
+                guard connection >= 0 else { break }
                 guard let answer else { continue }
                 var bytes = [UInt8](repeating: 0, count: 1 << 16)
                 let count = read(connection, &bytes, bytes.count)
@@ -41,13 +41,12 @@ final class SocketStub: Sendable {
                 _ = reply.withCString { send(connection, $0, strlen($0), Int32(MSG_NOSIGNAL)) }
                 close(connection)
             }
+            close(listening)
         }
     }
 
-    deinit {
-        shutdown(descriptor, Int32(SHUT_RDWR))
-        close(descriptor)
-    }
+    /// The thread closes it: before, its number must not be that of another test's socket.
+    deinit { shutdown(descriptor, Int32(SHUT_RDWR)) }
 }
 
 /// Where a service's notifications arrive.
@@ -57,7 +56,7 @@ final class NotifySocket: Sendable {
 
     init(path: String) throws {
         self.path = path
-        descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+        descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }

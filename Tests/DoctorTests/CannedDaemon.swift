@@ -1,14 +1,14 @@
 import Foundation
-import Synchronization
 
 /// A daemon's socket that answers each path with a text, or takes connections and says nothing.
 final class CannedDaemon: Sendable {
     private let descriptor: CInt
-    private let kept = Mutex<[CInt]>([])
+    private let hasThread: Bool
 
     /// - Parameter answers: nil for a daemon that is wedged.
     init(_ path: String, answers: [String: String]?) throws {
-        descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
+        hasThread = answers != nil
+        descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
@@ -25,16 +25,18 @@ final class CannedDaemon: Sendable {
         Thread.detachNewThread {
             while true {
                 let client = accept(listening, nil, nil)
-                guard client >= 0 else { return }
+                guard client >= 0 else { break }
                 Self.answer(client, answers)
                 close(client)
             }
+            close(listening)
         }
     }
 
+    /// The thread closes it: before, its number must not be that of another test's socket.
     deinit {
         shutdown(descriptor, CInt(SHUT_RDWR))
-        close(descriptor)
+        if !hasThread { close(descriptor) }
     }
 
     private static func answer(_ client: CInt, _ answers: [String: String]) {

@@ -51,7 +51,8 @@ final class StandInServer: Sendable {
 
     func stop() {
         shutdown(listener, CInt(SHUT_RDWR))
-        for connection in state.withLock({ $0.connections }) { shutdown(connection, CInt(SHUT_RDWR)) }
+        // Within the lock: what is in the list is still open.
+        state.withLock { for connection in $0.connections { shutdown(connection, CInt(SHUT_RDWR)) } }
     }
 
     static func answer(_ status: Int, _ body: String, headers: [String] = []) -> [UInt8] {
@@ -67,7 +68,7 @@ final class StandInServer: Sendable {
 
     private static func listen(at path: String) -> CInt {
         unlink(path)
-        let descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
+        let descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
