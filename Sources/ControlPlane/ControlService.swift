@@ -47,7 +47,8 @@ public final class ControlService: Service {
     init(
         paths: ControlPaths, units: any UnitControl, credentials: CredentialStore, notifier: Notifier,
         journal: JournalAccess, watchdogInterval: Duration?, version: String, logger: Logger, clock: ControlClock,
-        effects: Effects, network: NetworkTools, keyAccess: KeyAccessTools = .system
+        effects: Effects, network: NetworkTools, keyAccess: KeyAccessTools = .system,
+        deadlines: ProcessDeadlines = ProcessDeadlines()
     ) {
         self.notifier = notifier
         self.watchdogInterval = watchdogInterval
@@ -56,7 +57,7 @@ public final class ControlService: Service {
         announcements = network.announcements
         core = ControlCore(
             paths: paths, effects: effects, units: units, credentials: credentials, network: network,
-            keyAccess: keyAccess, version: version, logger: logger, clock: clock)
+            keyAccess: keyAccess, version: version, logger: logger, clock: clock, deadlines: deadlines)
         let routes = ControlRoutes(core: core, journal: journal, paths: paths)
         router = Self.router(routes.all, after: core.booted)
         eventRouter = Self.router(routes.eventsAlone, after: core.booted)

@@ -19,7 +19,7 @@ final class CameraStub: Sendable {
     private struct State {
         var changes: [VideoChange] = []
         var asked = 0
-        var held: [CheckedContinuation<Void, Never>] = []
+        var held: [DispatchSemaphore] = []
         var isHeld = false
         var waiting: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
     }
@@ -38,7 +38,7 @@ final class CameraStub: Sendable {
     ) throws {
         let path = stage.paths.cameraSocket(camera)
         handle = answer
-        descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         precondition(path.utf8.count < MemoryLayout.size(ofValue: address.sun_path))
@@ -54,24 +54,22 @@ final class CameraStub: Sendable {
         Thread.detachNewThread { [weak self] in
             while true {
                 let connection = accept(listening, nil, nil)
-                guard connection >= 0 else { return }
-                guard let (line, body) = Self.request(connection) else {
-                    close(connection)
-                    continue
-                }
-                Task { [weak self] in
-                    await self?.asked()
+                guard connection >= 0 else { break }
+                // Not a task: control gives a camera some seconds, which the pool's threads may all be busy for.
+                Thread.detachNewThread { [weak self] in
+                    defer { close(connection) }
+                    guard let (line, body) = Self.request(connection) else { return }
+                    self?.asked()
                     let answer = self?.answer(line, body, unit, units) ?? Answer(status: 503)
                     Self.send(answer, to: connection)
                 }
             }
+            close(listening)
         }
     }
 
-    deinit {
-        shutdown(descriptor, Int32(SHUT_RDWR))
-        close(descriptor)
-    }
+    /// The thread closes it: before, its number must not be that of another test's socket.
+    deinit { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
     /// Answers wait until `release`.
     func hold() { state.withLock { $0.isHeld = true } }
@@ -82,7 +80,7 @@ final class CameraStub: Sendable {
             defer { state.held = [] }
             return state.held
         }
-        for one in held { one.resume() }
+        for one in held { one.signal() }
     }
 
     /// Returns when so many requests have come.
@@ -106,7 +104,7 @@ final class CameraStub: Sendable {
         }
     }
 
-    private func asked() async {
+    private func asked() {
         let waiting = state.withLock { state in
             state.asked += 1
             let asked = state.asked
@@ -114,13 +112,13 @@ final class CameraStub: Sendable {
             return state.waiting.filter { $0.count <= asked }
         }
         for one in waiting { one.continuation.resume() }
-        await withCheckedContinuation { continuation in
-            let isHeld = state.withLock { state in
-                if state.isHeld { state.held.append(continuation) }
-                return state.isHeld
-            }
-            if !isHeld { continuation.resume() }
+        let gate: DispatchSemaphore? = state.withLock { state in
+            guard state.isHeld else { return nil }
+            let gate = DispatchSemaphore(value: 0)
+            state.held.append(gate)
+            return gate
         }
+        gate?.wait()
     }
 
     private func answer(_ line: String, _ body: [UInt8], _ unit: String, _ units: RecordingUnits) -> Answer {
@@ -162,6 +160,5 @@ final class CameraStub: Sendable {
             guard count > 0 else { break }
             bytes.removeFirst(count)
         }
-        close(connection)
     }
 }

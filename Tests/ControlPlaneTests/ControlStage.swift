@@ -21,8 +21,15 @@ final class ControlStage: Sendable {
     /// What control finds on the network; nothing unless a test says so.
     let network = ScriptedNetwork()
     private let stubs = Mutex<[CameraStub]>([])
+    let deadlines: ProcessDeadlines
 
-    init() throws {
+    /// - Parameter statusDeadline: for a process's state; patient, because a machine may be slow: a test in which a camera is
+    ///   silent has a shorter one.
+    init(statusDeadline: Duration = .seconds(120)) throws {
+        var deadlines = ProcessDeadlines()
+        deadlines.status = statusDeadline
+        deadlines.change = .seconds(120)
+        self.deadlines = deadlines
         // In memory where there is such a place: the tests are about order, and a disk's pace would only slow them.
         let isShared = FileManager.default.isWritableFile(atPath: "/dev/shm")
         let place = isShared ? URL(fileURLWithPath: "/dev/shm") : FileManager.default.temporaryDirectory
@@ -79,7 +86,8 @@ final class ControlStage: Sendable {
                 realtimeMicroseconds: { 1_700_000_000_000_000 },
                 sinceBoot: { [now = SharedDuration(box)] in now.value },
                 bootIdentifier: boot.withLock { $0 }, sleep: sleep ?? { try await Task.sleep(for: $0) }),
-            effects: Effects(willDo: { try steps.willDo($0) }), network: network.tools)
+            effects: Effects(willDo: { try steps.willDo($0) }), network: network.tools,
+            deadlines: deadlines)
     }
 
     /// Control starts, and all that it asked of systemd is done.

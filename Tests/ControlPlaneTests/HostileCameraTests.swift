@@ -43,7 +43,8 @@ struct HostileCameraTests {
     @Test func `a socket that somebody has made in a camera's name is gone before it starts, and stays while it runs`()
         async throws
     {
-        let stage = try ControlStage()
+        // Nobody answers.
+        let stage = try ControlStage(statusDeadline: .milliseconds(100))
         try stage.write(ControlStage.connections)
         let control = try await stage.start()
         let path = "\(stage.root)/run/camera/b.sock"

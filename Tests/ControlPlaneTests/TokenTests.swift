@@ -102,7 +102,8 @@ struct TokenTests {
                 realtimeMicroseconds: { kas.now * 1_000_000 },
                 sinceBoot: { .seconds(kas.now - Self.start + 100) }, bootIdentifier: "boot",
                 sleep: { try await Task.sleep(for: $0) }),
-            effects: Effects(willDo: { _ in }), network: stage.network.tools, keyAccess: kas.tools)
+            effects: Effects(willDo: { _ in }), network: stage.network.tools, keyAccess: kas.tools,
+            deadlines: stage.deadlines)
         await service.core.boot()
         await service.core.crew.settled()
         return service

@@ -48,7 +48,7 @@ extension ControlCore {
     private func hookStates() async -> [String: HookState] {
         guard target.services["hooks"] != nil else { return [:] }
         let client = ControlClient(
-            socketPath: paths.hooksSocket, readTimeout: .seconds(1),
+            socketPath: paths.hooksSocket, readTimeout: deadlines.status,
             maximumAnswerBytes: ControlClient.cameraAnswerBytes)
         return (try? await client.get(HookStatesDocument.self, "/api/v1/hooks"))?.hooks ?? [:]
     }

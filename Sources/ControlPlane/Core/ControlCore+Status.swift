@@ -181,7 +181,7 @@ extension ControlCore {
     private static let healthGrace = Duration.seconds(20)
 
     private func health() async -> HealthReport? {
-        let client = ControlClient(socketPath: paths.healthSocket, readTimeout: .seconds(1))
+        let client = ControlClient(socketPath: paths.healthSocket, readTimeout: deadlines.status)
         return try? await client.get(HealthReport.self, "/api/v1/health")
     }
 

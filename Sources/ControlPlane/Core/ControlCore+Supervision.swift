@@ -109,7 +109,7 @@ extension ControlCore {
 
     /// What the health daemon has seen since the last time, as events.
     private func observeHealth() async {
-        let client = ControlClient(socketPath: paths.healthSocket, readTimeout: .seconds(1))
+        let client = ControlClient(socketPath: paths.healthSocket, readTimeout: deadlines.status)
         guard
             let history = try? await client.get(
                 HealthHistoryDocument.self, "/api/v1/health/history", query: [("hours", "1")])

@@ -33,6 +33,7 @@ actor ControlCore {
     nonisolated let crew: UnitCrew
     nonisolated let hub: EventHub
     nonisolated let processes: CameraProcesses
+    let deadlines: ProcessDeadlines
     /// Searches of the network and tests of cameras.
     nonisolated let jobs: NetworkJobs
     let clock: ControlClock
@@ -94,7 +95,8 @@ actor ControlCore {
 
     init(
         paths: ControlPaths, effects: Effects, units: any UnitControl, credentials: CredentialStore,
-        network: NetworkTools, keyAccess: KeyAccessTools, version: String, logger: Logger, clock: ControlClock
+        network: NetworkTools, keyAccess: KeyAccessTools, version: String, logger: Logger, clock: ControlClock,
+        deadlines: ProcessDeadlines
     ) {
         self.paths = paths
         self.effects = effects
@@ -109,7 +111,8 @@ actor ControlCore {
         shelf = GenerationShelf(directory: paths.generations, effects: effects)
         let runtime = RuntimeFiles(paths: paths, effects: effects)
         self.runtime = runtime
-        let processes = CameraProcesses(paths: paths)
+        self.deadlines = deadlines
+        let processes = CameraProcesses(paths: paths, deadlines: deadlines)
         self.processes = processes
         target = RuntimeTarget(
             settings: BoxSettings(), paths: paths, stopped: [], problem: nil, signingSecret: { _ in nil },

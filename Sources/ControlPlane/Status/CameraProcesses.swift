@@ -7,35 +7,27 @@ internal import Synchronization
 final class CameraProcesses: Sendable {
     /// At once.
     private static let concurrency = 16
-    private static let deadline = Duration.seconds(1)
-    /// After it the camera is restarted.
-    private static let changeDeadline = Duration.seconds(5)
-    /// A camera that has just begun may have no picture for some seconds. Its process waits 8 seconds for one, and is to say
-    /// itself that there is none.
-    private static let pictureDeadline = Duration.seconds(13)
-    /// A test ends by itself after 25 seconds.
-    private static let testDeadline = Duration.seconds(28)
-    /// The camera itself is asked, several times.
-    private static let deviceDeadline = Duration.seconds(25)
     /// Of one JPEG; 1920x1920 without any compression has 5.5 MB.
     private static let pictureBytes = 8 << 20
 
     private let paths: ControlPaths
+    private let deadlines: ProcessDeadlines
     /// Somebody who asks while everybody is being asked gets the same answers.
     private let current = Mutex<(users: [String: UInt32], task: Task<[String: CameraStatusDocument], Never>)?>(nil)
 
-    init(paths: ControlPaths) {
+    init(paths: ControlPaths, deadlines: ProcessDeadlines) {
         self.paths = paths
+        self.deadlines = deadlines
     }
 
-    /// Those that answer within a second.
+    /// Those that answer in time.
     ///
     /// - Parameter users: of each camera's unit, by ID: nobody else's socket is asked.
     func statuses(of users: [String: UInt32]) async -> [String: CameraStatusDocument] {
         let task = current.withLock { current in
             if let current, users.allSatisfy({ current.users[$0.key] == $0.value }) { return current.task }
-            let task = Task { [paths] in
-                let answers = await Self.ask(users, paths: paths)
+            let task = Task { [paths, deadline = deadlines.status] in
+                let answers = await Self.ask(users, paths: paths, within: deadline)
                 return answers
             }
             current = (users, task)
@@ -59,7 +51,7 @@ final class CameraProcesses: Sendable {
     /// - Parameter user: of the camera's unit.
     func change(_ change: VideoChange, of id: String, user: UInt32) async throws(ControlClientError) {
         var client = client(id, user)
-        client.changeTimeout = Self.changeDeadline
+        client.changeTimeout = deadlines.change
         try await client.send(.patch, "/api/v1/video", body: change)
     }
 
@@ -68,7 +60,7 @@ final class CameraProcesses: Sendable {
     /// - Parameter user: of the camera's unit.
     func replaceToken(_ token: String, of id: String, user: UInt32) async throws(ControlClientError) {
         var client = client(id, user)
-        client.changeTimeout = Self.changeDeadline
+        client.changeTimeout = deadlines.change
         try await client.send(.put, "/api/v1/kas-token", body: SecretRequest(secret: token))
     }
 
@@ -77,7 +69,7 @@ final class CameraProcesses: Sendable {
     /// - Parameter user: of the camera's unit.
     func snapshot(of id: String, user: UInt32) async throws(ControlClientError) -> [UInt8] {
         var client = client(id, user)
-        client.readTimeout = Self.pictureDeadline
+        client.readTimeout = deadlines.picture
         client.maximumAnswerBytes = Self.pictureBytes
         let picture = try await client.bytes("/api/v1/snapshot")
         guard picture.starts(with: [0xFF, 0xD8, 0xFF]) else {
@@ -91,7 +83,7 @@ final class CameraProcesses: Sendable {
     /// - Parameter user: of the camera's unit.
     func thumbnail(of id: String, user: UInt32, width: Int, limit: Int) async throws(ControlClientError) -> [UInt8] {
         var client = client(id, user)
-        client.readTimeout = Self.pictureDeadline
+        client.readTimeout = deadlines.picture
         client.maximumAnswerBytes = limit
         let picture = try await client.bytes("/api/v1/snapshot", query: [("width", "\(width)")])
         guard picture.starts(with: [0xFF, 0xD8, 0xFF]) else {
@@ -107,28 +99,28 @@ final class CameraProcesses: Sendable {
     /// - Parameter user: of the camera's unit.
     func test(_ id: String, user: UInt32) async throws(ControlClientError) -> StreamTestReport {
         var client = client(id, user)
-        client.changeTimeout = Self.testDeadline
+        client.changeTimeout = deadlines.test
         return try await client.send(.post, "/api/v1/test", as: StreamTestReport.self)
     }
 
     /// - Parameter user: of the camera's unit.
     func move(_ command: PTZCommand, _ id: String, user: UInt32) async throws(ControlClientError) {
         var client = client(id, user)
-        client.changeTimeout = Self.deviceDeadline
+        client.changeTimeout = deadlines.device
         try await client.send(.post, "/api/v1/ptz", body: command)
     }
 
     /// - Parameter user: of the camera's unit.
     func presets(of id: String, user: UInt32) async throws(ControlClientError) -> PTZPresetListDocument {
         var client = client(id, user)
-        client.readTimeout = Self.deviceDeadline
+        client.readTimeout = deadlines.device
         return try await client.get(PTZPresetListDocument.self, "/api/v1/presets")
     }
 
     /// - Parameter user: of the camera's unit.
     func encoders(of id: String, user: UInt32) async throws(ControlClientError) -> CameraEncoderListDocument {
         var client = client(id, user)
-        client.readTimeout = Self.deviceDeadline
+        client.readTimeout = deadlines.device
         return try await client.get(CameraEncoderListDocument.self, "/api/v1/encoders")
     }
 
@@ -137,7 +129,7 @@ final class CameraProcesses: Sendable {
         _ change: CameraEncoder.Change, of id: String, user: UInt32
     ) async throws(ControlClientError) {
         var client = client(id, user)
-        client.changeTimeout = Self.deviceDeadline
+        client.changeTimeout = deadlines.device
         try await client.send(.patch, "/api/v1/encoders", body: change)
     }
 
@@ -145,7 +137,7 @@ final class CameraProcesses: Sendable {
     func announce(_ request: AnnouncedRequest, to id: String, user: UInt32) async throws(ControlClientError) {
         var client = client(id, user)
         // Nobody waits for it.
-        client.changeTimeout = Self.deviceDeadline
+        client.changeTimeout = deadlines.device
         try await client.send(.post, "/api/v1/announced", body: request)
     }
 
@@ -154,7 +146,9 @@ final class CameraProcesses: Sendable {
             socketPath: paths.cameraSocket(id), maximumAnswerBytes: ControlClient.cameraAnswerBytes, socketOwner: user)
     }
 
-    private static func ask(_ users: [String: UInt32], paths: ControlPaths) async -> [String: CameraStatusDocument] {
+    private static func ask(
+        _ users: [String: UInt32], paths: ControlPaths, within deadline: Duration
+    ) async -> [String: CameraStatusDocument] {
         await withTaskGroup(of: (String, CameraStatusDocument?).self) { group in
             var answers: [String: CameraStatusDocument] = [:]
             var waiting = users.sorted { $0.key < $1.key }[...]
