@@ -49,6 +49,8 @@ enum ALSAConfiguration {
 
             """
         let path = Array(text.utf8).withUnsafeBytes { file($0) }
+        // Others read the environment meanwhile. The first that is added leaves them the old one; a second, elsewhere in the
+        // tests, would take it away.
         return setenv("ALSA_CONFIG_PATH", path, 1) == 0
     }()
 }
