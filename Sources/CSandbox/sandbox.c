@@ -163,6 +163,10 @@ int wb_close_from(int first) {
     return -failure;
 }
 
+int wb_spawn_close_from(posix_spawn_file_actions_t *actions, int first) {
+    return posix_spawn_file_actions_addclosefrom_np(actions, first);
+}
+
 // MFD_NOEXEC_SEAL, which older headers do not have.
 #define NOT_EXECUTABLE 8u
 

@@ -1,3 +1,4 @@
+internal import CSandbox
 internal import Glibc
 internal import Synchronization
 
@@ -56,6 +57,8 @@ final class ChildProcess {
         posix_spawn_file_actions_adddup2(&actions, ends[1], 0)
         posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
         if let memory { posix_spawn_file_actions_adddup2(&actions, memory, Self.memoryPlace) }
+        // Libraries open descriptors that stay open on exec.
+        wb_spawn_close_from(&actions, Self.memoryPlace + (memory == nil ? 0 : 1))
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

@@ -1,5 +1,6 @@
 import ControlAPI
 import ErrorCatalog
+import Foundation
 import Glibc
 import Synchronization
 import Testing
@@ -120,26 +121,15 @@ struct ForeignUser: Sendable {
     }
 
     private static func output(_ command: [String]) -> String {
-        var ends: [CInt] = [0, 0]
-        guard pipe(&ends) == 0 else { return "" }
-        // A child of another test may hold the writing end for its own short life; nothing waits longer than that.
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
-        var arguments = command.map { strdup($0) } + [nil]
-        defer { for argument in arguments { free(argument) } }
-        var process = pid_t()
-        let result = posix_spawn(&process, command[0], &actions, nil, &arguments, environ)
-        close(ends[1])
-        defer { close(ends[0]) }
-        guard result == 0 else { return "" }
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        while case let count = read(ends[0], &buffer, buffer.count), count > 0 { bytes += buffer.prefix(count) }
-        var status: CInt = 0
-        waitpid(process, &status, 0)
+        // Its children get no descriptors of other tests: what those close is to be closed.
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(fileURLWithPath: command[0])
+        process.arguments = Array(command.dropFirst())
+        process.standardOutput = output
+        guard (try? process.run()) != nil else { return "" }
+        let bytes = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
         return String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -13,7 +13,8 @@ package final class BlackHole {
         precondition(listen(listener, answersSYN ? 16 : 0) == 0)
         guard !answersSYN else { return }
         for _ in 0..<4 {
-            let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue), 0)
+            let descriptor = socket(
+                AF_INET, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
             var address = sockaddr_in()
             address.sin_family = sa_family_t(AF_INET)
             address.sin_port = port.bigEndian
@@ -35,7 +36,7 @@ package final class BlackHole {
 
 /// A port of 127.0.0.1 where every connection is refused, for as long as the descriptor is open.
 package func deafPort() -> (descriptor: CInt, port: UInt16) {
-    let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+    let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian

@@ -1,0 +1,28 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import VideoCodec
+
+@Suite(.ownThread, .timeLimit(.minutes(15))) struct ChildProcessTests {
+    private func descriptors(_ connection: ChildProcess.Connection) throws -> [String] {
+        let child = try ChildProcess("/bin/ls", ["ls", "/proc/self/fd"], connection: connection)
+        guard case .ended(let status?, let bytes) = child.output(limit: 4096, within: .seconds(60)) else {
+            Issue.record("ls did not end")
+            return []
+        }
+        #expect(status == 0)
+        return bytes.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    @Test func `a child has no descriptor but its own`() throws {
+        // As libraries open them, without a word about exec.
+        let stray = fcntl(STDERR_FILENO, F_DUPFD, 100)
+        try #require(stray >= 100)
+        defer { close(stray) }
+        // The last is the directory that it looks into.
+        #expect(try descriptors(.stream) == ["0", "1", "2", "3"])
+        #expect(try descriptors(.messages(memory: nil)) == ["0", "1", "2", "3"])
+        #expect(try descriptors(.messages(memory: stray)) == ["0", "1", "2", "3", "4"])
+    }
+}
