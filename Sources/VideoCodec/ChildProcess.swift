@@ -30,7 +30,11 @@ final class ChildProcess {
     let process: pid_t
     private let socket: Int32
     private var isReaped = false
+    /// The child has closed its end, which it does by ending.
+    private var hasHungUp = false
     private static let memoryPlace: Int32 = 3
+    /// From the end of the socket to that of the process.
+    private static let longestEnding = Duration.seconds(2)
 
     /// Killed children that the kernel did not let go yet; looked at again with the next child.
     private static let abandoned = Mutex<[pid_t]>([])
@@ -156,6 +160,7 @@ final class ChildProcess {
         repeat {
             count = message.withUnsafeBytes { Glibc.send(socket, $0.baseAddress, $0.count, flags) }
         } while count < 0 && errno == EINTR
+        if count < 0, errno != EAGAIN { hasHungUp = true }
         return count == message.count
     }
 
@@ -173,16 +178,19 @@ final class ChildProcess {
             guard poll(&entry, 1, Int32(clamping: min((deadline - now) / 1_000_000 + 1, 100))) > 0 else { continue }
             let count = recv(socket, &buffer, buffer.count, Int32(MSG_DONTWAIT))
             if count < 0, errno == EINTR || errno == EAGAIN { continue }
+            hasHungUp = count <= 0
             return count > 0 ? buffer[0..<count] : nil
         }
         return nil
     }
 
-    /// Words for how it ended, when it has: "signal 11".
+    /// Words for how it ended, when it has: "signal 11". One that has closed its end is waited for: on a busy machine its
+    /// end takes a while.
     func ending() -> String? {
         guard !isReaped else { return nil }
         var status: Int32 = 0
-        for _ in 0..<20 {
+        let limit = ContinuousClock.now + Self.longestEnding
+        while true {
             let reaped = waitpid(process, &status, WNOHANG)
             isReaped = reaped != 0
             // Below zero: somebody else has reaped it, and knows how it ended.
@@ -190,9 +198,9 @@ final class ChildProcess {
             if reaped == process {
                 return status & 0x7F != 0 ? "signal \(status & 0x7F)" : "status \((status >> 8) & 0xFF)"
             }
+            guard hasHungUp, ContinuousClock.now < limit else { return nil }
             Self.pause()
         }
-        return nil
     }
 
     private static func pause() {

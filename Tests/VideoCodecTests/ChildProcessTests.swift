@@ -25,4 +25,19 @@ import Testing
         #expect(try descriptors(.messages(memory: nil)) == ["0", "1", "2", "3"])
         #expect(try descriptors(.messages(memory: stray)) == ["0", "1", "2", "3", "4"])
     }
+
+    @Test func `how a child ended is known even when its end takes longer than that of its socket`() throws {
+        let script = "exec 0<&- 1>&-; sleep 0.5; kill -11 $$"
+        let child = try ChildProcess("/bin/sh", ["sh", "-c", script], connection: .messages(memory: nil))
+        var buffer = [UInt8](repeating: 0, count: 64)
+        #expect(child.receive(into: &buffer, within: .seconds(60)) { false } == nil)
+        #expect(child.ending() == "signal 11")
+    }
+
+    @Test func `a child that goes on is not waited for`() throws {
+        let child = try ChildProcess("/bin/sleep", ["sleep", "600"], connection: .messages(memory: nil))
+        var buffer = [UInt8](repeating: 0, count: 64)
+        #expect(child.receive(into: &buffer, within: .milliseconds(1)) { false } == nil)
+        #expect(child.ending() == nil)
+    }
 }
