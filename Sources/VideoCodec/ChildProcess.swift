@@ -1,6 +1,5 @@
 internal import CSandbox
 internal import Glibc
-internal import Synchronization
 
 /// A child process with one socket at its standard input and output. Ends with its owner: killed, and reaped if it can be.
 ///
@@ -36,14 +35,10 @@ final class ChildProcess {
     /// From the end of the socket to that of the process.
     private static let longestEnding = Duration.seconds(2)
 
-    /// Killed children that the kernel did not let go yet; looked at again with the next child.
-    private static let abandoned = Mutex<[pid_t]>([])
-
     /// - Parameter isSandboxed: it is told nothing of this process's surroundings but where libraries are.
     init(
         _ executable: String, _ words: [String], connection: Connection = .stream, isSandboxed: Bool = false
     ) throws(Failure) {
-        Self.abandoned.withLock { $0.removeAll { waitpid($0, nil, WNOHANG) != 0 } }
         var ends: [Int32] = [-1, -1]
         var kind = Int32(SOCK_STREAM.rawValue)
         var memory: Int32?
@@ -99,8 +94,7 @@ final class ChildProcess {
             if waitpid(process, nil, WNOHANG) != 0 { return }
             Self.pause()
         }
-        let process = process
-        Self.abandoned.withLock { $0.append(process) }
+        AbandonedChildren.add(process)
     }
 
     /// All that the child writes until it ends.

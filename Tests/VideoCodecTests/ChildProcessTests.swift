@@ -40,4 +40,28 @@ import Testing
         #expect(child.receive(into: &buffer, within: .milliseconds(1)) { false } == nil)
         #expect(child.ending() == nil)
     }
+
+    private func start(_ words: [String]) throws -> pid_t {
+        var arguments = words.map { strdup($0) } + [nil]
+        defer { for argument in arguments { free(argument) } }
+        var process = pid_t()
+        try #require(posix_spawn(&process, words[0], nil, nil, &arguments, environ) == 0)
+        return process
+    }
+
+    private func isGone(_ process: pid_t) -> Bool { kill(process, 0) != 0 && errno == ESRCH }
+
+    @Test func `killed children that the kernel keeps are reaped when it lets them go, and none waits for another`()
+        throws
+    {
+        // Those that are not killed yet stand for those that are kept.
+        let (first, second) = (try start(["/bin/sleep", "600"]), try start(["/bin/sleep", "600"]))
+        AbandonedChildren.add(first)
+        AbandonedChildren.add(second)
+        for process in [second, first] {
+            #expect(!isGone(process))
+            kill(process, SIGKILL)
+            while !isGone(process) { usleep(5000) }
+        }
+    }
 }

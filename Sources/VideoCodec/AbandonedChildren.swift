@@ -1,0 +1,57 @@
+internal import Glibc
+internal import Synchronization
+
+/// Killed children that the kernel does not let go at once, as one that a driver holds. A thread reaps them, and ends with
+/// the last of them: nobody else would, of a camera that needs no child any more.
+enum AbandonedChildren {
+    private struct State {
+        var children: [pid_t] = []
+        var isWatched = false
+    }
+
+    private static let state = Mutex(State())
+    private static let shortestPause: UInt32 = 10_000
+    private static let longestPause: UInt32 = 1_000_000
+
+    static func add(_ child: pid_t) {
+        state.withLock { state in
+            state.children.append(child)
+            // Without a thread, the next one's looks after this one as well.
+            if !state.isWatched { state.isWatched = startThread() }
+        }
+    }
+
+    private static func startThread() -> Bool {
+        var thread = pthread_t()
+        let result = pthread_create(
+            &thread, nil,
+            { _ in
+                // A signal belongs to the program's own handlers.
+                var signals = sigset_t()
+                sigfillset(&signals)
+                pthread_sigmask(SIG_BLOCK, &signals, nil)
+                AbandonedChildren.reap()
+                return nil
+            }, nil)
+        guard result == 0 else { return false }
+        pthread_detach(thread)
+        return true
+    }
+
+    private static func reap() {
+        var pause = shortestPause
+        while isOneLeft() {
+            usleep(pause)
+            pause = min(pause * 2, longestPause)
+        }
+    }
+
+    private static func isOneLeft() -> Bool {
+        state.withLock { state in
+            // Below zero: somebody else has reaped it.
+            state.children.removeAll { waitpid($0, nil, WNOHANG) != 0 }
+            state.isWatched = !state.children.isEmpty
+            return state.isWatched
+        }
+    }
+}
