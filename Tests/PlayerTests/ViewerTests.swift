@@ -149,7 +149,7 @@ struct ViewerTests {
     /// A viewer at a relay that sends it on to another, which it may go to and which must give it something soon.
     private func sent(
         untilEnd: Bool = false, toOne next: [SealedStream.Message], accepts: Bool = true,
-        patience: UInt64 = 300_000_000, _ body: (Travel) async throws -> Void
+        patience: UInt64 = 3_000_000_000, _ body: (Travel) async throws -> Void
     ) async throws -> Result<ViewerStatistics, any Error> {
         let travel = Travel()
         let messages = try sealed(try SealedStream.Collection())
@@ -208,7 +208,7 @@ struct ViewerTests {
     }
 
     @Test func `a viewer comes home when the stream elsewhere stops`() async throws {
-        let result = try await sent(toOne: SealedStream.formats, patience: 2_000_000_000) { travel in
+        let result = try await sent(toOne: SealedStream.formats) { travel in
             try await travel.home.next { _ in true }
             try await travel.away.next { _ in true }
             // Its publisher has gone home.
