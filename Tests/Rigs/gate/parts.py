@@ -13,8 +13,10 @@ class Part:
     places: int = 1
     # Takes no place, and of the CPU what its nice value gives it beside the others: 5 is a third of a share.
     nice: int = 0
-    # Seconds, for what hangs.
+    # Seconds without a line, for what hangs: how long all of it takes says how busy the machine is.
     limit: int = 1800
+    # Seconds in all, for what goes on for ever and prints.
+    longest: int = 7200
     # How its checks are read from its output: "marks" (✓ and ✗), "swift", or None for what checks nothing.
     reads: str | None = None
     environment: dict = dataclasses.field(default_factory=dict)

@@ -113,7 +113,7 @@ class Schedule:
         # An argument of a test may have lines of its own.
         beginning = False
         with open(self.logs / f"{part.name}.log", "w", encoding="utf-8") as log:
-            for line in _lines(process, part.limit, result):
+            for line in _lines(process, part, result):
                 log.write(line + "\n")
                 result.lines.append(line)
                 if line.startswith("skipped: "):
@@ -129,23 +129,29 @@ class Schedule:
         sys.stdout.flush()
 
 
-def _lines(process, limit, result):
-    """What it prints, until it has ended. One that is over its limit is asked to end, and killed when it does not; and nobody waits for
+def _lines(process, part, result):
+    """What it prints, until it has ended. One that is over a limit is asked to end, and killed when it does not; and nobody waits for
     what somebody whom it left behind may still want to print."""
     descriptor = process.stdout.fileno()
-    deadline, signals, rest = time.monotonic() + limit, [signal.SIGTERM, signal.SIGKILL], b""
+    begin, signals, rest = time.monotonic(), [signal.SIGTERM, signal.SIGKILL], b""
+    end = begin + part.longest
+    deadline = min(begin + part.limit, end)
     while True:
         readable, _, _ = select.select([descriptor], [], [], max(0.0, min(deadline - time.monotonic(), 1.0)))
         if readable:
             data = os.read(descriptor, 1 << 16)
             if not data:
                 break
+            if len(signals) == 2:
+                deadline = min(time.monotonic() + part.limit, end)
             *lines, rest = (rest + data).split(b"\n")
             yield from (line.decode("utf-8", "replace") for line in lines)
         elif process.poll() is not None:
             break
         if time.monotonic() >= deadline and signals:
-            result.reason = f"not done after {limit} s, so it was ended"
+            if len(signals) == 2:
+                reason = f"not done after {part.longest} s" if deadline >= end else f"printed nothing for {part.limit} s"
+                result.reason = f"{reason}, so it was ended"
             _end(process, signals.pop(0))
             deadline = time.monotonic() + PATIENCE
     if rest:

@@ -1,5 +1,7 @@
 """One line per check, and waiting for what has to happen."""
 import os
+import signal
+import subprocess
 import time
 
 
@@ -20,12 +22,19 @@ def say(*lines):
 
 
 class Checks:
-    def __init__(self, group):
+    def __init__(self, group, patience=0):
+        """A signal (SIGALRM) comes after so many seconds without a line: for what hangs; 0: none."""
         self.group = group
+        self.patience = patience
         self.failed = 0
         self.begin = time.monotonic()
 
+    def _goes_on(self):
+        if self.patience:
+            signal.alarm(self.patience)
+
     def _report(self, holds, what, evidence=None):
+        self._goes_on()
         if holds:
             say(f"✓ {self.group}: {what}")
             return
@@ -45,6 +54,7 @@ class Checks:
 
     def note(self, what):
         """A figure that is told and not judged."""
+        self._goes_on()
         say(f"· {self.group}: {what}")
 
     def promise(self, what, seconds, promised):
@@ -67,7 +77,7 @@ def poll(look, seconds=150, pause=0.1):
     while True:
         try:
             value = look()
-        except (OSError, KeyError, ValueError, TypeError, IndexError) as error:
+        except (OSError, KeyError, ValueError, TypeError, IndexError, subprocess.SubprocessError) as error:
             value = Not(f"{type(error).__name__}: {error}")
         waited = time.monotonic() - begin
         if value or waited > seconds:
