@@ -169,6 +169,10 @@ class Box:
             raise OSError("/api/v1/events ended before it told anything")
         return events
 
+    def newest(self):
+        """The number of the last event: what happens from now on has a higher one."""
+        return self.ask("/api/v1/events/latest", timeout=90)["id"]
+
     # ---- units ----
 
     def properties(self, unit, *names):
@@ -224,7 +228,7 @@ class Box:
         """Runs Python in the box's network; its tree has no Python."""
         return subprocess.Popen(
             ["nsenter", "--net", "--target", str(self.pid), "--", "python3", "-c", script, *arguments],
-            stdout=subprocess.PIPE, text=True)
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
 class Viewer:

@@ -22,9 +22,11 @@ def say(*lines):
 
 
 class Checks:
-    def __init__(self, group, patience=0):
+    def __init__(self, group, patience=0, is_optimised=True):
         """A signal (SIGALRM) comes after so many seconds without a line: for what hangs; 0: none."""
         self.group = group
+        # Are the programs those that are installed? What others would take too long for is not judged then.
+        self.is_optimised = is_optimised
         self.patience = patience
         self.failed = 0
         self.begin = time.monotonic()

@@ -1,5 +1,5 @@
 """Files that are wrong, changes that nobody confirms, and what each change may restart."""
-from boxed.checks import Not
+from boxed.checks import Not, poll
 from boxed.stage import PATTERN, live, moves, opens, publishing_box, restarted, unit, whole
 
 EXTRA = "/etc/watchbox/conf.d/20-extra.toml"
@@ -26,9 +26,16 @@ def least(box, checks):
     plan = box.ctl("camera", "edit", "back", "--bitrate", "200000", "--dry-run", "--json")
     checks.expect("a dry run says what a camera takes over while it publishes", plan.ok and [
         change["action"] for change in plan.document["changes"]] == ["change-camera"], plan)
-    done = box.ctl("camera", "edit", "back", "--bitrate", "200000")
-    checks.expect("camera back has another bit rate", done.ok, done)
-    checks.until("and control has told it", lambda: box.sh("! ls /run/watchbox/service/*.restart").ok)
+    changed(box, checks, "200000")
+    for _ in range(2):
+        if _invocations(box) == names or not _was_slow(box):
+            break
+        # A process that does not answer control within five seconds is restarted, as it should be: that was this machine.
+        checks.note("once more: back was too slow to take the change over")
+        changed(box, checks, "210000")
+        checks.until("back is live", lambda: live(box, "back"))
+        names = _invocations(box)
+        changed(box, checks, "200000")
     checks.same("that restarted nothing either", _invocations(box), names)
     plan = box.ctl("camera", "edit", "back", "--size", "256x144", "--dry-run", "--json")
     checks.expect("a dry run says what a change restarts", plan.ok and [
@@ -41,6 +48,19 @@ def least(box, checks):
     checks.until("and is live", lambda: live(box, "back"))
     checks.same("front is the same process, with the same connection",
                 (box.invocation(unit("front")), box.camera("front")["statistics"]["connections"]), (names["front"], before))
+
+
+def changed(box, checks, bitrate):
+    done = box.ctl("camera", "edit", "back", "--bitrate", bitrate)
+    checks.expect("camera back has another bit rate", done.ok, done)
+    checks.until("and control has told it", lambda: box.sh("! ls /run/watchbox/service/*.restart").ok)
+
+
+def _was_slow(box):
+    """Did control say of back's last restart that it had waited for the answer in vain? Its word may come after the mark has gone."""
+    found, _ = poll(lambda: [line for line in box.journal("-u", "watchbox-control").splitlines()
+                             if "back is restarted, since it did not take the change over" in line], 15)
+    return bool(found) and "no answer" in found[-1]
 
 
 def invalid(box, checks):

@@ -32,7 +32,7 @@ def kill(box, checks, killed):
     before = box.invocation(killed)
     back = box.invocation(unit("back"))
     sealed = box.camera("back")["statistics"]
-    last = max((event["id"] for event in box.events()), default=0)
+    last = box.newest()
     begin = time.monotonic()
     box.kill(killed)
     if killed == unit("front"):
@@ -68,7 +68,7 @@ def outage(box, checks):
     distant, front = box.invocation(unit("distant")), box.invocation(unit("front"))
     connections = box.camera("front")["statistics"]["connections"]
     lines = len(box.journal("-u", unit("distant")).splitlines())
-    last = max((event["id"] for event in box.events()), default=0)
+    last = box.newest()
     box.run("systemctl", "stop", "far-relay")
     begin = time.monotonic()
     stream = checks.until("the relay is away, and the stream says that it waits", lambda: _state(

@@ -5,9 +5,12 @@ from boxed.stage import add, clean, configure, connect, live, lost, moves, opens
 from boxed import secrets
 
 CONNECTOR = """
-import socket, sys, time
-end, served, cut, refused, wrong = time.monotonic() + float(sys.argv[1]), 0, 0, 0, ""
-while time.monotonic() < end:
+import select, socket, sys, time
+served, cut, refused, wrong, wanted, end = 0, 0, 0, "", None, None
+while wanted is None or (served < wanted and time.monotonic() < end):
+    # The relay is there again when our input ends: some more, then, and 90 s for what hangs.
+    if wanted is None and select.select([sys.stdin], [], [], 0)[0]:
+        wanted, end = served + 6, time.monotonic() + 90
     try:
         with socket.create_connection(("127.0.0.1", 1935), 30) as s:
             s.settimeout(30)
@@ -18,6 +21,8 @@ while time.monotonic() < end:
             except ConnectionResetError:
                 answer = b""
             served, cut = served + bool(answer), cut + (not answer)
+            if served == 1 and answer:
+                print("served", flush=True)
     except ConnectionRefusedError:
         refused += 1
     except OSError as error:
@@ -44,31 +49,31 @@ def sockets(box, checks):
     configure(box)
     box.run("systemctl", "start", "watchbox-control.socket")
     checks.same("control does not run yet", box.property("watchbox-control", "ActiveState"), "inactive")
-    version = box.ctl("version", "--json")
-    checks.expect("a call to api.sock before control runs waits for it and is answered",
-                  version.ok and version.document.get("daemon"), version)
-    if version.ok:
-        checks.same("both programs have one version", version.document.get("daemon"), version.document["program"])
+    # With more patience than a program has: this call starts control, on whatever machine this is.
+    answer = box.call("GET", "/api/v1/version", timeout=90)
+    checks.expect("a call to api.sock before control runs waits for it and is answered", answer[0] == 200, answer)
+    checks.until("both programs have one version", lambda: (lambda versions: (
+        versions.get("daemon") == versions["program"] == answer[1]["version"]) or Not(versions))(box.get("version")))
     start(box, checks)
     for socket in ("api.sock", "health.sock"):
         checks.same(f"{socket}: owner and mode",
                     box.run("stat", "-c", "%U:%G %a", f"/run/watchbox/{socket}").out.strip(), "root:watchbox 660")
     checks.until("health has looked at the box", lambda: box.check("storage-read-only")["state"] == "ok")
     for user in ("root", "operator"):
-        done = box.ctl("status", user=user)
-        checks.expect(f"status as {user}: a box without cameras is well", done.status == 0, done)
+        # Once on a busy machine, control or health may be too slow for the other, and that is told, too.
+        checks.until(f"status as {user}: a box without cameras is well", lambda: _well(box.ctl("status", user=user)))
     done = box.ctl("status", user="nobody")
     checks.expect("status as nobody: refused with status 6", done.status == 6, done)
     done = box.ctl("camera", "add", "x", "--source", "test:", user="nobody")
     checks.expect("a change as nobody: refused with status 6", done.status == 6, done)
-    doctor = box.ctl("doctor", "--json")
-    findings = doctor.document["findings"] if doctor.status in (0, 3) else []
-    checks.expect("doctor makes 20 checks or more", len(findings) >= 20, doctor)
-    states = {finding["check"]: finding["state"] for finding in findings}
-    checks.same("doctor: the API answers", states.get("api"), "ok")
-    # A box of namespaces has no router.
-    bad = [finding for finding in findings if finding["state"] == "fail" and finding["check"] != "network"]
-    checks.expect("doctor: nothing has failed", not bad, bad)
+    def examined():
+        findings = box.get("doctor")["findings"]
+        # A box of namespaces has no router.
+        bad = [finding for finding in findings if finding["state"] == "fail" and finding["check"] != "network"]
+        return findings if not bad else Not(bad)
+    findings = checks.until("doctor: nothing has failed", examined) or []
+    checks.expect("doctor makes 20 checks or more", len(findings) >= 20, findings)
+    checks.same("doctor: the API answers", {finding["check"]: finding["state"] for finding in findings}.get("api"), "ok")
 
 
 def rights_of_health(box, checks):
@@ -95,15 +100,19 @@ def rights_of_health(box, checks):
 
 def camera_to_viewer(box, checks):
     done = add(box, checks, "front")
-    first = box.stream("front")
-    checks.expect("it is live", first["state"] == "live" and first["statistics"]["connections"] == 1, first)
-    checks.promise("from camera add to live", done.seconds, 3)
+    first = checks.until("it is live", lambda: live(box, "front"), needed=True)
+    checks.same("with its first connection", first["statistics"]["connections"], 1)
+    if checks.is_optimised:
+        checks.promise("from camera add to live", done.seconds, 3)
+    else:
+        checks.note(f"from camera add to live: {done.seconds:.1f} s")
     add(box, checks, "back")
     opens(box, checks, "front")
     opens(box, checks, "back")
-    listed = box.get("camera", "list")["cameras"]
-    checks.same("camera list", [(camera["id"], camera["stream"]["state"]) for camera in listed],
-                [("front", "live"), ("back", "live")])
+    def listed():
+        found = [(camera["id"], camera["stream"]["state"]) for camera in box.get("camera", "list")["cameras"]]
+        return found == [("front", "live"), ("back", "live")] or Not(found)
+    checks.until("camera list", listed)
     # Registered beside the stream, which does not wait for it.
     def registered():
         keys = box.get("key", "list")["keys"]
@@ -111,8 +120,8 @@ def camera_to_viewer(box, checks):
     checks.until("key list: each has a registered header", registered)
     for camera in ("front", "back"):
         checks.until(f"health: {camera} publishes", lambda: _ok(box.check("publish", camera)))
-    status = box.ctl("status")
-    checks.expect("status: all is well (exit 0)", status.status == 0 and "front" in status.out, status)
+    checks.until("status: all is well (exit 0)", lambda: (lambda status: _well(status) and "front" in status.out or Not(status))(
+        box.ctl("status")))
     words = box.property(unit("front"), "StatusText")
     checks.expect("STATUS= tells what it does", "fps" in words, words)
     metrics = box.ctl("health", "metrics")
@@ -192,9 +201,11 @@ def continuous(frames):
 
 
 def relay_restarts(box, checks):
-    for how, seconds in (("restarted", 6), ("killed", 6)):
+    for how in ("restarted", "killed"):
         before = box.invocation("watchbox-relay")
-        connector = box.on_loopback(CONNECTOR, str(seconds))
+        connector = box.on_loopback(CONNECTOR)
+        said = connector.stdout.readline().strip()
+        checks.same(f"before the relay is {how} it serves", said, "served")
         if how == "restarted":
             box.run("systemctl", "restart", "watchbox-relay.service")
         else:
@@ -212,6 +223,10 @@ def relay_restarts(box, checks):
     checks.expect("the relay said so", "took over the listening socket" in box.journal("-u", "watchbox-relay"),
                   box.journal("-u", "watchbox-relay", "-n", "12"))
     opens(box, checks, "front")
+
+
+def _well(status):
+    return status.ok or Not(status)
 
 
 def _ok(check):

@@ -68,7 +68,7 @@ def run(box, checks):
         "hook test": tried.out + tried.err,
         "the API's kas": json.dumps(box.ask("/api/v1/kas")),
         "the events": json.dumps(box.events(), ensure_ascii=False),
-        "the logs": box.ctl("logs", "-n", "5000", "--json").out,
+        "the logs": json.dumps(box.ask("/api/v1/logs?n=5000", timeout=90), ensure_ascii=False),
         "systemctl show": box.sh("systemctl show 'watchbox*' --all").out,
         "systemctl status": box.sh("systemctl status --no-pager --full 'watchbox*'").out,
         "command lines": box.sh("cat /proc/[0-9]*/cmdline | tr '\\0' ' '").out,
