@@ -147,7 +147,8 @@ class World:
 
     def search(self, *words, limit=150):
         """A whole search: its devices, its progress and its last word."""
-        program = self.check("search", *words)
+        # A device that is asked may be slow, as this machine may be busy.
+        program = self.check("search", "--answer-timeout", "10", *words)
         try:
             program.process.wait(limit)
         except subprocess.TimeoutExpired:
