@@ -11,6 +11,8 @@ final class CaptureRun {
     private let controls: [(name: String, value: Int)]
     private let output: UnsafeMutablePointer<FILE>?
     private let limit: Double
+    /// With `--recover`: so many, and it ends.
+    private let mostErrors: Int
     private let pause: Int
     private let isRecovering: Bool
     private let isExporting: Bool
@@ -38,6 +40,7 @@ final class CaptureRun {
         mark = try arguments.option("--behind")
         controls = try arguments.options("--control").map(Arguments.setting)
         limit = try arguments.number("--limit") ?? 30
+        mostErrors = try arguments.count("--errors") ?? Int.max
         pause = try arguments.count("--pause") ?? 0
         isRecovering = arguments.flag("--recover")
         isExporting = arguments.flag("--dmabuf")
@@ -55,7 +58,7 @@ final class CaptureRun {
     func run() throws {
         let begin = monotonicNanoseconds()
         defer { finish() }
-        while counted < count {
+        while counted < count, errors.count < mostErrors {
             guard Double(monotonicNanoseconds() - begin) / 1e9 < limit else {
                 Report.say("limit")
                 return
@@ -121,6 +124,8 @@ final class CaptureRun {
             [
                 "sequence": .number(Int(frame.sequence)), "timestamp": .number(frame.timestamp),
                 "received": .number(frame.received), "bytes": .number(frame.count),
+                // Of this opening, with this picture.
+                "captured": .number(device.counters.captured), "lost": .number(device.counters.lost),
             ])
         if isExporting, pictures == 1 { try export(frame) }
         let detached = frame.detach()

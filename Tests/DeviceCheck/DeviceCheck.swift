@@ -16,7 +16,7 @@ struct DeviceCheck {
         controls PATH                              what can be set, and to what it is
         set PATH NAME=VALUE…                       sets it
         capture PATH WIDTHxHEIGHT [OPTION…]        --rate N --format FOURCC --count N --control NAME=VALUE --output FILE
-                                                   --limit SECONDS --pause MILLISECONDS --recover --dmabuf --hold
+                                                   --limit SECONDS --pause MILLISECONDS --recover --errors N --dmabuf --hold
                                                    --behind FILE: pictures count from when it is there
         encode ENCODER WIDTHxHEIGHT COUNT [OPTION…] --coded FILE --raw FILE --stride N --rate N --gop SECONDS --buffers N
                                                    --deadline SECONDS --change N:BITS --key-at N
