@@ -4,7 +4,7 @@ import time
 
 from boxed.checks import Not
 from devices.capture import LINK, still
-from devices.publishing import expected, likeness
+from devices.publishing import SMALL, expected, likeness
 from devices.tool import decoded
 from devices.unit import Camera, plug, told
 
@@ -36,9 +36,9 @@ echo 0 >/sys/module/wb_h264sim/parameters/hang_after
 def hangs(guest, host, checks):
     """An encoder in the kernel that does not answer: nothing inside the process gets it out of there."""
     camera = Camera(guest, host, "hangs", checks)
-    camera.start()
-    checks.until("a camera with the hardware encoder", lambda: camera.publishing() and (
-        camera.capture()["isHardwareEncoder"] or Not("software")), needed=True)
+    camera.start_as_asked("a camera chooses its encoder, and is published")
+    checks.until("with the hardware encoder", lambda: (lambda capture: capture["isHardwareEncoder"] or Not(
+        capture["encoderReason"]))(camera.capture()), needed=True)
     viewer = host.viewer("hangs")
     checks.until("a viewer watches it", lambda: viewer.pictures(5), needed=True)
 
@@ -125,7 +125,10 @@ def unplugged(guest, host, checks):
         len(viewer.frames()) > count + 20 and camera.capture()["interruptions"] >= 2) or Not(camera.capture()))
     frames = viewer.frames()
     steps = [after["dts"] - before["dts"] for before, after in zip(frames, frames[1:])]
-    checks.expect("times beyond all sense are not published", min(steps) > 0 and max(steps) < 60_000, steps)
+    # For as long as the camera was away there was no picture: how long that took depends on the machine.
+    beyond = [step - (after["instant"] - before["instant"]) / 1e6 for step, before, after in zip(steps, frames, frames[1:])]
+    checks.expect("times beyond all sense are not published", min(steps) > 0 and max(beyond) < 60_000,
+                  f"{steps}, beyond what passed at the viewer: {max(beyond):.0f} ms")
     guest.run("v4l2-ctl -d /dev/video0 --set-ctrl=wrap_timestamp=0")
     checks.same("the same process all the time", camera.process(), process)
     checks.note(told(camera.capture()))
@@ -152,17 +155,18 @@ def stopped(checks, camera):
     # WatchdogSec=, and TimeoutAbortSec= because a stopped process does not take SIGABRT either.
     checks.until("stopped: the unit's watchdog ends it, systemd starts it again", is_new(camera, process), needed=True)
     checks.note(f"a new process {time.monotonic() - begin:.1f} s after it stopped (WatchdogSec=20s, TimeoutAbortSec=10s)")
-    checks.expect("it was the watchdog", "Watchdog timeout" in camera.words(), camera.words())
+    checks.until("it was the watchdog", lambda: (lambda words: "Watchdog timeout" in words or Not(words[-2000:]))(
+        camera.guest.journal(camera.unit, lines=1000)))
     checks.until("and it publishes again", camera.publishing)
     camera.stop()
 
 
 def changes(guest, host, checks):
     """Snapshot, bitrate and rate of a camera that publishes."""
-    picture = expected(guest, (640, 360))
-    camera = Camera(guest, host, "changes", checks, width=640, height=360, frameRate=15, encoder="libx264", bitrate=1_000_000)
-    camera.start()
-    checks.until("a camera is published", camera.publishing, needed=True)
+    picture = expected(guest, SMALL)
+    camera = Camera(guest, host, "changes", checks, width=SMALL[0], height=SMALL[1], frameRate=15, encoder="libx264",
+                    bitrate=1_000_000)
+    camera.start_as_asked("a camera is published")
     snapshot(guest, checks, camera, picture)
     viewer = host.viewer("changes")
     checks.until("a viewer watches it", lambda: viewer.pictures(10), needed=True)
@@ -179,9 +183,9 @@ def changes(guest, host, checks):
     steps = [after["dts"] - one["dts"] for one, after in zip(frames, frames[1:])]
     checks.note(f"the longest step between pictures: {max(steps[:count])} ms before the change, {max(steps[count - 1:])} ms "
                 f"after it; {told(now['capture'])}")
-    status, text = guest.call("changes", "/api/v1/video", "PATCH", {"width": 320, "height": 180})
+    status, text = guest.call("changes", "/api/v1/video", "PATCH", {"width": 160, "height": 90})
     checks.expect("PATCH of the size", status in (200, 204), f"{status}: {text}")
-    checks.until("takes effect", lambda: camera.capture()["width"] == 320 or Not(camera.capture()))
+    checks.until("takes effect", lambda: camera.capture()["width"] == 160 or Not(camera.capture()))
     count = len(viewer.frames())
     checks.until("and pictures go on", lambda: viewer.pictures(count + 10))
     checks.same("in the same process", camera.process(), process)
@@ -204,12 +208,12 @@ def snapshot(guest, checks, camera, picture):
     if not done.ok:
         return
     try:
-        shown = decoded(guest.file("snapshot.jpg"), 640, 360)
+        shown = decoded(guest.file("snapshot.jpg"), *SMALL)
     except (ValueError, subprocess.TimeoutExpired) as error:
         return checks.expect("that decodes", False, error)
     # JPEG has full range, and ffmpeg converts it back.
     alike = likeness(shown[0], picture) if len(shown) == 1 else 0
     checks.expect("and shows the camera's picture", alike > 25,
                   f"{len(shown)} pictures, {alike:.1f} dB; brightness in a raster of 8 by 4: "
-                  f"{[raster(one, 640, 360) for one in shown[:1]]}, wanted {raster(picture, 640, 360)}; {told(camera.capture())}")
+                  f"{[raster(one, *SMALL) for one in shown[:1]]}, wanted {raster(picture, *SMALL)}; {told(camera.capture())}")
     checks.note(f"snapshot against vivid's own picture: {alike:.1f} dB")

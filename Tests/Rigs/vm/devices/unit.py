@@ -1,5 +1,6 @@
 """A camera as the box runs it: watchbox-camera@ID.service in the guest, with what control would give it."""
 import json
+import time
 
 from boxed.checks import Not
 from devices.guest import HOST
@@ -42,6 +43,21 @@ systemctl is-active --quiet {forward}.socket || systemd-run --quiet --unit={forw
         self.prepare()
         done = self.guest.run(f"systemctl start {self.unit}", limit=90)
         self.checks.expect(f"{self.unit} starts", done.ok, f"{done}\n{self.words()}", needed=True)
+
+    def start_as_asked(self, what):
+        """Its figures when it publishes. A machine that has much else to do misses the probe's deadline, which is for hardware, or is
+        found too slow for size and rate: then once more, for ten minutes at most."""
+        begin = time.monotonic()
+        while True:
+            self.start()
+            state = self.checks.until(what, self.publishing, needed=True)
+            capture = state["capture"]
+            is_slow = capture.get("limit") or "did not answer within" in capture["encoderReason"]
+            if not is_slow or time.monotonic() - begin > 600:
+                return state
+            self.checks.note(f"once more: {capture.get('limit') or capture['encoderReason']}")
+            self.stop()
+            self.forget()
 
     def stop(self):
         done = self.guest.run(f"systemctl stop {self.unit}; systemctl reset-failed {self.unit} 2>/dev/null; true", limit=60)
