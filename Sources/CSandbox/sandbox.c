@@ -8,6 +8,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -163,7 +164,7 @@ int wb_close_from(int first) {
     return -failure;
 }
 
-int wb_spawn_close_from(posix_spawn_file_actions_t *actions, int first) {
+int wb_spawn_close_from(void *actions, int first) {
     return posix_spawn_file_actions_addclosefrom_np(actions, first);
 }
 

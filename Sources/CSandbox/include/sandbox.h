@@ -1,9 +1,10 @@
 #ifndef WATCHBOX_CSANDBOX_H
 #define WATCHBOX_CSANDBOX_H
 
+// No header of the system but stddef.h: its types would become this module's.
+//
 // System calls that have no wrapper in every glibc, or are variadic: landlock, seccomp, sealed shared memory.
 
-#include <spawn.h>
 #include <stddef.h>
 
 /// The version of landlock that this kernel has (1 and above), or a negative errno.
@@ -31,8 +32,9 @@ int wb_process_harden(void);
 /// Closes all descriptors from `first` on, or fails. Returns 0 or a negative errno.
 int wb_close_from(int first);
 
-/// The same in a child, behind the other actions and before its program. Returns 0 or an error number.
-int wb_spawn_close_from(posix_spawn_file_actions_t *actions, int first);
+/// The same in a child, behind the other `actions` (posix_spawn_file_actions_t) and before its program. Returns 0 or an
+/// error number.
+int wb_spawn_close_from(void *actions, int first);
 
 /// Memory of `size` bytes without a name, whose size nobody can change any more; a descriptor of 10 or above that is
 /// closed on exec, or a negative errno.
