@@ -163,9 +163,11 @@ final class Worker: Sendable {
         _ all: Bool, from multi: UnsafeMutableRawPointer, _ transfers: inout [OpaquePointer: Transfer]
     ) {
         for (handle, transfer) in transfers where all || transfer.exchange.isDecided {
+            // First: who sees the connection end may count on the place.
+            release()
             watchbox_curl_multi_remove(multi, UnsafeMutableRawPointer(handle))
             transfers[handle] = nil
-            finish(transfer.exchange, .failure(.cancelled))
+            transfer.exchange.finish(.failure(.cancelled))
         }
     }
 
@@ -180,8 +182,12 @@ final class Worker: Sendable {
     }
 
     private func finish(_ exchange: Exchange, _ outcome: Exchange.Outcome) {
-        state.withLock { $0.count -= 1 }
+        release()
         exchange.finish(outcome)
+    }
+
+    private func release() {
+        state.withLock { $0.count -= 1 }
     }
 
     /// True when the thread may end: from here on, a new request makes a new one.
