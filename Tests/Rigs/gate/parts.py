@@ -9,9 +9,7 @@ class Part:
     command: list
     # Parts that have to have passed.
     after: tuple = ()
-    # Of LANES places; what must not be disturbed takes all.
-    places: int = 1
-    # Takes no place, and of the CPU what its nice value gives it beside the others: 5 is a third of a share.
+    # Takes none of the LANES, and of the CPU what its nice value gives it beside the others: 5 is a third of a share.
     nice: int = 0
     # Seconds without a line, for what hangs: how long all of it takes says how busy the machine is.
     limit: int = 1800
@@ -22,6 +20,7 @@ class Part:
     environment: dict = dataclasses.field(default_factory=dict)
 
 
+# So many parts beside each other.
 LANES = 3
 POLITE = 5
 SOCKETS = "RelayTests|RTMPTransportTests|CameraPipelineTests|RTSPIngestTests|ONVIFClientTests|DiscoveryTests|HooksTests"
@@ -65,8 +64,9 @@ def parts(project, swift):
              ("programs", "trees"), reads="marks"),
         Part("discovery", [f"{rigs}/discovery/network-tests", "--programs", programs], ("programs",), reads="marks"),
         Part("capture", [f"{rigs}/vm/vm-tests", "--programs", programs], ("programs", "guest"), reads="marks"),
-        tests("computation", "--skip", f"^({SOCKETS}|EndToEndTests)[.]", places=LANES),
+        # The longest first; all of them wait more than they compute.
         tests("sockets", "--filter", f"^({SOCKETS})[.]"),
+        tests("computation", "--skip", f"^({SOCKETS}|EndToEndTests)[.]"),
         tests("whole", "--filter", "^EndToEndTests[.]", "--skip", FAULTS),
         tests("faults", "--filter", FAULTS),
     ]

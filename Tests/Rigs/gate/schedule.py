@@ -79,8 +79,8 @@ class Schedule:
                 continue
             if any(name not in self.results for name in part.after):
                 continue
-            taken = sum(other.places for other in self.parts if other.name in self.running and not other.nice)
-            if part.nice or taken == 0 or taken + part.places <= LANES:
+            taken = sum(other.name in self.running and not other.nice for other in self.parts)
+            if part.nice or taken < LANES:
                 self.running[part.name] = None
                 yield part
 
