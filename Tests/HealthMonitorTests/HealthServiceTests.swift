@@ -211,6 +211,7 @@ struct HealthServiceTests {
         await stage.stop()
     }
 
+    /// Where health may see others' processes: in the units as they are installed it may not (docs/ref/units.md).
     @Test func `a hanging camera process reboots the box when it must, and the next boot knows why`() async throws {
         var board = healthyBoard
         board["proc/812/stat"] = "812 (watchboxd) D 1 812 812 0 -1 4194304 0 0 0 0 7 8 0 0 20 0 1 0 4711"
