@@ -33,7 +33,7 @@ final class ChildProcess {
     private var hasHungUp = false
     private static let memoryPlace: Int32 = 3
     /// From the end of the socket to that of the process.
-    private static let longestEnding = Duration.seconds(2)
+    static let longestEnding = Duration.seconds(2)
 
     /// - Parameter isSandboxed: it is told nothing of this process's surroundings but where libraries are.
     init(
@@ -57,7 +57,11 @@ final class ChildProcess {
         posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
         if let memory { posix_spawn_file_actions_adddup2(&actions, memory, Self.memoryPlace) }
         // Libraries open descriptors that stay open on exec.
-        wb_spawn_close_from(&actions, Self.memoryPlace + (memory == nil ? 0 : 1))
+        let closing = wb_spawn_close_from(&actions, Self.memoryPlace + (memory == nil ? 0 : 1))
+        guard closing == 0 else {
+            close(ends[0])
+            throw Failure(call: "posix_spawn_file_actions_addclosefrom_np", number: closing)
+        }
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -154,7 +158,7 @@ final class ChildProcess {
         repeat {
             count = message.withUnsafeBytes { Glibc.send(socket, $0.baseAddress, $0.count, flags) }
         } while count < 0 && errno == EINTR
-        if count < 0, errno != EAGAIN { hasHungUp = true }
+        if count < 0, errno == EPIPE || errno == ECONNRESET { hasHungUp = true }
         return count == message.count
     }
 
@@ -180,10 +184,12 @@ final class ChildProcess {
 
     /// Words for how it ended, when it has: "signal 11". One that has closed its end is waited for: on a busy machine its
     /// end takes a while.
-    func ending() -> String? {
+    ///
+    /// - Parameter isStopped: nobody waits any more.
+    func ending(within duration: Duration = longestEnding, isStopped: () -> Bool = { false }) -> String? {
         guard !isReaped else { return nil }
         var status: Int32 = 0
-        let limit = ContinuousClock.now + Self.longestEnding
+        let limit = ContinuousClock.now + duration
         while true {
             let reaped = waitpid(process, &status, WNOHANG)
             isReaped = reaped != 0
@@ -192,7 +198,7 @@ final class ChildProcess {
             if reaped == process {
                 return status & 0x7F != 0 ? "signal \(status & 0x7F)" : "status \((status >> 8) & 0xFF)"
             }
-            guard hasHungUp, ContinuousClock.now < limit else { return nil }
+            guard hasHungUp, !isStopped(), ContinuousClock.now < limit else { return nil }
             Self.pause()
         }
     }

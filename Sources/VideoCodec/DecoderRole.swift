@@ -87,7 +87,8 @@ public struct DecoderProgram: Sendable {
         // Loading libav from a cold card takes its time.
         guard let message = child.receive(into: &buffer, within: max(deadline, .seconds(20)), isStopped: isStopped)
         else {
-            throw .lost(child.ending().map { "the decoder ended with \($0)" } ?? "the decoder did not start in time")
+            let ending = child.ending(isStopped: isStopped)
+            throw .lost(ending.map { "the decoder ended with \($0)" } ?? "the decoder did not start in time")
         }
         var line = Array(message)
         guard let report = DecoderSandbox.Report(takenFrom: &line) else {

@@ -52,7 +52,8 @@ public final class SoundDecoder {
 
     private func lost(_ words: String = "did not answer in time") -> DecoderFault {
         if isStopped() { return .lost("stopped") }
-        return .lost(child.ending().map { "the decoder ended with \($0)" } ?? "the decoder \(words)")
+        let ending = child.ending(isStopped: isStopped)
+        return .lost(ending.map { "the decoder ended with \($0)" } ?? "the decoder \(words)")
     }
 }
 

@@ -93,14 +93,16 @@ struct JournalReaderTests {
     @Test func `followers whose consumers went away make room for others`() async throws {
         let folder = try Folder()
         for _ in 0..<2 {
-            await withTaskGroup { group in
+            try await withThrowingTaskGroup { group in
                 for _ in 0..<JournalReader.followerLimit {
                     group.addTask {
                         var iterator = JournalReader.follow(JournalQuery(), directory: folder.path).makeAsyncIterator()
                         _ = try? await iterator.next()
                     }
                 }
-                while JournalReader.followerCount < JournalReader.followerLimit { await Task.yield() }
+                while JournalReader.followerCount < JournalReader.followerLimit {
+                    try await Task.sleep(for: .milliseconds(5))
+                }
                 await #expect(
                     throws: SystemdError.unavailable("\(JournalReader.followerLimit) follow the journal already")
                 ) {
@@ -110,7 +112,7 @@ struct JournalReaderTests {
                 await #expect(throws: error) { for try await _ in JournalReader.follow(query) {} }
                 group.cancelAll()
             }
-            while JournalReader.followerCount > 0 { await Task.yield() }
+            while JournalReader.followerCount > 0 { try await Task.sleep(for: .milliseconds(5)) }
         }
     }
 }

@@ -31,14 +31,15 @@ import Testing
         let child = try ChildProcess("/bin/sh", ["sh", "-c", script], connection: .messages(memory: nil))
         var buffer = [UInt8](repeating: 0, count: 64)
         #expect(child.receive(into: &buffer, within: .seconds(60)) { false } == nil)
-        #expect(child.ending() == "signal 11")
+        #expect(child.ending(within: .seconds(600)) == "signal 11")
     }
 
     @Test func `a child that goes on is not waited for`() throws {
         let child = try ChildProcess("/bin/sleep", ["sleep", "600"], connection: .messages(memory: nil))
         var buffer = [UInt8](repeating: 0, count: 64)
         #expect(child.receive(into: &buffer, within: .milliseconds(1)) { false } == nil)
-        #expect(child.ending() == nil)
+        // Or it would be waited for.
+        #expect(child.ending(within: .seconds(600)) == nil)
     }
 
     private func start(_ words: [String]) throws -> pid_t {
@@ -61,7 +62,7 @@ import Testing
         for process in [second, first] {
             #expect(!isGone(process))
             kill(process, SIGKILL)
-            while !isGone(process) { usleep(5000) }
+            while !isGone(process), !Task.isCancelled { usleep(5000) }
         }
     }
 }

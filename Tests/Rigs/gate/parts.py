@@ -39,8 +39,8 @@ def peers(project):
 
 def parts(project, swift):
     rigs = project / "Tests/Rigs"
-    # What is tested are optimised programs: what users run. Testable, so that the tests see what is internal; beside `make
-    # release`, which is not. Without the check, a target may import whatever has been built before it. The index is a tenth of
+    # Optimised as what users run; testable, so that the tests see what is internal, and with a runtime of its own, so beside what `make
+    # release` builds. Without the check, a target may import whatever has been built before it. The index is a tenth of
     # the build, but SwiftPM finds the tests in it.
     tree = project / ".build/tested"
     programs = str(tree / "release")

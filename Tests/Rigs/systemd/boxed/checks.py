@@ -30,6 +30,7 @@ class Checks:
         self.patience = patience
         self.failed = 0
         self.begin = time.monotonic()
+        self._goes_on()
 
     def _goes_on(self):
         if self.patience:

@@ -6,9 +6,9 @@ from boxed import secrets
 
 CONNECTOR = """
 import select, socket, sys, time
-served, cut, refused, wrong, wanted, end = 0, 0, 0, "", None, None
-while wanted is None or (served < wanted and time.monotonic() < end):
-    # The relay is there again when our input ends: some more, then, and 90 s for what hangs.
+served, cut, refused, wrong, wanted, end = 0, 0, 0, "", None, time.monotonic() + 150
+while time.monotonic() < end and (wanted is None or served < wanted):
+    # The relay is there again when our input ends: some more, then. The ends are for what hangs.
     if wanted is None and select.select([sys.stdin], [], [], 0)[0]:
         wanted, end = served + 6, time.monotonic() + 90
     try:
@@ -23,6 +23,7 @@ while wanted is None or (served < wanted and time.monotonic() < end):
             served, cut = served + bool(answer), cut + (not answer)
             if served == 1 and answer:
                 print("served", flush=True)
+                end = time.monotonic() + 600
     except ConnectionRefusedError:
         refused += 1
     except OSError as error:
@@ -226,7 +227,7 @@ def relay_restarts(box, checks):
         else:
             box.kill("watchbox-relay")
         checks.until(f"the relay is {how}", restarted(box, "watchbox-relay", before))
-        served, cut, refused, wrong = (connector.communicate(timeout=120)[0].strip() + " ").split(" ", 3)
+        served, cut, refused, wrong = (connector.communicate(timeout=300)[0].strip() + " ").split(" ", 3)
         # They come one after the other, so that one is there when the process goes.
         checks.expect("who came meanwhile was served, but for the one whom the process took along", int(served) > 5
                       and int(cut) <= 1 and refused == "0" and not wrong.strip(),
