@@ -42,7 +42,8 @@ final class UnchangedPicturesTests {
     {
         for _ in 0..<10 { group([1, 2, 3]) }
         // Nine groups, each proved by the key frame behind it, and that one itself; the first two pictures are what is compared with.
-        #expect(pictures.count == 9 * 10 - 1)
+        // In one number: of an expression Swift 6.3 makes an `AnyHashable`, by a thunk that reads a byte too many.
+        #expect(pictures.count == 89)
     }
 
     @Test func `coders number key frames alternately`() {

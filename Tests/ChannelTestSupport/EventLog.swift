@@ -39,9 +39,10 @@ package final class EventLog<Event: Sendable>: Sendable {
     package var all: [Event] { state.withLockedValue { $0.events } }
 
     /// The first event of the kind after the one that was returned last.
+    /// - Parameter deadline: of what hangs; a machine may be slow, and a sanitizer slower.
     @discardableResult
     package func next(
-        within deadline: TimeAmount = .seconds(30), _ wants: @escaping @Sendable (Event) -> Bool
+        within deadline: TimeAmount = .seconds(600), _ wants: @escaping @Sendable (Event) -> Bool
     ) async throws -> Event {
         let loop = Timers.loop
         let promise = loop.makePromise(of: Event.self)
