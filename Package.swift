@@ -154,7 +154,7 @@ let package = Package(
             ["CameraModel", "ErrorCatalog", "HookDelivery", "KeyAccessClient", "RTMP", "TOML", "Wire"]),
         module("Systemd", ["CSystemd", logging]),
         module("Database", [grdb]),
-        module("CameraStore", ["Database", "TOML", grdb]),
+        module("CameraStore", ["Database", grdb]),
         module("CredentialStore", ["Cryptography", "Systemd"]),
         module("ControlClient", ["ControlAPI", "HTTPClient"]),
         module(
@@ -290,12 +290,14 @@ let package = Package(
             path: "Tests/KeyAccessLoad", swiftSettings: common),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: common),
         .target(
+            name: "FLVTestSupport", dependencies: ["FLV", "Media"], path: "Tests/FLVTestSupport", swiftSettings: common),
+        .target(
             name: "ChannelTestSupport", dependencies: [nioCore, nioPosix, nioLocks], path: "Tests/ChannelTestSupport",
             swiftSettings: common),
         tests("Wire", ["Wire"]),
         tests("Media", ["Media", "Wire"], fixtures: true),
         tests("AMF0", ["AMF0", "Wire"]),
-        tests("FLV", ["FLV", "AMF0", "Media", "Wire"], fixtures: true),
+        tests("FLV", ["FLV", "FLVTestSupport", "AMF0", "Media", "Wire"], fixtures: true),
         tests("RTMP", ["RTMP", "AMF0", "Wire"], fixtures: true),
         tests("NanoTDF", ["NanoTDF", "Cryptography", "Wire"], fixtures: true),
         tests("KeyAccess", ["KeyAccess", "Wire"], fixtures: true),
@@ -318,7 +320,7 @@ let package = Package(
                 "DeviceSource", "AudioCapture", "CameraModel", "CV4L2", "ErrorCatalog", "Media", "ScriptedDevice",
                 "VideoCapture", "VideoCodec", logging,
             ]),
-        tests("MediaFile", ["MediaFile", "VideoCodec", "FLV", "Media", "Wire"]),
+        tests("MediaFile", ["MediaFile", "VideoCodec", "FLV", "FLVTestSupport", "Media", "Wire"]),
         tests(
             "CameraPipeline",
             [
@@ -400,7 +402,7 @@ let package = Package(
             "Player",
             [
                 "ChannelTestSupport", "Player", "KeyAccess", "KeyAccessClient", "RTMPTransport", "RTMP", "Cryptography",
-                "NanoTDF", "FLV", "Media", nioCore, logging,
+                "NanoTDF", "FLV", "FLVTestSupport", "Media", nioCore, logging,
             ]),
         tests(
             "Relay",

@@ -272,8 +272,8 @@ final class CollectionSupply: Sendable {
         }
     }
 
-    /// Doubles with each failure, within the range.
-    private static func delay(after failures: Int, in range: ClosedRange<Duration>) -> Duration {
+    /// Doubles with each failure in a row, of which there is one at least, within the range.
+    static func delay(after failures: Int, in range: ClosedRange<Duration>) -> Duration {
         min(range.upperBound, range.lowerBound * (1 << min(failures - 1, 10)))
     }
 }

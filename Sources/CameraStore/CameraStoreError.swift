@@ -11,8 +11,6 @@ public enum CameraStoreError: Error, Equatable, Sendable {
     case tooMany(String, limit: Int)
     /// `field` is a path such as `camera.front.port`.
     case invalid(field: String, why: String)
-    /// A text that is not TOML; line and column count from 1.
-    case invalidText(line: Int, column: Int, why: String)
     case database(DatabaseFailure)
 
     init(_ error: any Error, path: String) {
@@ -35,7 +33,6 @@ extension CameraStoreError: CustomStringConvertible {
         case .conflict(let object, _): "\(object) was not changed"
         case .tooMany(let kind, _): "there are too many \(kind)"
         case .invalid(let field, _): "\(FieldRules.printable(field)) is not valid"
-        case .invalidText(let line, let column, _): "the text is not valid TOML (line \(line), column \(column))"
         case .database(let failure): failure.what
         }
     }
@@ -48,7 +45,7 @@ extension CameraStoreError: CustomStringConvertible {
         case .conflict(_, let current) where current == 0: "it does not exist any more"
         case .conflict(_, let current): "it was changed in between and is at revision \(current) now"
         case .tooMany(_, let limit): "\(limit) are possible"
-        case .invalid(_, let why), .invalidText(_, _, let why): why
+        case .invalid(_, let why): why
         case .database(let failure): failure.why
         }
     }
@@ -60,7 +57,7 @@ extension CameraStoreError: CustomStringConvertible {
         case .noSuchCamera: "see `watchboxctl camera list`"
         case .conflict: "read it again and repeat the change"
         case .tooMany: "remove what is not needed any more"
-        case .invalid, .invalidText: "correct it and try again; nothing was changed"
+        case .invalid: "correct it and try again; nothing was changed"
         case .database(let failure): failure.next
         }
     }

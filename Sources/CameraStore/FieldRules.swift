@@ -119,6 +119,12 @@ enum FieldRules {
         else { throw .invalid(field: field, why: "it is a UUID in lower case") }
     }
 
+    /// What is a field of a camera is no setting of it.
+    private static let fields: Set<String> = [
+        "id", "uuid", "name", "source", "user", "address", "port", "manufacturer", "model", "firmware", "active",
+        "grid", "added", "identity", "profiles",
+    ]
+
     static func setting(_ key: String, _ value: SettingValue) throws(CameraStoreError) {
         let bytes = Array(key.utf8)
         guard (1...32).contains(bytes.count), isLetter(bytes[0]),
@@ -131,7 +137,7 @@ enum FieldRules {
             throw .invalid(
                 field: key, why: "secrets are not settings; give it to `watchboxctl camera password` instead")
         }
-        guard !CameraTOML.fields.contains(key) else {
+        guard !fields.contains(key) else {
             throw .invalid(field: key, why: "this is a field of the camera, not a setting")
         }
         if key == "secret" {

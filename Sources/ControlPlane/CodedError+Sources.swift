@@ -28,7 +28,6 @@ extension CodedError {
             case .conflict: .conflict
             case .tooMany: .tooMuch
             case .invalid: .invalidValue
-            case .invalidText: .invalidSyntax
             case .database(let failure):
                 switch failure {
                 case .full, .atLimit: .diskFull

@@ -12,10 +12,6 @@ public enum Digest {
     /// For RFC 4122 names and protocols that fixed it; not for signatures.
     public static func sha1(_ bytes: [UInt8]) -> [UInt8] { digest(bytes[...], Algorithm.sha1) }
 
-    public static func hmacSHA256(key: [UInt8], _ message: [UInt8]) -> [UInt8] { hmac("SHA256", 32, key, message) }
-
-    public static func hmacSHA1(key: [UInt8], _ message: [UInt8]) -> [UInt8] { hmac("SHA1", 20, key, message) }
-
     private static func digest(_ bytes: ArraySlice<UInt8>, _ algorithm: OpaquePointer) -> [UInt8] {
         [UInt8](capacity: Int(EVP_MAX_MD_SIZE)) { output in
             bytes.withBytes { input, count in
@@ -28,14 +24,14 @@ public enum Digest {
         }
     }
 
-    private static func hmac(_ digest: String, _ size: Int, _ key: [UInt8], _ message: [UInt8]) -> [UInt8] {
-        [UInt8](capacity: size) { output in
+    public static func hmacSHA256(key: [UInt8], _ message: [UInt8]) -> [UInt8] {
+        [UInt8](capacity: 32) { output in
             key.withBytes { key, keyCount in
                 message.withBytes { message, count in
                     var length = 0
                     guard
                         EVP_Q_mac(
-                            nil, "HMAC", nil, digest, nil, key, keyCount, message, count, output, size, &length) != nil
+                            nil, "HMAC", nil, "SHA256", nil, key, keyCount, message, count, output, 32, &length) != nil
                     else { preconditionFailure("libcrypto can't compute an HMAC: out of memory") }
                     return length
                 }

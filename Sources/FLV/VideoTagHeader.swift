@@ -119,8 +119,7 @@ extension VideoTagHeader {
         return bytes
     }
 
-    /// Appends the same bytes. A composition time beyond 24 bits is cut to the nearest that fits; `Packetizer` refuses
-    /// it before.
+    /// Appends the same bytes. A composition time beyond 24 bits is cut to the nearest that fits.
     public func append(to bytes: inout [UInt8]) {
         let frameType = isKeyFrame ? FrameType.key : FrameType.inter
         switch format {

@@ -86,18 +86,6 @@ public struct RTMPURL: Equatable, Sendable {
         String(streamName.prefix { $0 != "?" })
     }
 
-    /// The credentials moved into the query of the stream name as `user=` and `pass=`, where MediaMTX looks for them
-    /// (bluenviron/mediamtx#4737).
-    public func withQueryCredentials() -> RTMPURL {
-        guard let credentials else { return self }
-        var url = self
-        url.credentials = nil
-        url.streamName += streamName.contains("?") ? "&" : "?"
-        url.streamName +=
-            "user=\(PercentEncoding.encode(credentials.user))&pass=\(PercentEncoding.encode(credentials.password))"
-        return url
-    }
-
     /// Where a ReconnectRequest points to: `target` is absolute, or relative to `tcURL` (E-RTMP v2, Reconnect Request).
     /// Nil when it cannot be read or would leave TLS. The stream name stays; user and password go to the same host
     /// only.

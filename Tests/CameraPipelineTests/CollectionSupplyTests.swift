@@ -132,6 +132,14 @@ private final class SupplyRig: Sendable {
         running.cancel()
         await running.value
     }
+
+    @Test func `pauses between requests to a KAS double up to their limit`() {
+        let range = Duration.milliseconds(500)...(.seconds(15))
+        #expect(
+            (1...7).map { CollectionSupply.delay(after: $0, in: range) / .milliseconds(1) }
+                == [500, 1000, 2000, 4000, 8000, 15_000, 15_000])
+        #expect(CollectionSupply.delay(after: .max, in: range) == .seconds(15))
+    }
 }
 
 /// Takes the next collection as a reconnect does.

@@ -104,7 +104,7 @@ import Testing
         #expect(throws: CameraStoreError.tooMany("settings of camera front", limit: 64)) { try many.validate() }
     }
 
-    @Test func `settings of a camera of this machine are taken, stored and exported`() throws {
+    @Test func `settings of a camera of this machine are taken and stored`() throws {
         var camera = sample("yard")
         camera.source = "v4l2:/dev/v4l/by-id/usb-046d_C920_1A2B-video-index0"
         camera.settings = [
@@ -117,16 +117,13 @@ import Testing
         try withStore { store in
             try store.add(camera)
             #expect(try store.camera("yard")?.settings == camera.settings)
-            let records = try CameraStore.importTOML(try store.exportTOML(), now: 42)
-            #expect(records.map(\.camera.source) == [camera.source])
-            #expect(records.map(\.camera.settings) == [camera.settings])
         }
     }
 
     @Test(arguments: [
         CameraStoreError.exists("a"), .noSuchCamera("a\u{1b}[2J"), .conflict("camera a", current: 3),
         .conflict("relay a", current: 0), .tooMany("cameras", limit: 5), .invalid(field: "x\u{1b}", why: "y"),
-        .invalidText(line: 1, column: 2, why: "z"), .database(.busy(path: "/p")),
+        .database(.busy(path: "/p")),
     ]) func `every error says what, why and what next, and is safe to print`(error: CameraStoreError) {
         #expect(!error.what.isEmpty && !error.why.isEmpty && !error.next.isEmpty)
         #expect("\(error)" == "\(error.what): \(error.why).\nNext: \(error.next)")

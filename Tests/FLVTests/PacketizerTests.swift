@@ -1,4 +1,5 @@
 import FLV
+import FLVTestSupport
 import Media
 import Testing
 

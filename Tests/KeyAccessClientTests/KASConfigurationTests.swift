@@ -102,32 +102,6 @@ struct AccessTokenReaderTests {
     }
 }
 
-struct RetryDelayTests {
-    @Test func `delays grow to their limit, and chance takes away up to half`() {
-        var longest = RetryDelay()
-        #expect(
-            (0..<8).map { _ in longest.next(after: .soon, random: 0)! / 1_000_000 }
-                == [500, 1000, 2000, 4000, 8000, 16000, 30000, 30000])
-        longest.succeeded()
-        #expect(longest.next(after: .soon, random: 0) == 500_000_000)
-        var shortest = RetryDelay()
-        #expect(shortest.next(after: .soon, random: 250_000_000) == 250_000_000)
-        var late = RetryDelay()
-        #expect((0..<5).map { _ in late.next(after: .late, random: 0)! / 1_000_000_000 } == [30, 60, 120, 240, 300])
-        #expect(late.next(after: .never, random: 0) == nil)
-    }
-
-    @Test(arguments: UInt64(0)..<16)
-    func `never more than the limit, never less than half of the first`(seed: UInt64) {
-        var generator = SeededGenerator(seed: seed)
-        var delay = RetryDelay()
-        for _ in 0..<200 {
-            let value = delay.next(after: .soon, random: generator.next())!
-            #expect((250_000_000...30_000_000_000).contains(value))
-        }
-    }
-}
-
 @Suite(.timeLimit(.minutes(15)))
 struct KASOverSocketsTests {
     /// - Parameter timeout: short only for a server that never answers: a busy machine may be slow to.

@@ -1,4 +1,5 @@
 import FLV
+import FLVTestSupport
 import Foundation
 import Media
 import MediaFile

@@ -1,5 +1,6 @@
 import Cryptography
 import FLV
+import FLVTestSupport
 import Media
 import NanoTDF
 import Wire

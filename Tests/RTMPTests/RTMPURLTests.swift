@@ -99,14 +99,6 @@ struct RTMPURLTests {
         #expect(throws: RTMPURLError.invalidCharacter) { try RTMPURL(server: "rtmp://h/a", streamName: "k\n") }
     }
 
-    @Test func `credentials move into the query for MediaMTX`() throws {
-        let url = try RTMPURL("rtmp://cam:p%26s%20s@h/live/cam1").withQueryCredentials()
-        #expect(url.streamName == "cam1?user=cam&pass=p%26s%20s")
-        #expect(url.credentials == nil)
-        #expect(try RTMPURL("rtmp://a:b@h/live/cam1?x=1").withQueryCredentials().streamName == "cam1?x=1&user=a&pass=b")
-        #expect(try RTMPURL("rtmp://h/live/cam1").withQueryCredentials().streamName == "cam1")
-    }
-
     @Test(arguments: [
         ("rtmp://other:1936/app2", "rtmp://other:1936/app2"), ("//other/app2", "rtmp://other/app2"),
         ("/app2", "rtmp://relay/app2"), ("app2", "rtmp://relay/live/app2"), ("rtmps://other/app", "rtmps://other/app"),

@@ -1,4 +1,5 @@
 package import CameraStore
+internal import Foundation
 
 /// A history of a store: its steps are numbered from 1, each is one call, and each leaves another state.
 ///
@@ -30,9 +31,13 @@ package enum StoreHistory {
     }
 
     /// Everything that the store holds, as text.
-    package static func state(of store: CameraStore) throws(CameraStoreError) -> String {
-        var text = try store.exportTOML()
-        for camera in try store.cameras() {
+    package static func state(of store: CameraStore) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        var text = ""
+        for record in try store.records() {
+            let camera = record.camera
+            text += String(decoding: try encoder.encode(record), as: UTF8.self) + "\n"
             let thumbnail = try store.thumbnail(of: camera.id)
             text += "\(camera.id) \(camera.revision) \(camera.lastConnected ?? 0) "
             text += "\(thumbnail?.count ?? 0) \(thumbnail?.last ?? 0)\n"

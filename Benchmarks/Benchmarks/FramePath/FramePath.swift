@@ -1,7 +1,5 @@
 import Benchmark
 import Cryptography
-import FLV
-import Media
 import NanoTDF
 import RTMP
 
@@ -48,19 +46,6 @@ let benchmarks: @Sendable () -> Void = {
                 payload: payload[...], to: &output)
         }
         blackHole(output)
-    }
-
-    Benchmark("place an access unit on the time line") { benchmark in
-        var packetizer = Packetizer()
-        var prefix: [UInt8] = []
-        let data = [UInt8](repeating: 1, count: 1000)
-        benchmark.startMeasurement()
-        for step in benchmark.scaledIterations {
-            let time = MediaTime(milliseconds: Int64(step))
-            let unit = AccessUnit(
-                track: .video(.h264), isKeyFrame: false, presentationTime: time, decodeTime: time, data: data)
-            blackHole(try packetizer.place(unit, prefix: &prefix))
-        }
     }
 }
 

@@ -1,5 +1,9 @@
+@testable import NanoTDF
+
+// What other makers write as files: the product reads streams, its tests read these as well.
+
 /// How items stand one after the other outside RTMP (nanotdf-and-kas.md §1.10, "Framings of other writers").
-public enum ItemFraming: Sendable {
+enum ItemFraming: Sendable {
     /// `IV ‖ length(3) of ciphertext and tag ‖ ciphertext ‖ tag`: RTMP, OpenTDFKit's collection files.
     case container
     /// `length(3) of IV, ciphertext and tag ‖ IV ‖ ciphertext ‖ tag`: behind the header of a single NanoTDF, and for
@@ -12,26 +16,26 @@ public enum ItemFraming: Sendable {
 }
 
 /// A whole NanoTDF: header, one item and, perhaps, a signature (spec §3.1).
-public struct SingleNanoTDF: Equatable, Sendable {
-    public let header: NanoTDFHeader
+struct SingleNanoTDF: Equatable, Sendable {
+    let header: NanoTDFHeader
     /// Bytes of the header.
-    public let headerByteCount: Int
-    public let item: ContainerItem
-    /// Compressed public key and r‖s, if the header says that the payload is signed.
-    public let signature: Signature?
+    let headerByteCount: Int
+    let item: ContainerItem
+    /// Compressed key and r‖s, if the header says that the payload is signed.
+    let signature: Signature?
 
-    public struct Signature: Equatable, Sendable {
+    struct Signature: Equatable, Sendable {
         /// Compressed SEC1 point.
-        public let publicKey: [UInt8]
+        let publicKey: [UInt8]
         /// r‖s.
-        public let value: [UInt8]
+        let value: [UInt8]
     }
 
     private let signedBytes: ArraySlice<UInt8>
 
     /// - Parameter limit: bytes of the payload at most; its length field allows 2^24 − 1.
     /// - Throws: as `NanoTDFHeader.parse`, and `.invalid(.itemLength, …)` when the payload has no room for the tag.
-    public static func parse(
+    static func parse(
         _ bytes: ArraySlice<UInt8>, limits: HeaderLimits = HeaderLimits(), limit: Int = 0xFF_FFFF
     ) throws(NanoTDFError) -> SingleNanoTDF {
         try NanoTDFHeader.readings(bytes, limits: limits) { header, reader throws(NanoTDFError) in
@@ -57,7 +61,7 @@ public struct SingleNanoTDF: Equatable, Sendable {
 
     /// Whether the signature over header and payload verifies; nil if there is none. Whose key it is, is the
     /// caller's question.
-    public func verifiesSignature(crypto: some NanoTDFCrypto) -> Bool? {
+    func verifiesSignature(crypto: some NanoTDFCrypto) -> Bool? {
         guard let signature, let curve = header.payload.signatureCurve else { return nil }
         return crypto.verifiesECDSA(
             signature: signature.value, message: signedBytes, publicKey: signature.publicKey[...], curve: curve)
@@ -104,7 +108,7 @@ extension ContainerItem {
 }
 
 /// Splits the items of a file; nothing is opened.
-public struct ItemSequence: Sendable {
+struct ItemSequence: Sendable {
     private var reader: FieldReader
     private let framing: ItemFraming
     private let tagByteCount: Int
@@ -113,7 +117,7 @@ public struct ItemSequence: Sendable {
     /// - Parameters:
     ///   - tagByteCount: from the header.
     ///   - limit: bytes of one item's ciphertext and tag at most.
-    public init(_ bytes: ArraySlice<UInt8>, framing: ItemFraming, tagByteCount: Int, limit: Int = 0xFF_FFFF) {
+    init(_ bytes: ArraySlice<UInt8>, framing: ItemFraming, tagByteCount: Int, limit: Int = 0xFF_FFFF) {
         reader = FieldReader(bytes)
         self.framing = framing
         self.tagByteCount = tagByteCount
@@ -121,18 +125,18 @@ public struct ItemSequence: Sendable {
     }
 
     /// The next item; nil at the end.
-    public mutating func next() throws(NanoTDFError) -> ContainerItem? {
+    mutating func next() throws(NanoTDFError) -> ContainerItem? {
         guard reader.remaining > 0 else { return nil }
         return try ContainerItem(reading: &reader, framing, tagByteCount: tagByteCount, limit: limit)
     }
 }
 
 /// OpenTDFKit's collection file: `header length(4) ‖ header ‖ item count(4) ‖ items`.
-public struct CollectionFile: Sendable {
-    public let header: NanoTDFHeader
-    public let items: [ContainerItem]
+struct CollectionFile: Sendable {
+    let header: NanoTDFHeader
+    let items: [ContainerItem]
 
-    public static func parse(
+    static func parse(
         _ bytes: ArraySlice<UInt8>, framing: ItemFraming = .container, limits: HeaderLimits = HeaderLimits()
     ) throws(NanoTDFError) -> CollectionFile {
         var reader = FieldReader(bytes)
@@ -160,18 +164,18 @@ public struct CollectionFile: Sendable {
 
 /// Opens the items of a file, in any order: counter 0 and repeats are legal there, and some writers count
 /// little-endian. A live stream needs ``StreamOpener``.
-public struct ItemReader: Sendable {
+struct ItemReader: Sendable {
     private let context: any ItemOpeningContext
     /// Locked when the first item authenticates.
-    public private(set) var nonceRule: NonceRule?
+    private(set) var nonceRule: NonceRule?
 
     /// - Throws: `.crypto`.
-    public init(key: CollectionKey, crypto: some NanoTDFCrypto) throws(NanoTDFError) {
+    init(key: CollectionKey, crypto: some NanoTDFCrypto) throws(NanoTDFError) {
         do { context = try crypto.makeOpening(key) } catch { throw .crypto(error) }
     }
 
     /// - Throws: `.authenticationFailed`.
-    public mutating func open(_ item: ContainerItem) throws(NanoTDFError) -> [UInt8] {
+    mutating func open(_ item: ContainerItem) throws(NanoTDFError) -> [UInt8] {
         for rule in nonceRule.map({ [$0] }) ?? NonceRule.allCases {
             let plaintext: [UInt8]?
             do {
@@ -191,7 +195,7 @@ public struct ItemReader: Sendable {
     /// The JSON of the policy: that of a plaintext policy as it stands, that of an encrypted one if it authenticates
     /// under this key and a nonce of twelve zero bytes.
     /// - Throws: `.unsupported(.policyType(…))` for types 0 and 3, `.authenticationFailed`.
-    public func policy(of header: NanoTDFHeader) throws(NanoTDFError) -> [UInt8] {
+    func policy(of header: NanoTDFHeader) throws(NanoTDFError) -> [UInt8] {
         switch header.policy {
         case .plaintext(let body): return body
         case .encrypted(let body):

@@ -1,18 +1,19 @@
-public import Media
+package import FLV
+package import Media
 
-/// Access units into FLV bodies: time stamp, clear prefix, and what follows it.
+/// Access units into FLV bodies, for streams that a test makes: time stamp, clear prefix, and what follows it.
 ///
 /// The time stamp is the decoding time in milliseconds from one zero for audio and video, modulo 2^32; within a track
 /// it never decreases. Each is rounded from the exact time, so that rounding does not add up. After a reconnect begin
 /// with a new one: the stream starts at 0 again, with new sequence headers.
-public struct Packetizer: Sendable {
+package struct Packetizer: Sendable {
     /// Where a frame goes. Its body is `prefix` ‖ the access unit's data, sealed or not.
-    public struct Placement: Equatable, Sendable {
+    package struct Placement: Equatable, Sendable {
         /// 8 audio, 9 video.
-        public var type: UInt8
-        public var timestamp: UInt32
+        package var type: UInt8
+        package var timestamp: UInt32
 
-        public init(type: UInt8, timestamp: UInt32) {
+        package init(type: UInt8, timestamp: UInt32) {
             self.type = type
             self.timestamp = timestamp
         }
@@ -26,7 +27,7 @@ public struct Packetizer: Sendable {
     /// - Parameters:
     ///   - zero: the time that becomes 0; nil takes the decoding time of the first unit. Earlier units get 0.
     ///   - hevcFormat: `.legacy` (codec id 12) for relays that know nothing else.
-    public init(zero: MediaTime? = nil, hevcFormat: VideoTagHeader.Format = .enhanced) {
+    package init(zero: MediaTime? = nil, hevcFormat: VideoTagHeader.Format = .enhanced) {
         self.zero = zero
         self.hevcFormat = hevcFormat
     }
@@ -35,7 +36,7 @@ public struct Packetizer: Sendable {
     ///
     /// Throws `.compositionTimeOutOfRange` when presentation and decoding are more than 2.3 hours apart; the unit
     /// then counts as not seen.
-    public mutating func place(
+    package mutating func place(
         _ unit: AccessUnit, prefix: inout [UInt8]
     ) throws(FLVError) -> Placement {
         let zero = zero ?? unit.decodeTime
@@ -65,26 +66,26 @@ public struct Packetizer: Sendable {
     }
 
     /// The time stamp of the last video frame, for what belongs before the next one.
-    public var videoTimestamp: UInt32 { UInt32(truncatingIfNeeded: lastVideo) }
+    package var videoTimestamp: UInt32 { UInt32(truncatingIfNeeded: lastVideo) }
 
     /// The time stamp of the last audio frame.
-    public var audioTimestamp: UInt32 { UInt32(truncatingIfNeeded: lastAudio) }
+    package var audioTimestamp: UInt32 { UInt32(truncatingIfNeeded: lastAudio) }
 
     /// The time stamp that a unit decoded at `time` will get, if it is placed next. For an NTDF header frame, which
     /// carries the time of the key frame behind it.
-    public func timestamp(video time: MediaTime) -> UInt32 {
+    package func timestamp(video time: MediaTime) -> UInt32 {
         UInt32(truncatingIfNeeded: max((time - (zero ?? time)).milliseconds, lastVideo))
     }
 
     /// Body of the video sequence header, always in clear.
-    public func sequenceHeader(_ format: VideoFormat) -> [UInt8] {
+    package func sequenceHeader(_ format: VideoFormat) -> [UInt8] {
         VideoTagHeader(
             codec: format.codec, isKeyFrame: true, kind: .sequenceHeader, format: self.format(for: format.codec)
         ).encoded() + format.configurationRecord
     }
 
     /// Body of the audio sequence header, always in clear.
-    public func sequenceHeader(_ format: AudioFormat) -> [UInt8] {
+    package func sequenceHeader(_ format: AudioFormat) -> [UInt8] {
         AudioTagHeader(kind: .sequenceHeader).encoded() + format.audioSpecificConfig
     }
 
