@@ -50,7 +50,7 @@ public struct CameraConfiguration: Codable, Equatable, Sendable {
         }
     }
 
-    /// Who may open the stream (nanotdf-and-kas.md §1.1, field 10).
+    /// Who may open the stream: the policy in the header of each collection.
     public struct Policy: Codable, Equatable, Sendable {
         /// Attribute URIs; every one must be granted to the viewer.
         public var dataAttributes: [String]
@@ -70,7 +70,7 @@ public struct CameraConfiguration: Codable, Equatable, Sendable {
         }
     }
 
-    /// When a new collection begins (§1.7), always at a key frame.
+    /// When a new collection begins, always at a key frame.
     public struct Rotation: Codable, Equatable, Sendable {
         public var seconds: Double
         public var items: Int
@@ -117,7 +117,7 @@ public struct CameraConfiguration: Codable, Equatable, Sendable {
         case keyframe
     }
 
-    /// What the relay does to metadata and frames (rtmp.md §4).
+    /// What the relay does to metadata and frames (docs/ref/wire-format.md, "Which relays pass it").
     public enum RelayProfile: String, Codable, Sendable, CaseIterable {
         /// A late joiner gets the header from the metadata.
         case keepsMetadata = "keeps-metadata"

@@ -1,6 +1,6 @@
 /// What a camera process can say of a camera on the network. All counts begin with the process and never go back.
 public struct NetworkStatistics: Codable, Equatable, Sendable {
-    /// rtsp-and-onvif.md §7.
+    /// What a camera is doing as far as its process can tell.
     public enum State: String, Codable, Sendable, CaseIterable {
         case connecting
         /// Key frames arrive.

@@ -4,14 +4,14 @@ public import NanoTDF
 ///
 /// `KeyAccessAuthority` is the real one; tests bring their own.
 public protocol CollectionAuthority: Sendable {
-    /// The KAS's public key, from the network or a cache that may be a day old (nanotdf-and-kas.md §1.7).
+    /// The KAS's public key, from the network or a cache that may be a day old.
     /// - Throws: when neither has one; the error's text is for a person and holds no secret.
     func recipient() async throws -> KASRecipient
 
     /// Headers are registered; false when the configuration has no right to.
     var registersHeaders: Bool { get }
 
-    /// Vouches for a header of ours, and proves that it is (nanotdf-and-kas.md §4, S7). Ends by itself within some seconds.
+    /// Vouches for a header of ours, and proves that it is (`CollectionRegistration`). Ends by itself within some seconds.
     /// - Parameter lifetime: after which the KAS may forget the header.
     /// - Returns: the KAS's time, Unix milliseconds; nil when it does not tell.
     func register(

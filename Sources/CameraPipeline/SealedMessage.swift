@@ -55,8 +55,8 @@ enum Protection: Sendable {
     case clear(ClearPermit)
 }
 
-/// Messages that go out together, with nothing between them (nanotdf-and-kas.md §1.7): one media message in the
-/// ordinary case; metadata, header frame, sequence headers and key frame where a collection begins.
+/// Messages that go out together, with nothing between them: one media message in the ordinary case; metadata, header
+/// frame, sequence headers and key frame where a collection begins.
 ///
 /// Its buffers are reused from one entry to the next: sealing into them allocates nothing in the steady state.
 public struct SealedEntry: RandomAccessCollection, Sendable {

@@ -2,7 +2,7 @@ internal import FLV
 public import Media
 public import NanoTDF
 
-/// Turns access units into the messages of an encrypted stream (nanotdf-and-kas.md §1.3-1.7).
+/// Turns access units into the messages of an encrypted stream (docs/ref/wire-format.md).
 ///
 /// Duties:
 /// 1. Everything that a reader needs comes first. A stream begins with metadata, header frame, video and audio
@@ -340,7 +340,7 @@ public struct StreamSealer: Sendable {
         }
     }
 
-    /// IV, length and tag (§1.3).
+    /// IV, length and tag.
     private static let itemOverhead = 22
 
     // MARK: - Counting

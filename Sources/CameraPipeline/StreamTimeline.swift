@@ -1,7 +1,7 @@
 internal import Media
 
-/// The time line of one published stream: one zero for audio and video, milliseconds, never backwards within a medium
-/// (rtmp.md §1.7).
+/// The time line of one published stream: one zero for audio and video, milliseconds, never backwards within a medium.
+/// The time stamp of a message is its decode time; a picture's composition time is added to it (FLV 10.1 §E.4.3.1).
 ///
 /// Each time stamp is rounded from the exact distance to the zero, so that rounding never adds up.
 struct StreamTimeline: Equatable, Sendable {

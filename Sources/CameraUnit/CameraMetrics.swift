@@ -2,7 +2,7 @@ internal import CameraModel
 public import ControlAPI
 public import PrometheusText
 
-/// A camera's figures in Prometheus's names (health-and-watchdog.md §7).
+/// A camera's figures in Prometheus's names.
 public enum CameraMetrics {
     public static func families(_ status: CameraStatusDocument) -> [MetricFamily] {
         let statistics = status.statistics

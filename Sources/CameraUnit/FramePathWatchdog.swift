@@ -5,7 +5,7 @@ public import CameraModel
 /// Alive is what the frame path shows, never that a timer still runs: since the last ping a frame was captured,
 /// encrypted and handed to the transport; or the process waits for something that it has declared (its key, its relay,
 /// its camera), and that wait gets on. A source that delivers nothing, an encoder that hangs and a seal that stalls all
-/// end in no ping, and then systemd restarts this one camera (health-and-watchdog.md §1).
+/// end in no ping, and then systemd restarts this one camera.
 public struct FramePathWatchdog: Sendable {
     public enum Action: Equatable, Sendable {
         /// `READY=1`

@@ -1,7 +1,7 @@
 public import ErrorCatalog
 
 extension CommandFailure {
-    /// What a coded error says to a person, with the exit status that its code has (cli-and-config.md §1).
+    /// What a coded error says to a person, with the exit status that its code has.
     public init(_ error: CodedError, what: String? = nil) {
         self.init(
             what: what.map { "\($0): \(error.what)" } ?? error.what, why: error.why ?? error.code.entry?.cause ?? "",

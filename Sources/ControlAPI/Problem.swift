@@ -33,7 +33,7 @@ public struct Problem: Error, Codable, Equatable, Sendable {
         APIResponse(status: status, body: .json(JSONDocument.bytes(self)))
     }
 
-    /// HTTP's view of a code (cli-and-config.md §1).
+    /// HTTP's view of a code.
     static func status(of code: ErrorCode) -> Int {
         switch code {
         case .notPermitted: 403

@@ -91,7 +91,7 @@ private final class RecipientMemory: Sendable {
 }
 
 extension ECPrivateKey {
-    /// The DEK of the collection that `header` announces, for the KAS whose key this is (nanotdf-and-kas.md §1.2).
+    /// The DEK of the collection that `header` announces, for the KAS whose key this is (NanoTDF spec §4).
     /// - Throws: `.invalidKey(.curveMismatch)` when the header is for a key of another curve, `.invalidKey(.notOnCurve)`
     ///   when its ephemeral key isn't a point.
     public func collectionKey(

@@ -1,7 +1,7 @@
 internal import COpenSSL
 internal import Wire
 
-/// Public keys as the clients of a KAS send them (nanotdf-and-kas.md §2.3): more forms than a strict reader takes.
+/// Public keys as the clients of a KAS send them (docs/ref/wire-format.md, "The client's key"): more forms than a strict reader takes.
 public enum PublicKeyPEM: Sendable {
     /// P-256.
     case ec(ECPublicKey)

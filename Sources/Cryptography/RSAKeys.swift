@@ -2,7 +2,7 @@ internal import COpenSSL
 
 /// The hash of RSA-OAEP, also of its mask; the label is empty.
 public enum OAEPHash: Sendable {
-    /// What TDF3 clients and servers use (nanotdf-and-kas.md §2.7).
+    /// What TDF3 clients and servers use (docs/ref/wire-format.md, "TDF3").
     case sha1
     /// OpenTDFKit's own archives; only when configured.
     case sha256

@@ -1,7 +1,8 @@
 public import Media
 internal import Wire
 
-/// A sealed item in the shape of one NAL unit, for relays that parse the frames they pass on (rtmp.md §4):
+/// A sealed item in the shape of one NAL unit, for relays that parse the frames they pass on
+/// (docs/ref/wire-format.md, "Wrapped, for relays that parse frames"):
 /// `length (4) ‖ NAL unit header ‖ item`. The header is that of a slice: `65` key or `41` inter frame (H.264), `26 01` or
 /// `02 01` (H.265); the length counts header and item.
 ///
@@ -17,7 +18,7 @@ public enum NALWrapper {
         case either(item: ArraySlice<UInt8>)
     }
 
-    /// IV and length of an item (nanotdf-and-kas.md §1.3).
+    /// IV and length of an item.
     private static let itemPrefix = 6
 
     /// Bytes before the item.

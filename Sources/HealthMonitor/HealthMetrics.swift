@@ -2,7 +2,7 @@ internal import CameraModel
 internal import ControlAPI
 internal import PrometheusText
 
-/// The figures of the box in Prometheus's names (health-and-watchdog.md §7), and those of all its cameras.
+/// The figures of the box in Prometheus's names, and those of all its cameras.
 enum HealthMetrics {
     struct Input: Sendable {
         var version: String

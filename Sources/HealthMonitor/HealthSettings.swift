@@ -96,7 +96,7 @@ public struct HealthSettings: Codable, Equatable, Sendable {
     }
 }
 
-/// From when on a reading is a warning or a failure (health-and-watchdog.md §4). Shares are 0 to 1.
+/// From when on a reading is a warning or a failure (docs/ref/health.md, "Checks"). Shares are 0 to 1.
 public struct HealthThresholds: Codable, Equatable, Sendable {
     public struct Pair: Codable, Equatable, Sendable {
         public var warn: Double

@@ -1,5 +1,5 @@
 /// What a WatchBox KAS knows of the collection whose key it gave: for a viewer that wants to know what it sees
-/// (nanotdf-and-kas.md §4, S9).
+/// (docs/ref/wire-format.md, "A registration").
 ///
 /// Comes with the answer to a rewrap, as its member `watchbox`, and only to a client that asked for it with the request
 /// header `CollectionFacts.requestHeader`: other clients get the answer that OpenTDF specifies, and nothing else.

@@ -1,5 +1,5 @@
 /// Body of `POST /watchbox/v1/collections` (scope `kas.publish`): the publisher vouches for one NanoTDF header, and proves
-/// that it made it (nanotdf-and-kas.md §4, S7).
+/// that it made it (docs/ref/wire-format.md, "A registration").
 ///
 /// The proof is an HMAC under a key that follows from the DEK, which the KAS derives from the header anyway. So a header
 /// that somebody took from a relay registers for nobody else; and the KAS learns which of its keys the header is for.

@@ -1,4 +1,4 @@
-/// The headers that publishers vouched for: SHA-256 of the header → stream (requirement S7 of the wire profile).
+/// The headers that publishers vouched for: SHA-256 of the header → stream (docs/design/0009).
 ///
 /// Bounded in all and per stream. A stream that exceeds its share loses its own oldest entry. When all is full, a new
 /// stream takes the oldest entry of the one that holds more than its share.

@@ -1,4 +1,4 @@
-/// The rules for the times of a rewrap request token (reference: platform checks them always, signatures seldom).
+/// The rules for the times of a rewrap request token. OpenTDF's platform checks times always, and signatures only with DPoP.
 public struct RequestTokenRules: Sendable {
     /// How far a client's clock may be ahead, in seconds.
     public var skew: Int64 = 60

@@ -5,7 +5,7 @@ internal import Synchronization
 internal import Wire
 
 /// Tells the KAS, before a collection is published, that its header is the publisher's own, and proves it: the KAS gives no
-/// key for a header that nobody vouched for (nanotdf-and-kas.md §4, S7).
+/// key for a header that nobody vouched for (docs/ref/wire-format.md, "A registration").
 public final class KASCollectionRegistrar: Sendable {
     private let connection: KASConnection
     private let patience = SharedPatience()

@@ -2,8 +2,8 @@ internal import Cryptography
 public import HTTPClient
 internal import NanoTDF
 
-/// Which KAS is asked, and how. The only KAS that is ever asked: what a header names is not followed
-/// (nanotdf-and-kas.md §4, S10).
+/// Which KAS is asked, and how. The only KAS that is ever asked: what a header names is not followed, or a relay could have
+/// tokens sent to a host of its own.
 public struct KASConfiguration: Equatable, Sendable {
     /// `https://kas.example.net/kas`; http for this machine only. Without a path, `/kas` is meant.
     public var url: String
@@ -67,7 +67,7 @@ public struct KASConfiguration: Equatable, Sendable {
 }
 
 /// The salt of the key derivation between a KAS and its client; depends on the KAS's implementation
-/// (nanotdf-and-kas.md §2.5).
+/// (docs/ref/wire-format.md, "The answer").
 public enum SessionSalt: String, Codable, CaseIterable, Sendable {
     /// SHA-256("L1L"): NanoTDF at OpenTDF's, arkavo-rs' and WatchBox's KAS.
     case l1l = "L1L"
@@ -85,8 +85,8 @@ public enum SessionSalt: String, Codable, CaseIterable, Sendable {
     }
 }
 
-/// Whether headers name the KAS key that they are made for (nanotdf-and-kas.md §1.1, field 5). With the name a KAS need not
-/// guess after a rollover.
+/// Whether headers name the KAS key that they are made for (NanoTDF spec §3.4.1.1). With the name a KAS need not guess after
+/// a rollover.
 public enum KeyIdentifierUse: String, Codable, CaseIterable, Sendable {
     /// Where the KAS says that it reads it, as WatchBox's does.
     case automatic = "auto"

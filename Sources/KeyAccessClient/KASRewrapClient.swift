@@ -5,7 +5,7 @@ internal import KeyAccess
 internal import NanoTDF
 internal import Wire
 
-/// Asks the configured KAS for the keys of collections (nanotdf-and-kas.md §2.3, §2.5).
+/// Asks the configured KAS for the keys of collections (docs/ref/wire-format.md, "A rewrap").
 public struct KASRewrapClient: Sendable {
     /// Seconds that a request token is valid.
     static let tokenLifetime: Int64 = 60

@@ -14,7 +14,7 @@ struct KnownPublicKey: Codable, Equatable, Sendable {
     var publicKeyPin: String?
 }
 
-/// Which public key is used, and when the KAS is asked again (nanotdf-and-kas.md §1.7): pure, time is an argument.
+/// Which public key is used, and when the KAS is asked again: pure, time is an argument.
 ///
 /// Fresh for 300 s; after that the KAS is asked first, and the last good key goes on for 24 h when it does not answer.
 /// An outage is not asked about at every rotation: attempts back off to one a minute.

@@ -15,7 +15,7 @@ struct AuditEntry: Encodable, Equatable {
     var address: String
     var subject: String?
     var client: String?
-    /// The KAS key that was used (S16).
+    /// The KAS key that was used.
     var kid: String?
     var policy: String?
     var headerSha256: String?

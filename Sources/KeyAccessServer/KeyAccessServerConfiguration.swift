@@ -101,11 +101,12 @@ public struct KeyAccessServerConfiguration: Codable, Equatable, Sendable {
     public var issuers: [TrustedIssuer] = []
     /// Grants beyond those in the tokens.
     public var access = AccessRules()
-    /// Requirement S7. Off only for publishers that can't register; then a policy can be swapped by anyone.
+    /// A key is given for registered headers only. Off only for publishers that can't register; then a policy can be swapped by
+    /// anyone.
     public var requiresRegisteredHeaders = true
     /// Answers for headers whose policy binding nobody can verify (OpenTDFKit d8ffeff). A registered header needs none.
     public var allowsUnverifiableBindings = false
-    /// TDF3 archives without a policy binding (the older form of seed 1).
+    /// TDF3 archives without a policy binding, an older form.
     public var allowsUnboundTDF3 = false
     public var defaultSessionSalt = SessionSalt.l1l
     /// By OAuth client id.
@@ -128,7 +129,7 @@ public struct KeyAccessServerConfiguration: Codable, Equatable, Sendable {
     public var auditFile: String?
     /// How long the KAS seals for one P-256 key before a new one takes its place, in seconds; 0: until somebody says so.
     public var keyEpochSeconds: Int64 = 86_400
-    /// How long a replaced key keeps working, in seconds (S16). Then it is destroyed, and with it the way to every stream
+    /// How long a replaced key keeps working, in seconds. Then it is destroyed, and with it the way to every stream
     /// that was sealed for it. A week is the longest that a registration lasts.
     public var keyOverlapSeconds: Int64 = 7 * 86_400
     /// Whose subjects policies and rules name without their issuer; nil: this KAS's own tokens.

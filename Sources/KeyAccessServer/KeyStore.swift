@@ -8,7 +8,7 @@ internal import Synchronization
 ///
 /// The first start makes a P-256 and an RSA-2048 key and one that signs local access tokens. A rollover puts a new key
 /// first and keeps the old one for an overlap, because publishers cache the public key for up to a day and viewers
-/// need the headers that were made with it (requirement S16). P-256 keys roll over by schedule: each serves for one epoch,
+/// need the headers that were made with it. P-256 keys roll over by schedule: each serves for one epoch,
 /// and is destroyed after its overlap. Whoever takes the KAS then opens no stream of an older epoch.
 ///
 /// Only `refresh`, which the service calls, rolls over by schedule and destroys what is over: the tools that open the same

@@ -2,7 +2,7 @@ internal import Cryptography
 internal import KeyAccess
 internal import Wire
 
-/// Hands out the public halves of the KAS keys, in the forms that clients ask for (reference §2.2).
+/// Hands out the public halves of the KAS keys, in the forms that clients ask for (docs/ref/wire-format.md, "The public key").
 struct PublicKeyEndpoint: Sendable {
     var store: KeyStore
 

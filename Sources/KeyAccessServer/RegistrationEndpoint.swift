@@ -97,7 +97,7 @@ struct RegistrationEndpoint: Sendable {
         return PublisherSignature(signedAt: registration.issuedAt, signature: verified.signature)
     }
 
-    /// For a viewer that wants to know whether a header is its stream's own (requirement S9).
+    /// For a viewer that wants to know whether a header is its stream's own.
     func receipt(_ hash: String, _ caller: Caller) throws(ServiceFault) -> ServiceAnswer {
         guard let entry = collections.entry(forHeader: hash, now: clock.unixSeconds()),
             [Scope.rewrap, Scope.publish].contains(where: { caller.subject.may($0, stream: entry.stream) })

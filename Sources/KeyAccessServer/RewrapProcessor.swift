@@ -17,7 +17,7 @@ struct Caller: Sendable {
     var wantsFacts = false
 }
 
-/// Answers rewrap requests, in the order that the reference gives (§2.4, from step 3 on).
+/// Answers rewrap requests of callers whose access token was checked before (docs/ref/wire-format.md, "A rewrap").
 final class RewrapProcessor: Sendable {
     static let maximumRequests = 16
     static let maximumObjects = 16
@@ -95,7 +95,7 @@ final class RewrapProcessor: Sendable {
             time: clock.unixMilliseconds(), publisher: entry.signature)
     }
 
-    /// Steps 3 and 4a: the request token's times, signature and novelty.
+    /// Checks the request token's times, signature and novelty.
     private func admitted(
         _ text: String, caller: Caller, now: Int64
     ) throws(ServiceFault) -> RewrapRequestBody {
@@ -152,7 +152,7 @@ final class RewrapProcessor: Sendable {
         }
     }
 
-    /// Step 5 and 6 for one object. Every outcome has unwrapped, decided and wrapped; a refusal drops the result.
+    /// One object, with its audit line. Every outcome has unwrapped, decided and wrapped; a refusal drops the result.
     private func result(
         _ identified: IdentifiedKeyAccessObject, in request: RewrapPolicyRequest, _ ring: KeyRing,
         _ session: SessionWrap, _ caller: Caller, now: Int64

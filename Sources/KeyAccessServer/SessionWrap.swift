@@ -13,7 +13,7 @@ struct SessionWrap: Sendable {
     /// SPKI PEM; empty for a client with an RSA key.
     let sessionPublicKey: String
 
-    /// - Parameter pem: in any of the forms of the reference, §2.3.
+    /// - Parameter pem: in any of the forms that `PublicKeyPEM` reads.
     init(clientPublicKey pem: String) throws(ServiceFault) {
         do {
             switch try PublicKeyPEM.load(pem) {

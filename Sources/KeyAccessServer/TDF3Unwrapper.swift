@@ -3,7 +3,7 @@ internal import KeyAccess
 internal import NanoTDF
 internal import Wire
 
-/// Unwraps the key of a TDF3 manifest and checks that the policy is the one it was made for (reference §2.7).
+/// Unwraps the key of a TDF3 manifest and checks that the policy is the one it was made for (docs/ref/wire-format.md, "TDF3").
 struct TDF3Unwrapper {
     var ring: KeyRing
     var allowsUnbound: Bool

@@ -6,7 +6,7 @@ public protocol PossessionProof: AnyObject, Sendable {
 }
 
 /// What a publisher needs to have a header registered: the header, and the means to prove that it made it
-/// (nanotdf-and-kas.md §4, S7). It opens and seals nothing, so it may outlive its collection.
+/// (docs/ref/wire-format.md, "A registration"). It opens and seals nothing, so it may outlive its collection.
 public struct CollectionClaim: Sendable {
     /// The collection's header on the wire.
     public let headerBytes: [UInt8]

@@ -15,7 +15,7 @@ public struct KASRecipient: Equatable, Sendable {
     }
 }
 
-/// Writes one collection of profile ntdf-1: one ephemeral key, one DEK, one counter (nanotdf-and-kas.md §1, §4 S1-S3).
+/// Writes one collection of profile ntdf-1: one ephemeral key, one DEK, one counter (docs/ref/wire-format.md, "A key").
 ///
 /// The DEK is drawn when the sealer is made and lives inside its context; there is no way to give, read, store or
 /// resume a key or a counter. A restart, a reconnect or a rotation makes a new sealer. Taking a counter value and
@@ -142,7 +142,7 @@ public final class CollectionSealer: Sendable {
     private static let filler = [UInt8](repeating: 0, count: 65_536)
 }
 
-/// Salts of the key derivation (nanotdf-and-kas.md §1.2, §1.10).
+/// Salts of the key derivation (spec §4).
 public enum KeyDerivationSalt {
     /// SHA-256("L1L"): every collection that is written, and almost all that are read.
     public static let l1l: [UInt8] = [

@@ -1,5 +1,5 @@
 /// One item of a collection as it stands in an RTMP message: `IV(3) ‖ length(3) ‖ ciphertext ‖ tag`, the length being
-/// that of ciphertext and tag (nanotdf-and-kas.md §1.3).
+/// that of ciphertext and tag (docs/ref/wire-format.md, "A frame").
 public struct ContainerItem: Equatable, Sendable {
     /// Bytes in front of the ciphertext.
     public static let prefixByteCount = 6

@@ -1,4 +1,4 @@
-/// The curves of NanoTDF's ECC mode field (spec §3.3.1.3.1).
+/// The curves of NanoTDF's ECC mode field (spec §3.3.1.3.2).
 public enum EllipticCurve: UInt8, CaseIterable, Sendable {
     case secp256r1 = 0
     case secp384r1 = 1

@@ -1,4 +1,4 @@
-/// The collections that a live reader has keys for, newest first: three at most (nanotdf-and-kas.md §1.8).
+/// The collections that a live reader has keys for, newest first: three at most.
 ///
 /// The *current* collection is the newest that opened an item. The one before it stays for an overlap, as audio and
 /// video may be interleaved around a rotation; everything older goes at once.

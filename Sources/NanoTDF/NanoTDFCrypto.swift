@@ -2,7 +2,7 @@
 ///
 /// `OpenSSLCrypto` of module Cryptography is the implementation. Requirements are cut so that the key of a collection that is being
 /// written never exists outside the implementation: ``makeSealing(recipient:curve:salt:)`` draws the ephemeral key,
-/// agrees, derives and keys a context in one step (nanotdf-and-kas.md §4, S1).
+/// agrees, derives and keys a context in one step.
 public protocol NanoTDFCrypto: Sendable {
     func sha256(_ bytes: ArraySlice<UInt8>) -> [UInt8]
 

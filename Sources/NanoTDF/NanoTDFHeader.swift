@@ -1,5 +1,5 @@
 /// The header of a NanoTDF or of a collection: which KAS has the key, for whom, and the ephemeral key that it is
-/// agreed with (spec §3.3; nanotdf-and-kas.md §1.1, §1.10).
+/// agreed with (spec §3.3.1; docs/ref/wire-format.md, "The header", says which spec, and what ntdf-1 writes).
 public struct NanoTDFHeader: Equatable, Sendable {
     public enum Version: UInt8, Sendable {
         /// "L1L", version 12: the spec's, and what ntdf-1 writes.
@@ -15,7 +15,7 @@ public struct NanoTDFHeader: Equatable, Sendable {
         public let point: [UInt8]
     }
 
-    /// Field 7: payload signature and cipher.
+    /// Payload signature and cipher (spec §3.3.1.4).
     public struct PayloadConfiguration: Equatable, Sendable {
         /// Whether a signature follows the payload of a single NanoTDF. Not defined for collections.
         public var isSigned: Bool

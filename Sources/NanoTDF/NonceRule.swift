@@ -1,5 +1,5 @@
 /// How the 3-byte IV of an item becomes a GCM nonce. The spec doesn't say, and three rules are in use
-/// (nanotdf-and-kas.md §1.8): a reader tries them in this order and keeps the first that authenticates.
+/// (docs/ref/wire-format.md, "Nonces"): a reader tries them in this order and keeps the first that authenticates.
 public enum NonceRule: CaseIterable, Sendable {
     /// A: nine zero bytes, then the IV. What ntdf-1 writes; Go, JS, Java, C++, Python, Arkavo's apps.
     case zerosFirst

@@ -1,4 +1,4 @@
-/// The JSON body of a plaintext policy, as profile ntdf-1 writes it (nanotdf-and-kas.md §1.1).
+/// The JSON body of a plaintext policy, as profile ntdf-1 writes it (opentdf/spec, schema/OpenTDF/policy.md).
 public struct PlaintextPolicy: Equatable, Sendable {
     /// Fresh for each collection.
     public var identifier: PolicyIdentifier

@@ -1,4 +1,4 @@
-/// Who may have the key: the policy section of a header without its binding (spec §3.4).
+/// Who may have the key: the policy section of a header without its binding (spec §3.4.2).
 public enum Policy: Equatable, Sendable {
     /// Type 0: the policy lies somewhere else.
     case remote(ResourceLocator)

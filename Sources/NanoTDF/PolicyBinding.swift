@@ -1,7 +1,7 @@
-/// What ties a policy to its header (nanotdf-and-kas.md §1.10).
+/// What ties a policy to its header (spec §3.4.2.4), in the forms that are in use.
 public enum PolicyBinding: Equatable, Sendable {
     /// Last 8 bytes of SHA-256 over the policy. Unkeyed: whoever changes the policy can recompute it, so it guards
-    /// against accidents only (§4, S7).
+    /// against accidents only.
     case sha256Suffix
     /// First 8 bytes of the GCM tag under the DEK, a nonce of zero bytes, and the policy as associated data
     /// (OpenTDFKit since 2026-06).

@@ -3,8 +3,8 @@ public enum ItemMedium: Equatable, Sendable {
     case video, audio
 }
 
-/// Which counters of a collection were seen, as a window of 64 below the highest (nanotdf-and-kas.md §1.8). Counters grow
-/// strictly within a medium; only audio and video may change places.
+/// Which counters of a collection were seen, as a window of 64 below the highest. Counters grow strictly within a medium; only
+/// audio and video may change places.
 struct ReplayWindow: Equatable {
     enum Arrival: Equatable {
         /// New; `gaps` counters between the highest so far and this one are missing for now.

@@ -1,6 +1,6 @@
 /// Where a KAS or a remote policy is, as a header names it (spec §3.3.1.2, §3.4.1).
 ///
-/// A reader never follows it: it asks the KAS that it was configured with (nanotdf-and-kas.md §4, S10).
+/// A reader never follows it: it asks the KAS that it was configured with.
 public struct ResourceLocator: Equatable, Sendable {
     /// The low nibble of the first byte.
     public enum Scheme: UInt8, Sendable {

@@ -1,4 +1,4 @@
-/// When a publisher begins a new collection (nanotdf-and-kas.md §1.7).
+/// When a publisher begins a new collection (docs/ref/wire-format.md, "When a collection begins").
 public struct RotationPolicy: Equatable, Sendable {
     /// Rotate at the first key frame when the collection is older than this, in nanoseconds.
     public var age: UInt64

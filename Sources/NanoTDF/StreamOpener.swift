@@ -11,7 +11,7 @@ public struct OpenedItem<Context: Sendable>: Sendable {
 
 extension OpenedItem: Equatable where Context: Equatable {}
 
-/// The live reader of one stream: headers, keys and items in, authenticated plaintexts out (nanotdf-and-kas.md §1.8).
+/// The live reader of one stream: headers, keys and items in, authenticated plaintexts out.
 ///
 /// Duties:
 /// 1. tells new headers from repeats, bounds their rate, and names the one key request that each is worth;

@@ -1,5 +1,5 @@
 /// Makes the addresses that a device gives usable: of its services, streams, snapshots and subscriptions
-/// (rtsp-and-onvif.md §3.3).
+/// (docs/ref/camera-notes.md, "Addresses").
 ///
 /// A device often names an address that only it can reach, or one that it had before. Whatever it names, we talk to the
 /// host that the operator named: a login goes nowhere else. Where a stream is at another one, the operator says so

@@ -1,5 +1,5 @@
 /// Where the time comes from that a camera accepts in `Created`; in the order in which they are tried
-/// (rtsp-and-onvif.md §3.2).
+/// (docs/ref/camera-notes.md, "Logins and clocks").
 public enum ClockCandidate: String, Codable, Sendable, CaseIterable {
     /// UTCDateTime of GetSystemDateAndTime.
     case utc

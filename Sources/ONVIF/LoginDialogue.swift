@@ -1,5 +1,5 @@
 /// Which login a device is offered next: a machine without I/O, one for each device that is talked to
-/// (rtsp-and-onvif.md §3.2).
+/// (docs/ref/camera-notes.md, "Logins and clocks").
 ///
 /// - A WS-UsernameToken comes first, with the time of each clock candidate that differs from those before it. As soon as a
 ///   refusal offers HTTP Digest, that comes next instead: it needs no clock, and when both are refused it is the password.

@@ -1,5 +1,5 @@
 /// What is asked next so that a device's events keep coming: a machine without I/O, one for each subscription's reader
-/// (rtsp-and-onvif.md §3.5).
+/// (docs/ref/camera-notes.md, "Events").
 ///
 /// - A connection that ends while the device waits for something to tell ends no subscription: it is pulled again. Only
 ///   after four such ends in a row a new one is made.

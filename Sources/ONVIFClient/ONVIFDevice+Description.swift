@@ -2,7 +2,7 @@ internal import ONVIF
 internal import Synchronization
 
 extension ONVIFDevice {
-    /// Asks for everything that is worth knowing, in the order of rtsp-and-onvif.md §3.1, within a minute. What a device
+    /// Asks for everything that is worth knowing (docs/ref/camera-notes.md, "Order of questions"), within a minute. What a device
     /// does not tell, in time or at all, is left out and remarked upon; only without a connection or a login there is no description.
     public func describe() async throws(ONVIFError) -> DeviceDescription {
         try await describe(until: BoxClock.nanoseconds + 60_000_000_000)

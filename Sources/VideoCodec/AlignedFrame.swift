@@ -3,7 +3,7 @@ internal import CAVCodec
 /// A picture whose rows lie as a V4L2 encoder's driver has them.
 ///
 /// libavcodec copies the planes of a picture into the driver's buffer as they are, with the picture's line size, and never
-/// asks for the driver's (reference: raspberrypi/firmware#1608, rpicam-apps#188). It also copies as many rows as the driver
+/// asks for the driver's (raspberrypi/firmware#1608, raspberrypi/rpicam-apps#188). It also copies as many rows as the driver
 /// rounded the height to: the memory must go on behind the last one. Of a driver that wants planes apart, it copies each
 /// from the begin of the picture's buffer of the same number.
 final class AlignedFrame {

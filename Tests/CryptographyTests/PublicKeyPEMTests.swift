@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// The client keys of nanotdf-and-kas.md §2.3.
+/// The keys of docs/ref/wire-format.md, "The client's key".
 @Suite struct PublicKeyPEMTests {
     let key: ECPrivateKey
 

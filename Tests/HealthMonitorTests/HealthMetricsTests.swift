@@ -20,7 +20,7 @@ struct HealthMetricsTests {
         ],
         time: 1_780_000_000)
 
-    /// health-and-watchdog.md §7.
+    /// docs/ref/health.md, "Metrics".
     private static let labels: Set<String> = [
         "camera", "relay", "check", "reason", "state", "level", "resource", "version", "slot",
     ]

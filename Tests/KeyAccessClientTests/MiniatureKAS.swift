@@ -7,7 +7,7 @@ import Wire
 
 @testable import KeyAccessClient
 
-/// The server's half of a rewrap, as short as it can be (nanotdf-and-kas.md §2.3-2.5).
+/// The server's half of a rewrap, as short as it can be (docs/ref/wire-format.md, "A rewrap").
 struct MiniatureKAS: Sendable {
     var key: ECPrivateKey
     var salt = SessionSalt.l1l

@@ -7,7 +7,7 @@ import Wire
 
 @testable import KeyAccessServer
 
-/// Requirement S7: whose a header is. The attacker has the ciphertext, tokens for a stream of his own, and patience.
+/// Whose a header is (docs/design/0009). The attacker has the ciphertext, tokens for a stream of his own, and patience.
 @Suite struct RegistrationTests {
     private let client = TestClient()
 

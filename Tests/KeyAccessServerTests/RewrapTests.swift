@@ -37,7 +37,7 @@ import Wire
         #expect(rig.auditLines.last?.contains("header not registered") == true)
     }
 
-    /// Requirement S7: the suffix binding is unkeyed, so the swapped header is consistent in itself.
+    /// The suffix binding is unkeyed, so the swapped header is consistent in itself.
     @Test func `a header with a swapped policy and a recomputed binding yields no key`() throws {
         let rig = try Rig()
         let header = try rig.sealedHeader(dissemination: ["somebody else"])
@@ -221,7 +221,6 @@ import Wire
         #expect(try rig.post(Route.collections, body, token: rig.accessToken([Scope.publish])).status == 200)
     }
 
-    /// Requirement S9.
     @Test func `a viewer can ask whose a header is`() throws {
         let rig = try Rig()
         let header = try rig.sealedHeader()

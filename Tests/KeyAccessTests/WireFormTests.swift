@@ -146,7 +146,7 @@ private func encode(_ value: some Encodable) throws -> String {
         #expect(try decode(ServiceConfigurationDocument.self, encode(document)) == document)
     }
 
-    /// Reference §2.6.
+    /// docs/ref/wire-format.md, "Errors".
     @Test(arguments: [
         (ServiceFault.invalidRequest("m"), 400, "invalid_argument", "invalid_request"),
         (.authenticationFailed("m"), 401, "unauthenticated", "authentication_failed"),

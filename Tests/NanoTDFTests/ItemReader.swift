@@ -2,7 +2,7 @@
 
 // What other makers write as files: the product reads streams, its tests read these as well.
 
-/// How items stand one after the other outside RTMP (nanotdf-and-kas.md §1.10, "Framings of other writers").
+/// How items stand one after the other outside RTMP (docs/ref/wire-format.md, "Framings").
 enum ItemFraming: Sendable {
     /// `IV ‖ length(3) of ciphertext and tag ‖ ciphertext ‖ tag`: RTMP, OpenTDFKit's collection files.
     case container
@@ -15,13 +15,13 @@ enum ItemFraming: Sendable {
     case bare
 }
 
-/// A whole NanoTDF: header, one item and, perhaps, a signature (spec §3.1).
+/// A whole NanoTDF: header, one item and, perhaps, a signature (spec §3.3).
 struct SingleNanoTDF: Equatable, Sendable {
     let header: NanoTDFHeader
     /// Bytes of the header.
     let headerByteCount: Int
     let item: ContainerItem
-    /// Compressed key and r‖s, if the header says that the payload is signed.
+    /// Compressed public key and r‖s, if the header says that the payload is signed.
     let signature: Signature?
 
     struct Signature: Equatable, Sendable {

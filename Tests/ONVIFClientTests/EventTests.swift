@@ -4,7 +4,7 @@ import Testing
 
 @testable import ONVIFClient
 
-/// Every rule of rtsp-and-onvif.md §3.5.
+/// What docs/ref/camera-notes.md tells of events.
 @Suite(
     .serialized, .enabled(if: SimulatedCamera.isInstalled, "python3 is not installed"), .timeLimit(.minutes(15)))
 struct EventTests {

@@ -2,7 +2,7 @@ import ONVIF
 import ONVIFClient
 import Testing
 
-/// Every case of rtsp-and-onvif.md §3.2, and more of its kind, without a setting.
+/// What docs/ref/camera-notes.md tells of logins, clocks and addresses, and more of its kind, without a setting.
 @Suite(
     .serialized, .enabled(if: SimulatedCamera.isInstalled, "python3 is not installed"), .timeLimit(.minutes(15)))
 struct LoginMatrixTests {

@@ -210,7 +210,7 @@ struct PictureTests {
     }
 
     @Test func `sets of the description serve until the stream brings its own`() throws {
-        // rtsp-and-onvif.md §11 #11 and #12, and sprop that is junk or of another stream.
+        // Failures 11 and 12 of docs/design/0008, and sprop that is junk or of another stream.
         let wide = Units.hex("6764000aacb2041b6022000003000200000300641e244c90")
         var sender = Sender()
         var track = RTPTrack.h264([[1, 2, 3], [], wide, Units.hex("68ebc3cb22c0")])
@@ -226,7 +226,7 @@ struct PictureTests {
     }
 
     @Test func `another size in mid-stream is a new format, the same sets again are none`() {
-        // rtsp-and-onvif.md §11 #24.
+        // Failure 24 of docs/design/0008.
         let wide = Units.hex("6764000aacb2041b6022000003000200000300641e244c90")
         let widePicture = Units.hex("68ebc3cb22c0")
         var sender = Sender()

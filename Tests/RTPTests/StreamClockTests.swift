@@ -105,7 +105,7 @@ struct StreamClockTests {
 
     @Test(arguments: [1000, 100, 11, 2, -100, -2, -47000, 40000] as [Double])
     func `a timestamp that jumps begins a new time line at its arrival`(seconds: Double) throws {
-        // rtsp-and-onvif.md §11 #13: never a step of hours, never one backward.
+        // Failure 13 of docs/design/0008: never a step of hours, never one backward.
         var clock = StreamClock(clockRate: 90000)
         var camera = Camera()
         var last: StreamClock.Placement?

@@ -1,7 +1,7 @@
 import RTSP
 import Testing
 
-/// What cameras do beside the specification (the reference's list of failure modes).
+/// What cameras do beside the specification (failures 10, 18 and 19 of docs/design/0008, and more of their kind).
 struct QuirkTests {
     /// To SETUP's answer, for one medium.
     static func setUp(_ headers: [String]) throws -> Dialogue {

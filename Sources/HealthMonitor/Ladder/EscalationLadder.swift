@@ -1,4 +1,4 @@
-/// Decides which step is taken against a fault that is left (health-and-watchdog.md §5).
+/// Decides which step is taken against a fault that is left (docs/ref/health.md, "Ladder").
 ///
 /// Its duties:
 /// 1. The smallest step that may help, and the next one only when that did not.

@@ -1,4 +1,4 @@
-/// A step of the escalation ladder (health-and-watchdog.md §5). L0 belongs to the camera's process, L6 and L7 to the
+/// A step of the escalation ladder (docs/ref/health.md, "Ladder"). L0 belongs to the camera's process, L6 and L7 to a
 /// bootloader.
 enum LadderLevel: String, Codable, CaseIterable, Sendable, CodingKeyRepresentable {
     case restartCamera = "L1"
