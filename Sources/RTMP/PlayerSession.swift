@@ -207,7 +207,7 @@ public struct PlayerSession: Sendable {
                 return
             }
             enter(.startingPlay(streamID: streamID), at: now, within: configuration.commandDeadline)
-            // −2000: live when there is a publisher, else what the server has under this name (§7.2.2.1).
+            // −2000: live when there is a publisher, else what the server has under this name (RTMP 1.0 §7.2.2.1).
             let play = RTMPCommand(
                 "play", transactionID: Transaction.play, arguments: [.string(url.streamName), .number(-2000)])
             link.write(play, streamID: streamID, to: &output)
