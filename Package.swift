@@ -107,6 +107,7 @@ let package = Package(
         protocolCore("RTMP", ["Wire", "AMF0"]),
         protocolCore("NanoTDF", ["Wire"]),
         protocolCore("KeyAccess", ["Wire"]),
+        protocolCore("Settings"),
         protocolCore("RTP", ["Wire", "Media"]),
         protocolCore("RTSP", ["Wire"]),
         protocolCore("HTTPVideo", ["RTSP"]),
@@ -148,13 +149,13 @@ let package = Package(
                 "CameraModel", "Cryptography", "ErrorCatalog", "HTTPClient", "HTTPVideo", "Media", "ONVIF",
                 "ONVIFClient", "RTP", "RTSP", "VideoCodec", logging,
             ]),
-        module("ControlAPI", ["CameraModel", "ErrorCatalog"]),
+        module("ControlAPI", ["CameraModel", "ErrorCatalog", "Settings"]),
         module(
             "BoxConfiguration",
-            ["CameraModel", "ErrorCatalog", "HookDelivery", "KeyAccessClient", "RTMP", "TOML", "Wire"]),
+            ["CameraModel", "ErrorCatalog", "HookDelivery", "KeyAccessClient", "RTMP", "Settings", "TOML", "Wire"]),
         module("Systemd", ["CSystemd", logging]),
         module("Database", [grdb]),
-        module("CameraStore", ["Database", grdb]),
+        module("CameraStore", ["Database", "Settings", grdb]),
         module("CredentialStore", ["Cryptography", "Systemd"]),
         module("ControlClient", ["ControlAPI", "HTTPClient"]),
         module(
@@ -186,9 +187,7 @@ let package = Package(
             [
                 "BoxConfiguration", "CameraModel", "CameraStore", "ControlAPI", "ControlClient", "CredentialStore",
                 "Database", "Discovery", "ErrorCatalog", "HookDelivery", "KeyAccessClient", "PrometheusText", "ONVIF",
-                "RTSPIngest",
-                "Systemd",
-                lifecycle, logging,
+                "RTSPIngest", "Settings", "Systemd", lifecycle, logging,
             ]),
         module(
             "HealthMonitor",
@@ -197,7 +196,7 @@ let package = Package(
                 grdb,
                 lifecycle, logging,
             ]),
-        module("BoxView", ["CameraModel", "ControlAPI", "ErrorCatalog", "Console"]),
+        module("BoxView", ["CameraModel", "ControlAPI", "ErrorCatalog", "Console", "Settings"]),
         module(
             "Doctor",
             [
@@ -253,7 +252,7 @@ let package = Package(
                 "ErrorCatalog", "HTTPClient", "HookDelivery", "Player", "Relay", "RelayProbe", "KeyAccess",
                 "KeyAccessClient",
                 "KeyAccessServer", "RTMP", "RTMPTransport",
-                "Systemd", "VideoCapture", "VideoCodec", "Console", arguments, logging,
+                "Settings", "Systemd", "VideoCapture", "VideoCodec", "Console", arguments, logging,
             ]),
         // Not installed: `make demo` runs it. It starts the programs above as a person would.
         program("watchbox-demo", ["Demonstration", "Console", arguments]),
@@ -261,7 +260,8 @@ let package = Package(
         // Tests mirror the targets; EndToEndTests starts the programs.
         // Killed while it writes, by CameraStoreTests.
         .executableTarget(
-            name: "StoreWriter", dependencies: ["CameraStore"], path: "Tests/StoreWriter", swiftSettings: common),
+            name: "StoreWriter", dependencies: ["CameraStore", "Settings"], path: "Tests/StoreWriter",
+            swiftSettings: common),
         // Run in the guest of Tests/Rigs/vm, where there are cameras and an encoder.
         .executableTarget(
             name: "DeviceCheck", dependencies: ["Media", "VideoCapture", "VideoCodec"], path: "Tests/DeviceCheck",
@@ -352,10 +352,12 @@ let package = Package(
         tests("CameraModel", ["CameraModel", "KeyAccessClient"]),
         tests("ControlAPI", ["ControlAPI", "CameraModel", "ErrorCatalog"]),
         tests("PrometheusText", ["PrometheusText"]),
-        tests("BoxConfiguration", ["BoxConfiguration", "CameraModel", "ErrorCatalog", "HookDelivery", "TOML"]),
+        tests(
+            "BoxConfiguration",
+            ["BoxConfiguration", "CameraModel", "ErrorCatalog", "HookDelivery", "Settings", "TOML"]),
         tests("Systemd", ["Systemd", logging]),
         tests("Database", ["Database", grdb]),
-        tests("CameraStore", ["CameraStore", "Database", "StoreWriter", grdb], fixtures: true),
+        tests("CameraStore", ["CameraStore", "Database", "Settings", "StoreWriter", grdb], fixtures: true),
         tests("CredentialStore", ["CredentialStore", "Systemd"]),
         tests(
             "APIServer",

@@ -1,3 +1,5 @@
+internal import Settings
+
 extension BoxSettings: Codable {
     private enum CodingKeys: String, CodingKey { case version, objects, origins }
 
@@ -5,7 +7,7 @@ extension BoxSettings: Codable {
     public func encode(to encoder: any Encoder) throws {
         var fields = encoder.container(keyedBy: CodingKeys.self)
         try fields.encode(KeyTable.version, forKey: .version)
-        var all: [String: [String: ConfigurationValue]] = [:]
+        var all: [String: [String: SettingValue]] = [:]
         for object in objects { all[object] = values(object) }
         try fields.encode(all, forKey: .objects)
         try fields.encode(origins, forKey: .origins)
@@ -18,7 +20,7 @@ extension BoxSettings: Codable {
             throw DecodingError.dataCorruptedError(
                 forKey: .version, in: fields, debugDescription: "is a version that this WatchBox does not know")
         }
-        let objects = try fields.decode([String: [String: ConfigurationValue]].self, forKey: .objects)
+        let objects = try fields.decode([String: [String: SettingValue]].self, forKey: .objects)
         let parts = objects.map { StoredPart(object: $0.key, settings: $0.value) }
         let (settings, issues) = ConfigurationReader.read(files: [], stored: parts)
         guard var settings else {

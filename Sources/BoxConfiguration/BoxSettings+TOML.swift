@@ -1,3 +1,4 @@
+internal import Settings
 internal import TOML
 
 extension BoxSettings {
@@ -16,7 +17,7 @@ extension BoxSettings {
     }
 }
 
-extension ConfigurationValue {
+extension SettingValue {
     var toml: TOMLText {
         switch self {
         case .string(let text): .string(text)

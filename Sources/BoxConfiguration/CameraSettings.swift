@@ -1,4 +1,5 @@
 public import CameraModel
+internal import Settings
 
 /// `camera.ID`
 public struct CameraSettings: Equatable, Sendable {
@@ -85,7 +86,7 @@ public struct CameraSettings: Equatable, Sendable {
 extension CameraSettings: SettingsTable {
     static let definition = KeyTable.camera
 
-    init(values given: [String: ConfigurationValue]) {
+    init(values given: [String: SettingValue]) {
         let values = given.merging(SettingDefaults.camera) { given, _ in given }
         name = values.text("name")
         source = values.text("source") ?? ""
@@ -132,8 +133,8 @@ extension CameraSettings: SettingsTable {
         secret = values.text("secret")
     }
 
-    var values: [String: ConfigurationValue] {
-        var values: [String: ConfigurationValue] = [
+    var values: [String: SettingValue] {
+        var values: [String: SettingValue] = [
             "source": .string(source), "size": .string("\(width)x\(height)"), "rate": .integer(Int64(rate)),
             "bitrate": .integer(Int64(bitrate)), "gop": .real(gop), "audio": .boolean(audio), "loop": .boolean(loop),
             "relay": .string(relay), "active": .boolean(active), "grid": .integer(Int64(grid)),
@@ -146,24 +147,24 @@ extension CameraSettings: SettingsTable {
         values["masks"] = .strings(masks.map(\.text))
         values["overlay"] = .strings(overlay.map(\.rawValue))
         values["controls"] = .strings(ControlSetting.texts(controls))
-        values["microphone"] = microphone.map(ConfigurationValue.string)
+        values["microphone"] = microphone.map(SettingValue.string)
         values["transport"] = .string(transport.rawValue)
         values["timestamps"] = .string(timestamps.rawValue)
         values["allow_basic"] = .boolean(allowsBasic)
-        values["pin"] = pin.map(ConfigurationValue.string)
+        values["pin"] = pin.map(SettingValue.string)
         values["snapshot_rate"] = .real(snapshotRate)
-        values["profile"] = profile.map(ConfigurationValue.string)
-        values["rtsp_host"] = rtspHost.map(ConfigurationValue.string)
+        values["profile"] = profile.map(SettingValue.string)
+        values["rtsp_host"] = rtspHost.map(SettingValue.string)
         values["rtsp_port"] = rtspPort.map { .integer(Int64($0)) }
         values["events"] = .boolean(events)
-        values["identity_endpoint"] = identity?.endpoint.map(ConfigurationValue.string)
-        values["identity_serial"] = identity?.serial.map(ConfigurationValue.string)
-        values["identity_mac"] = identity?.mac.map(ConfigurationValue.string)
-        values["name"] = name.map(ConfigurationValue.string)
-        values["stall_after"] = stallAfter.map(ConfigurationValue.real)
-        values["stream"] = stream.map(ConfigurationValue.string)
-        values["user"] = user.map(ConfigurationValue.string)
-        values["secret"] = secret.map(ConfigurationValue.string)
+        values["identity_endpoint"] = identity?.endpoint.map(SettingValue.string)
+        values["identity_serial"] = identity?.serial.map(SettingValue.string)
+        values["identity_mac"] = identity?.mac.map(SettingValue.string)
+        values["name"] = name.map(SettingValue.string)
+        values["stall_after"] = stallAfter.map(SettingValue.real)
+        values["stream"] = stream.map(SettingValue.string)
+        values["user"] = user.map(SettingValue.string)
+        values["secret"] = secret.map(SettingValue.string)
         return values
     }
 

@@ -1,4 +1,5 @@
 internal import CameraModel
+internal import Settings
 
 /// What becomes different in one object, and the least that this needs. JSON as the control API's.
 public struct Change: Codable, Equatable, Sendable {
@@ -125,7 +126,7 @@ extension BoxSettings {
 /// Old and new value of each key that differs.
 enum ChangeDetails {
     static func lines(
-        _ old: [String: ConfigurationValue]?, _ new: [String: ConfigurationValue]?, object: String
+        _ old: [String: SettingValue]?, _ new: [String: SettingValue]?, object: String
     ) -> [String] {
         guard let new, let definition = KeyTable.object(object.split(separator: ".").first.map(String.init) ?? "")
         else { return [] }
@@ -140,7 +141,7 @@ enum ChangeDetails {
         }
     }
 
-    private static func words(_ value: ConfigurationValue?, _ kind: KeyDefinition.Kind) -> String {
+    private static func words(_ value: SettingValue?, _ kind: KeyDefinition.Kind) -> String {
         switch value {
         case nil: "(none)"
         case .string(let text)?:

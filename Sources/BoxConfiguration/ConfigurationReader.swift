@@ -1,4 +1,5 @@
 internal import ErrorCatalog
+internal import Settings
 internal import TOML
 
 /// From texts to checked settings.
@@ -69,7 +70,7 @@ struct Candidate {
     var id: String
     var place: Place
     /// What fits its key.
-    var values: [String: ConfigurationValue] = [:]
+    var values: [String: SettingValue] = [:]
     /// What was written, whether it fits or not.
     var written: Set<String> = []
 }

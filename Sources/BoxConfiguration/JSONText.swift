@@ -1,3 +1,4 @@
+internal import Settings
 internal import TOML
 
 /// A JSON text in the order in which it was written down, which the library's encoder cannot keep.
@@ -29,7 +30,7 @@ indirect enum JSONText {
 }
 
 extension JSONText {
-    init(_ value: ConfigurationValue) {
+    init(_ value: SettingValue) {
         switch value {
         case .string(let text): self = .string(text)
         case .integer(let number): self = .plain(String(number))

@@ -1,3 +1,5 @@
+internal import Settings
+
 /// What a key of the configuration may hold. Reader, JSON Schema and reference table are made from the same list.
 struct KeyDefinition: Sendable {
     enum Kind: Equatable, Sendable {
@@ -49,7 +51,7 @@ struct KeyDefinition: Sendable {
     var name: String
     var kind: Kind
     /// Nil: the setting is absent.
-    var standard: ConfigurationValue?
+    var standard: SettingValue?
     /// Words for a default that is computed.
     var standardWords: String?
     var isRequired: Bool
@@ -57,7 +59,7 @@ struct KeyDefinition: Sendable {
     var sentence: String
 
     init(
-        _ name: String, _ kind: Kind, default standard: ConfigurationValue? = nil, words: String? = nil,
+        _ name: String, _ kind: Kind, default standard: SettingValue? = nil, words: String? = nil,
         required: Bool = false, _ sentence: String
     ) {
         self.name = name

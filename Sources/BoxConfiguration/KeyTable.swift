@@ -1,6 +1,7 @@
 internal import CameraModel
 internal import HookDelivery
 internal import KeyAccessClient
+internal import Settings
 
 /// Every key that the configuration knows.
 enum KeyTable {

@@ -1,4 +1,5 @@
 public import ErrorCatalog
+public import Settings
 internal import TOML
 
 /// One setting by where it stands: `camera.front.bitrate`, `kas.url`, `box.name`.
@@ -39,7 +40,7 @@ public struct SettingPath: Equatable, Sendable {
     }
 
     /// What somebody wrote on a command line; whether it is in range is for the reader.
-    fileprivate func value(_ text: String) throws(CodedError) -> ConfigurationValue {
+    fileprivate func value(_ text: String) throws(CodedError) -> SettingValue {
         switch definition.kind {
         case .integer, .numbers:
             if let number = Int64(text) { return .integer(number) }
@@ -92,7 +93,7 @@ extension BoxSettings {
     /// Its value, the default when nobody set it; nil: it has none.
     ///
     /// - Throws: WB-8003 when there is no such object.
-    public func value(of path: SettingPath) throws(CodedError) -> ConfigurationValue? {
+    public func value(of path: SettingPath) throws(CodedError) -> SettingValue? {
         guard let values = values(path.object) else { throw Self.missing(path) }
         return values[path.key]
     }
@@ -124,7 +125,7 @@ extension BoxSettings {
     }
 }
 
-extension ConfigurationValue {
+extension SettingValue {
     /// As a script wants it: texts without quotes, lists a line each.
     public var plain: String {
         switch self {

@@ -1,19 +1,20 @@
 internal import CameraModel
 internal import HookDelivery
 internal import KeyAccessClient
+internal import Settings
 
 /// Settings of one object, as a struct and as the keys of the table that they come from.
 protocol SettingsTable {
     static var definition: ObjectDefinition { get }
     /// - Parameter values: checked; what is absent takes its default.
-    init(values: [String: ConfigurationValue])
+    init(values: [String: SettingValue])
     /// Every key that has a value, defaults included.
-    var values: [String: ConfigurationValue] { get }
+    var values: [String: SettingValue] { get }
 }
 
 extension SettingsTable {
     /// What has to be written down.
-    var differingValues: [String: ConfigurationValue] {
+    var differingValues: [String: SettingValue] {
         values.filter { key, value in Self.definition.key(key)?.standard != value }
     }
 }
@@ -29,24 +30,24 @@ enum SettingDefaults {
     static let relayServer = defaults(KeyTable.relayServer)
     static let keyAccessServer = defaults(KeyTable.keyAccessServer)
 
-    private static func defaults(_ object: ObjectDefinition) -> [String: ConfigurationValue] {
-        var values: [String: ConfigurationValue] = [:]
+    private static func defaults(_ object: ObjectDefinition) -> [String: SettingValue] {
+        var values: [String: SettingValue] = [:]
         for key in object.keys { values[key.name] = key.standard }
         return values
     }
 }
 
-extension [String: ConfigurationValue] {
+extension [String: SettingValue] {
     /// Without what is nil.
     init(present values: [String: String?]) {
-        self = values.compactMapValues { $0.map(ConfigurationValue.string) }
+        self = values.compactMapValues { $0.map(SettingValue.string) }
     }
 }
 
 extension RelaySettings: SettingsTable {
     static let definition = KeyTable.relay
 
-    init(values given: [String: ConfigurationValue]) {
+    init(values given: [String: SettingValue]) {
         let values = given.merging(SettingDefaults.relay) { given, _ in given }
         self.init(
             url: values.text("url"), caFile: values.text("ca_file"),
@@ -55,8 +56,8 @@ extension RelaySettings: SettingsTable {
             secret: values.text("secret"))
     }
 
-    var values: [String: ConfigurationValue] {
-        var values = [String: ConfigurationValue](
+    var values: [String: SettingValue] {
+        var values = [String: SettingValue](
             present: [
                 "url": url, "ca_file": caFile, "profile": profile.rawValue, "public_key_pin": publicKeyPin,
                 "secret": secret,
@@ -69,7 +70,7 @@ extension RelaySettings: SettingsTable {
 extension KeyAccessSettings: SettingsTable {
     static let definition = KeyTable.keyAccess
 
-    init(values given: [String: ConfigurationValue]) {
+    init(values given: [String: SettingValue]) {
         let values = given.merging(SettingDefaults.keyAccess) { given, _ in given }
         self.init(
             url: values.text("url") ?? "", caFile: values.text("ca_file"),
@@ -78,8 +79,8 @@ extension KeyAccessSettings: SettingsTable {
             secret: values.text("secret"))
     }
 
-    var values: [String: ConfigurationValue] {
-        [String: ConfigurationValue](
+    var values: [String: SettingValue] {
+        [String: SettingValue](
             present: [
                 "url": url, "ca_file": caFile, "public_key_pin": publicKeyPin,
                 "key_identifiers": keyIdentifiers.rawValue, "secret": secret,
@@ -90,7 +91,7 @@ extension KeyAccessSettings: SettingsTable {
 extension HookSettings: SettingsTable {
     static let definition = KeyTable.hook
 
-    init(values given: [String: ConfigurationValue]) {
+    init(values given: [String: SettingValue]) {
         let values = given.merging(SettingDefaults.hook) { given, _ in given }
         self.init(
             url: values.text("url"), kind: values.text("kind").flatMap(HookKind.init) ?? .webhook,
@@ -100,8 +101,8 @@ extension HookSettings: SettingsTable {
             tokenSecret: values.text("token_secret"))
     }
 
-    var values: [String: ConfigurationValue] {
-        var values = [String: ConfigurationValue](
+    var values: [String: SettingValue] {
+        var values = [String: SettingValue](
             present: [
                 "url": url, "kind": kind.rawValue, "ca_file": caFile, "public_key_pin": publicKeyPin,
                 "secret": secret, "token_secret": tokenSecret,
@@ -116,13 +117,13 @@ extension HookSettings: SettingsTable {
 extension HealthSettings: SettingsTable {
     static let definition = KeyTable.health
 
-    init(values given: [String: ConfigurationValue]) {
+    init(values given: [String: SettingValue]) {
         let values = given.merging(SettingDefaults.health) { given, _ in given }
         self.init(reboot: values.flag("reboot", default: true), metricsListen: values.text("metrics_listen"))
     }
 
-    var values: [String: ConfigurationValue] {
-        var values = [String: ConfigurationValue](present: ["metrics_listen": metricsListen])
+    var values: [String: SettingValue] {
+        var values = [String: SettingValue](present: ["metrics_listen": metricsListen])
         values["reboot"] = .boolean(reboot)
         return values
     }
@@ -131,7 +132,7 @@ extension HealthSettings: SettingsTable {
 extension RelayServerSettings: SettingsTable {
     static let definition = KeyTable.relayServer
 
-    init(values given: [String: ConfigurationValue]) {
+    init(values given: [String: SettingValue]) {
         let values = given.merging(SettingDefaults.relayServer) { given, _ in given }
         self.init(
             enabled: values.flag("enabled", default: false), listen: values.text("listen") ?? "",
@@ -144,8 +145,8 @@ extension RelayServerSettings: SettingsTable {
             tlsKey: values.text("tls_key"))
     }
 
-    var values: [String: ConfigurationValue] {
-        var values = [String: ConfigurationValue](
+    var values: [String: SettingValue] {
+        var values = [String: SettingValue](
             present: [
                 "listen": listen, "publish_keys": publishKeys, "play_keys": playKeys,
                 "play_link_secret": playLinkSecret, "api_listen": apiListen, "api_token": apiToken,
@@ -164,7 +165,7 @@ extension RelayServerSettings: SettingsTable {
 extension KeyAccessServerSettings: SettingsTable {
     static let definition = KeyTable.keyAccessServer
 
-    init(values given: [String: ConfigurationValue]) {
+    init(values given: [String: SettingValue]) {
         let values = given.merging(SettingDefaults.keyAccessServer) { given, _ in given }
         self.init(
             enabled: values.flag("enabled", default: false), listen: values.text("listen") ?? "",
@@ -173,8 +174,8 @@ extension KeyAccessServerSettings: SettingsTable {
             keyRetentionDays: values.whole("key_retention_days", default: 7))
     }
 
-    var values: [String: ConfigurationValue] {
-        var values = [String: ConfigurationValue](
+    var values: [String: SettingValue] {
+        var values = [String: SettingValue](
             present: ["listen": listen, "tls_certificate": tlsCertificate, "tls_key": tlsKey])
         values["enabled"] = .boolean(enabled)
         values["key_epoch_hours"] = .integer(Int64(keyEpochHours))

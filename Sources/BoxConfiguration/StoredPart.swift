@@ -1,11 +1,13 @@
+public import Settings
+
 /// A part of the configuration that was made by a command or the API.
 public struct StoredPart: Codable, Equatable, Sendable {
     /// `camera.front`, `relay.main`, `hook.phone`, `kas`, `box`, `health`, `relay_server`, `kas_server`.
     public var object: String
     /// As in the TOML; what is absent takes its default.
-    public var settings: [String: ConfigurationValue]
+    public var settings: [String: SettingValue]
 
-    public init(object: String, settings: [String: ConfigurationValue]) {
+    public init(object: String, settings: [String: SettingValue]) {
         self.object = object
         self.settings = settings
     }
@@ -29,11 +31,11 @@ extension BoxSettings {
     }
 
     /// All settings of one object, defaults included; nil: there is no such object.
-    public func values(_ object: String) -> [String: ConfigurationValue]? {
+    public func values(_ object: String) -> [String: SettingValue]? {
         object == "box" ? boxValues : table(object)?.values
     }
 
-    private var boxValues: [String: ConfigurationValue] {
+    private var boxValues: [String: SettingValue] {
         ["name": .string(name), "pulls": .integer(Int64(pulls)), "previews": .boolean(previews)]
     }
 

@@ -1,4 +1,5 @@
 internal import CameraModel
+internal import Settings
 
 /// Why a value does not fit its key.
 struct Finding: Equatable {
@@ -14,7 +15,7 @@ struct Finding: Equatable {
 
 extension KeyDefinition {
     /// The value as the settings keep it, or what is wrong with it.
-    func check(_ node: WrittenValue, of object: String) -> Result<ConfigurationValue, CheckFailure> {
+    func check(_ node: WrittenValue, of object: String) -> Result<SettingValue, CheckFailure> {
         let finding: Finding?
         switch (kind, node) {
         case (.boolean, .boolean): finding = nil

@@ -1,3 +1,4 @@
+internal import Settings
 internal import TOML
 
 /// What stands under a key, in a file or in the store.
@@ -23,7 +24,7 @@ enum WrittenValue: Equatable, Sendable {
         }
     }
 
-    init(_ value: ConfigurationValue) {
+    init(_ value: SettingValue) {
         self =
             switch value {
             case .string(let value): .string(value)
@@ -51,7 +52,7 @@ enum WrittenValue: Equatable, Sendable {
     }
 
     /// Nil for what no setting can be.
-    var value: ConfigurationValue? {
+    var value: SettingValue? {
         switch self {
         case .string(let value): return .string(value)
         case .integer(let value): return .integer(value)

@@ -1,4 +1,5 @@
 internal import ControlAPI
+internal import Settings
 
 /// The settings of a camera in words, as far as its source hears them. The names that files and options use are for
 /// `config show` and `--json`.

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import GRDB
+internal import Settings
 
 extension Camera {
     private static let columns = [

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+public import Settings
 
 /// A camera that the box knows. It has no secret: the password is in the credential store, under the scope `camera-ID`.
 public struct Camera: Codable, Equatable, Sendable, Identifiable {

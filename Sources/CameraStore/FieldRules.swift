@@ -1,3 +1,5 @@
+internal import Settings
+
 /// What texts from outside may look like.
 enum FieldRules {
     /// Keys that hold a secret wherever they stand. A reference to one is called `secret`.

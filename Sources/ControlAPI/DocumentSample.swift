@@ -1,5 +1,6 @@
 internal import CameraModel
 internal import ErrorCatalog
+internal import Settings
 
 /// One document of the API with every field filled: the example in OpenAPI, and what tests hold the schema against.
 struct DocumentSample: Sendable {

@@ -1,5 +1,6 @@
 internal import CameraModel
 internal import ErrorCatalog
+internal import Settings
 
 /// JSON Schemas (draft 2020-12, as OpenAPI 3.1 uses it) of Swift types, learnt by decoding: a type is asked to read
 /// itself, and what it asks for is written down. So the schema is what the code does, not what somebody wrote about it.

@@ -4,6 +4,7 @@ import CameraModel
 import Console
 import ControlAPI
 import ControlClient
+internal import Settings
 
 struct CameraEditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

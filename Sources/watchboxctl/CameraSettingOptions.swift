@@ -1,6 +1,7 @@
 import ArgumentParser
 import CameraModel
 import ControlAPI
+internal import Settings
 
 /// The settings of a camera as options; those that are left out stay as they are.
 struct CameraSettingOptions: ParsableArguments {

@@ -5,6 +5,7 @@ import Console
 import ControlAPI
 import ControlClient
 import ErrorCatalog
+internal import Settings
 
 /// One setting of the configuration that runs.
 private struct RunningSetting {
@@ -55,7 +56,7 @@ struct ConfigGetCommand: AsyncParsableCommand {
     private struct Value: Codable {
         var schema = "watchbox.setting/1"
         var setting: String
-        var value: ConfigurationValue?
+        var value: SettingValue?
         /// `watchbox.toml`, `store`; nil: nobody has written the object.
         var origin: String?
     }

@@ -3,6 +3,7 @@ import BoxView
 import Console
 import ControlAPI
 import ControlClient
+internal import Settings
 
 /// The relays that this box publishes to; `relay test` looks at any relay.
 enum RelayTargets {

@@ -1,5 +1,6 @@
 import CameraModel
 import ErrorCatalog
+import Settings
 import Testing
 
 @testable import BoxConfiguration

@@ -1,5 +1,6 @@
 import ErrorCatalog
 import HookDelivery
+import Settings
 import Testing
 
 @testable import BoxConfiguration

@@ -1,4 +1,5 @@
 import CameraModel
+import Settings
 import TestSupport
 
 @testable import BoxConfiguration
@@ -48,15 +49,15 @@ struct RandomSettings {
         return box
     }
 
-    private mutating func values(_ object: ObjectDefinition, always: [String] = []) -> [String: ConfigurationValue] {
-        var values: [String: ConfigurationValue] = [:]
+    private mutating func values(_ object: ObjectDefinition, always: [String] = []) -> [String: SettingValue] {
+        var values: [String: SettingValue] = [:]
         for key in object.keys where key.isRequired || always.contains(key.name) || pick(0...1) == 0 {
             values[key.name] = value(key.kind)
         }
         return values
     }
 
-    private mutating func value(_ kind: KeyDefinition.Kind) -> ConfigurationValue {
+    private mutating func value(_ kind: KeyDefinition.Kind) -> SettingValue {
         switch kind {
         case .text(let limit): .string(text(limit: limit))
         case .identifier: .string("main")

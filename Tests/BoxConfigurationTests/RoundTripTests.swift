@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Settings
 import Testing
 
 @testable import BoxConfiguration
@@ -61,17 +62,17 @@ struct RoundTripTests {
     }
 
     @Test func `values in JSON have no tag`() throws {
-        let values: [String: ConfigurationValue] = [
+        let values: [String: SettingValue] = [
             "a": .string("x"), "b": .integer(-5), "c": .real(1.5), "d": .boolean(true), "e": .strings(["y"]),
         ]
         let decoded = try JSONDecoder().decode(
-            [String: ConfigurationValue].self, from: Data(#"{"a":"x","b":-5,"c":1.5,"d":true,"e":["y"]}"#.utf8))
+            [String: SettingValue].self, from: Data(#"{"a":"x","b":-5,"c":1.5,"d":true,"e":["y"]}"#.utf8))
         #expect(decoded == values)
         #expect(
-            try JSONDecoder().decode([String: ConfigurationValue].self, from: JSONEncoder().encode(values)) == values)
-        #expect(ConfigurationValue.integer(2) == .real(2) && ConfigurationValue.integer(2) != .real(2.5))
+            try JSONDecoder().decode([String: SettingValue].self, from: JSONEncoder().encode(values)) == values)
+        #expect(SettingValue.integer(2) == .real(2) && SettingValue.integer(2) != .real(2.5))
         #expect(throws: DecodingError.self) {
-            try JSONDecoder().decode([String: ConfigurationValue].self, from: Data(#"{"a":null}"#.utf8))
+            try JSONDecoder().decode([String: SettingValue].self, from: Data(#"{"a":null}"#.utf8))
         }
     }
 }

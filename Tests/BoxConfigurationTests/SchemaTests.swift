@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Settings
 import Testing
 
 @testable import BoxConfiguration

@@ -1,4 +1,5 @@
 import ErrorCatalog
+import Settings
 import Testing
 
 @testable import BoxConfiguration

@@ -1,6 +1,7 @@
 import CameraModel
 import ControlAPI
 import ErrorCatalog
+import Settings
 import Testing
 
 @testable import BoxConfiguration

@@ -1,6 +1,7 @@
 import Database
 import Foundation
 import GRDB
+import Settings
 import Testing
 
 @testable import CameraStore

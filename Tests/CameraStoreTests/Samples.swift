@@ -1,5 +1,6 @@
 import CameraStore
 import Foundation
+import Settings
 
 /// A store in a directory of its own, gone after `body`.
 func withStore(_ body: (CameraStore) throws -> Void) throws {

@@ -1,4 +1,5 @@
 import Database
+import Settings
 import Testing
 
 @testable import CameraStore

@@ -4,6 +4,7 @@ import ControlAPI
 import ErrorCatalog
 import Foundation
 import ONVIF
+import Settings
 import Synchronization
 import Testing
 

@@ -3,6 +3,7 @@ import CameraStore
 import ControlAPI
 import ErrorCatalog
 import Foundation
+import Settings
 import Synchronization
 import Testing
 

@@ -5,6 +5,7 @@ import ControlAPI
 import CredentialStore
 import ErrorCatalog
 import Foundation
+import Settings
 import Synchronization
 import Testing
 

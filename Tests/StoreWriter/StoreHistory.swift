@@ -1,5 +1,6 @@
 package import CameraStore
 internal import Foundation
+internal import Settings
 
 /// A history of a store: its steps are numbered from 1, each is one call, and each leaves another state.
 ///

@@ -1,40 +1,6 @@
 public import CameraModel
 public import ErrorCatalog
-
-/// A value of a camera's settings; JSON without a tag.
-public enum SettingValue: Codable, Equatable, Sendable {
-    case boolean(Bool)
-    case integer(Int64)
-    case real(Double)
-    case string(String)
-    case strings([String])
-
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        if let value = try? container.decode(Bool.self) {
-            self = .boolean(value)
-        } else if let value = try? container.decode(Int64.self) {
-            self = .integer(value)
-        } else if let value = try? container.decode(Double.self) {
-            self = .real(value)
-        } else if let value = try? container.decode(String.self) {
-            self = .string(value)
-        } else {
-            self = .strings(try container.decode([String].self))
-        }
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        switch self {
-        case .boolean(let value): try container.encode(value)
-        case .integer(let value): try container.encode(value)
-        case .real(let value): try container.encode(value)
-        case .string(let value): try container.encode(value)
-        case .strings(let value): try container.encode(value)
-        }
-    }
-}
+public import Settings
 
 /// What somebody wants of a camera: body of `POST /api/v1/cameras` and, with only the fields that change, of
 /// `PATCH /api/v1/cameras/{id}`. Holds no password; that goes to `PUT /api/v1/cameras/{id}/password`.
@@ -46,8 +12,7 @@ public struct CameraRequest: Codable, Equatable, Sendable {
     public var source: String?
     public var user: String?
     public var isActive: Bool?
-    /// `size`, `rate`, `bitrate`, `gop`, `audio`, `loop`, `pixel_format`, `encoder`, `rotate`, `flip`, `masks`,
-    /// `overlay`, `controls`, `microphone`, `transport`, `allow_basic`, `pin`, `profile`, `events`, `relay`, `stream`, `rotate_seconds`, `attributes`, `viewers` as in the TOML. Those that a change does not name stay as they are.
+    /// The keys of `camera` in docs/ref/configuration.md, as in the TOML. Those that a change does not name stay as they are.
     public var settings: [String: SettingValue]?
     /// ID of a camera test of the same source: what it found out is kept with the camera (maker, identity, profiles, and
     /// the certificate's pin), if the camera was usable.

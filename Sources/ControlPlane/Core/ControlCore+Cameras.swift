@@ -5,6 +5,7 @@ internal import ControlAPI
 internal import CredentialStore
 internal import ErrorCatalog
 internal import ONVIF
+internal import Settings
 
 extension ControlCore {
     /// - Returns: the diff for a dry run, and nil when the camera was added.
@@ -220,7 +221,7 @@ extension ControlCore {
         try effects.remove(note, isDurable: true)
     }
 
-    private static func set(_ settings: [String: DocumentValue]?, of camera: inout Camera) throws(CodedError) {
+    private static func set(_ settings: [String: SettingValue]?, of camera: inout Camera) throws(CodedError) {
         guard let settings else { return }
         // What is not named stays: to take `viewers` away because somebody changed the bit rate would open the stream.
         var values = camera.settings
@@ -238,7 +239,7 @@ extension ControlCore {
                 // An empty text takes a setting away, as of a relay.
                 values[key] = nil
             } else {
-                values[key] = value.stored
+                values[key] = value
             }
         }
         camera.settings = values

@@ -4,6 +4,7 @@ internal import ControlAPI
 internal import ControlClient
 internal import ErrorCatalog
 internal import HookDelivery
+internal import Settings
 
 extension ControlCore {
     /// Attempts to reach the hooks' process for a test, which may have been started this moment; 200 ms lie between them.

@@ -5,6 +5,7 @@ internal import ControlAPI
 internal import CredentialStore
 internal import ErrorCatalog
 internal import KeyAccessClient
+internal import Settings
 
 extension ControlCore {
     // MARK: Relays
@@ -136,7 +137,7 @@ extension ControlCore {
     }
 
     func put(
-        _ kind: String, _ name: String, _ settings: [String: ConfigurationValue], _ known: StoredObject?,
+        _ kind: String, _ name: String, _ settings: [String: SettingValue], _ known: StoredObject?,
         _ ifRevision: Int?, _ cause: String, _ dryRun: Bool
     ) throws -> ConfigurationDiff? {
         let object = StoreContent.object(

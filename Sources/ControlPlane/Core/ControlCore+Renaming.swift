@@ -4,6 +4,7 @@ internal import ControlAPI
 internal import CredentialStore
 internal import ErrorCatalog
 internal import KeyAccessClient
+internal import Settings
 
 extension ControlCore {
     /// It stays the same camera: settings, place, identity, secrets, whether it runs, and its stream's name at relay and KAS

@@ -3,6 +3,7 @@ internal import CameraStore
 internal import ControlAPI
 internal import CredentialStore
 internal import ErrorCatalog
+internal import Settings
 
 extension ControlCore {
     /// Of a camera's login. Works for a camera of a file as well: the file holds only the secret's name.

@@ -120,7 +120,7 @@ extension ControlCore {
             added: camera?.added, lastConnected: camera?.lastConnected, manufacturer: camera?.manufacturer,
             model: camera?.model, firmware: camera?.firmware, endpoint: camera?.identity.onvifEndpoint,
             serial: camera?.identity.serial, mac: camera?.identity.mac, address: camera?.address, port: camera?.port,
-            settings: values.filter { !StoreContent.cameraFields.contains($0.key) }.mapValues(\.document),
+            settings: values.filter { !StoreContent.cameraFields.contains($0.key) },
             profiles: profiles, origin: origin, stream: stream)
     }
 

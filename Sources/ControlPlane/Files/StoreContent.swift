@@ -2,6 +2,7 @@ internal import BoxConfiguration
 internal import CameraStore
 internal import ControlAPI
 internal import ErrorCatalog
+internal import Settings
 
 /// What the store holds of the configuration: cameras with their profiles, and the objects that commands added. A
 /// generation keeps it, so that going back to one brings back what was removed since.
@@ -70,8 +71,8 @@ struct StoreContent: Codable, Equatable, Sendable {
         table.split(separator: "_").joined(separator: "-")
     }
 
-    static func settings(of camera: Camera) -> [String: ConfigurationValue] {
-        var settings = camera.settings.mapValues { ConfigurationValue($0) }
+    static func settings(of camera: Camera) -> [String: SettingValue] {
+        var settings = camera.settings
         settings["name"] = .string(camera.name)
         settings["source"] = .string(camera.source)
         settings["active"] = .boolean(camera.isActive)
@@ -80,12 +81,12 @@ struct StoreContent: Codable, Equatable, Sendable {
         return settings
     }
 
-    static func settings(of object: StoredObject) -> [String: ConfigurationValue] {
-        (try? JSONDocument.decode([String: ConfigurationValue].self, from: Array(object.json.utf8))) ?? [:]
+    static func settings(of object: StoredObject) -> [String: SettingValue] {
+        (try? JSONDocument.decode([String: SettingValue].self, from: Array(object.json.utf8))) ?? [:]
     }
 
     static func object(
-        kind: String, name: String, settings: [String: ConfigurationValue], revision: Int = 1
+        kind: String, name: String, settings: [String: SettingValue], revision: Int = 1
     ) -> StoredObject {
         StoredObject(kind: kind, name: name, json: JSONDocument.text(settings), revision: revision)
     }
@@ -105,7 +106,7 @@ struct StoreContent: Codable, Equatable, Sendable {
     /// A camera from its part of a configuration, with the default of what that does not say; what the store knows of the
     /// device is kept. A new one has the position behind the others.
     static func camera(
-        _ id: String, settings: [String: ConfigurationValue], known: Camera?, now: Int64, position: Int
+        _ id: String, settings: [String: SettingValue], known: Camera?, now: Int64, position: Int
     ) -> Camera {
         var camera = known ?? Camera(id: id, name: id, source: "", gridPosition: position, added: now)
         if case .string(let name)? = settings["name"] { camera.name = name } else { camera.name = id }
@@ -120,7 +121,7 @@ struct StoreContent: Codable, Equatable, Sendable {
         } else if known != nil {
             camera.gridPosition = 0
         }
-        camera.settings = settings.filter { !cameraFields.contains($0.key) }.mapValues(\.stored)
+        camera.settings = settings.filter { !cameraFields.contains($0.key) }
         return camera
     }
 }

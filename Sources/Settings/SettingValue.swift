@@ -1,4 +1,4 @@
-/// A setting of a camera. As JSON it is the bare value.
+/// The value of one setting: what the operator's TOML, the API and the store say. As JSON it is the bare value.
 public enum SettingValue: Sendable {
     case string(String)
     case integer(Int64)

@@ -1,4 +1,0 @@
-internal import ControlAPI
-
-/// The API's.
-typealias DocumentValue = SettingValue
