@@ -22,8 +22,8 @@ public struct AccessUnit: Equatable, Sendable {
     /// Video: NAL units, each behind its 4-byte big-endian length (ISO/IEC 14496-15). Audio: one raw AAC frame, no ADTS.
     public var data: [UInt8]
 
-    /// When the frame was captured: CLOCK_MONOTONIC in nanoseconds on this machine. Nil where that is unknown, as for
-    /// anything that came over a network.
+    /// When the frame was captured: CLOCK_MONOTONIC in nanoseconds on this machine; of what came over a network, when it arrived. Nil
+    /// where that is unknown.
     public var captureInstant: UInt64?
 
     public init(

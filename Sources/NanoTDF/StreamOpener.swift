@@ -96,9 +96,9 @@ public struct StreamOpener<Context: Sendable>: ~Copyable, Sendable {
     private var headers: HeaderLog
     private var held: HoldQueue<Context>
     private var counts = Counters()
-    /// The collection of the item of each medium that was handed out last.
     /// Since `streamResumed` nothing of the newest collection has come.
     private var isResuming = false
+    /// The collection of the item of each medium that was handed out last.
     private var newestVideo: UInt64 = 0
     private var newestAudio: UInt64 = 0
 

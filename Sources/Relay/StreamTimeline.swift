@@ -57,7 +57,7 @@ struct StreamTimeline: Equatable, Sendable {
         return fits && !awaitsNewPublisher ? output : latest
     }
 
-    /// Chooses the offset that puts `time` where the wall clock says it belongs: as long after the last frame as it
+    /// Chooses the offset that puts `time` where the monotonic clock says it belongs: as long after the last frame as it
     /// came, and at least 1 ms.
     private mutating func rebase(_ time: UInt32, at now: UInt64) -> UInt32 {
         let waited = (now > lastArrival ? now - lastArrival : 0) / 1_000_000

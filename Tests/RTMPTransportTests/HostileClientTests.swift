@@ -141,8 +141,13 @@ import Testing
         let url = RTMPURL(scheme: .rtmp, host: "127.0.0.1", port: port, app: "live", streamName: "cam")
         let publishing = PublisherLog()
         let watching = PlayerLog()
-        _ = RTMPPublisherConnection.connect(url: url, delegate: publishing)
-        _ = RTMPPlayerConnection.connect(url: url, delegate: watching)
+        // What it sends is read at whatever speed the machine has, and nothing of it answers a command.
+        var publisher = PublisherSession.Configuration()
+        publisher.commandDeadline = 600_000_000_000
+        var player = PlayerSession.Configuration()
+        player.commandDeadline = 600_000_000_000
+        _ = RTMPPublisherConnection.connect(url: url, session: publisher, delegate: publishing)
+        _ = RTMPPlayerConnection.connect(url: url, session: player, delegate: watching)
         for error in [try await publishing.closed(), try await watching.closed()] {
             guard case .session(.answersUnread) = error.cause else {
                 Issue.record("\(error)")

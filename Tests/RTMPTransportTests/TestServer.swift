@@ -130,7 +130,7 @@ final class PublisherLog: RTMPPublisherDelegate {
 
     func started() async throws { try await log.next { $0 == .started } }
 
-    func closed(within deadline: TimeAmount = .seconds(60)) async throws -> RTMPTransportError {
+    func closed(within deadline: TimeAmount = .seconds(600)) async throws -> RTMPTransportError {
         let event = try await log.next(within: deadline) { if case .closed = $0 { true } else { false } }
         guard case .closed(let error) = event else { preconditionFailure("the filter above") }
         return error
@@ -158,7 +158,7 @@ final class PlayerLog: RTMPPlayerDelegate {
         return message
     }
 
-    func closed(within deadline: TimeAmount = .seconds(60)) async throws -> RTMPTransportError {
+    func closed(within deadline: TimeAmount = .seconds(600)) async throws -> RTMPTransportError {
         let event = try await log.next(within: deadline) { if case .closed = $0 { true } else { false } }
         guard case .closed(let error) = event else { preconditionFailure("the filter above") }
         return error

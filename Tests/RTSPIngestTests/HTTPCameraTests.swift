@@ -38,7 +38,10 @@ struct HTTPCameraTests {
         let begin = ContinuousClock.now
         let running = RunningSource(network)
         try await running.wait("pictures") { $0.pictures.count >= 12 && $0.keyFrames >= 1 }
-        let capture = running.source.capture
+        // Threads that decode and encode tell what they know a little later than pictures come.
+        let capture = try await running.waitForStatistics("what is known of the stream") {
+            $0.network?.videoCodec != nil && $0.encoder != nil
+        }
         #expect(capture.state == .streaming)
         #expect(capture.network?.state == .live)
         #expect(capture.network?.videoCodec == "mjpeg")
