@@ -1,4 +1,4 @@
-/// Where media come from: a test pattern, a file, later a camera.
+/// Where media come from: a camera of this machine or of the network, a file, a test pattern.
 public protocol MediaSource: AnyObject, Sendable {
     /// Runs on a thread of the caller's until `stop()`, the end of the medium, or an error; it may block.
     ///
