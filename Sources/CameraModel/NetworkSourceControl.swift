@@ -1,7 +1,7 @@
 public import ErrorCatalog
 
 /// A camera on the network that runs: what can be asked of it beside its pictures. From any thread.
-public protocol NetworkSourceControl: LiveSource {
+public protocol NetworkSourceControl: AnyObject, Sendable {
     /// Tries everything from the first packet to the first key frame, with the settings and the password of this camera,
     /// on a connection of its own.
     func test(_ progress: @escaping @Sendable (StreamTestReport) -> Void) async -> StreamTestReport

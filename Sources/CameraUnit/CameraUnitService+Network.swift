@@ -45,14 +45,14 @@ extension CameraUnitService {
                 let announcement = try request.decode(AnnouncedRequest.self)
                 try Self.check(announcement)
                 try self.network().announced(
-                    announcement.address, announcement.url, announcement.evidence ?? .endpoint,
-                    announcement.isKeyShared ?? false)
+                    address: announcement.address, url: announcement.url, evidence: announcement.evidence ?? .endpoint,
+                    isKeyShared: announcement.isKeyShared ?? false)
                 return .noContent
             },
         ]
     }
 
-    private func network() throws(CodedError) -> NetworkCamera {
+    private func network() throws(CodedError) -> any NetworkSourceControl {
         guard let network = camera.network else {
             throw CodedError(
                 .badRequest, "this camera is not on the network", why: "its source is of this machine",
@@ -68,7 +68,7 @@ extension CameraUnitService {
             throw CodedError(.busy, "a test of this camera is running", next: "Wait for it: it takes 20 s at most")
         }
         defer { tests.end() }
-        return await network.test()
+        return await network.test { _ in }
     }
 
     private static func check(_ body: () throws(ConfigurationError) -> Void) throws(CodedError) {

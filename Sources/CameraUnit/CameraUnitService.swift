@@ -19,7 +19,7 @@ public final class CameraUnitService: Service {
         /// The newest picture as JPEG; no wider than so many pixels, nil: as large as it is.
         public var snapshot: @Sendable (_ widest: Int?) async throws(CodedError) -> [UInt8]
         /// Nil: it is not on the network.
-        public var network: NetworkCamera?
+        public var network: (any NetworkSourceControl)?
         /// What it shows the key access server from now on. Throws when it is no token, or this camera has none.
         public var replaceToken: @Sendable (_ token: String) throws(CodedError) -> Void
 
@@ -29,7 +29,7 @@ public final class CameraUnitService: Service {
             requestKeyFrame: @escaping @Sendable () -> Void, rotateKey: @escaping @Sendable () -> Void,
             change: @escaping @Sendable (VideoChange) async throws(CodedError) -> Void = Self.cannotChange,
             snapshot: @escaping @Sendable (_ widest: Int?) async throws(CodedError) -> [UInt8] = Self.hasNoPicture,
-            network: NetworkCamera? = nil,
+            network: (any NetworkSourceControl)? = nil,
             replaceToken: @escaping @Sendable (_ token: String) throws(CodedError) -> Void = Self.hasNoToken
         ) {
             self.statistics = statistics

@@ -15,7 +15,7 @@ public import VideoCodec
 /// reception never waits for it. A camera that is away, or refuses, is waited for: it never
 /// ends the source. Instants of capture are those at which a picture's last packet arrived: when the camera took it, only
 /// the camera knows, by a clock that may be wrong.
-public final class NetworkSource: NetworkSourceControl {
+public final class NetworkSource: LiveSource, NetworkSourceControl {
     private let network: CameraConfiguration.Network
     private let camera: String
     private let durationLimit: Double?

@@ -251,7 +251,7 @@ struct CameraCommand: AsyncParsableCommand {
                 rotateKey: { service.rotateKey() },
                 change: { (change) throws(CodedError) in try service.change(change) },
                 snapshot: { (widest) async throws(CodedError) in try await service.snapshot(widest: widest) },
-                network: service.network.map { NetworkCamera($0) },
+                network: service.network,
                 replaceToken: { (newer) throws(CodedError) in
                     guard let token else { return try CameraUnitService.Camera.hasNoToken(newer) }
                     do throws(KeyAccessError) {

@@ -45,7 +45,7 @@ import Testing
 }
 
 /// One that waits, and delivers nothing.
-private final class WaitingNetworkSource: NetworkSourceControl {
+private final class WaitingNetworkSource: LiveSource, NetworkSourceControl {
     var capture: CaptureStatistics {
         var capture = CaptureStatistics(path: "rtsp://cam/1")
         capture.state = .waiting

@@ -23,29 +23,44 @@ struct NetworkRouteTests {
         func add(_ name: String) { names.withLock { $0.append(name) } }
     }
 
-    private func network(_ calls: Calls) -> NetworkCamera {
-        NetworkCamera(
-            test: {
-                calls.add("test")
-                var report = StreamTestReport(url: "rtsp://cam/1")
-                report.lines = [.init(step: .reach, outcome: .failed, milliseconds: 5, text: "nobody answers")]
-                report.isDone = true
-                return report
-            }, move: { (command: PTZCommand) async throws(CodedError) in calls.add("\(command)") },
-            presets: { () async throws(CodedError) in [PTZPreset(token: "1", name: "Door")] },
-            encoders: { () async throws(CodedError) in
-                [
-                    CameraEncoder(
-                        token: "e", name: "main", profiles: ["p"], codec: "h264", size: .init(width: 2, height: 2))
-                ]
-            },
-            configure: { (change: CameraEncoder.Change) async throws(CodedError) in
-                calls.add("\(change.token) \(change.gop ?? 0)")
-                throw CodedError(.cameraRefuses, "the camera refuses this", next: "Use less")
-            }, announced: { address, url, evidence, _ in calls.add("\(address) \(url ?? "-") \(evidence)") })
+    /// Keeps what reaches it; refuses changes of its encoder.
+    private final class StubCamera: NetworkSourceControl {
+        private let calls: Calls
+        private let tested: @Sendable () async -> Void
+
+        init(_ calls: Calls, tested: @escaping @Sendable () async -> Void = {}) {
+            self.calls = calls
+            self.tested = tested
+        }
+
+        func test(_ progress: @escaping @Sendable (StreamTestReport) -> Void) async -> StreamTestReport {
+            calls.add("test")
+            await tested()
+            var report = StreamTestReport(url: "rtsp://cam/1")
+            report.lines = [.init(step: .reach, outcome: .failed, milliseconds: 5, text: "nobody answers")]
+            report.isDone = true
+            return report
+        }
+
+        func move(_ command: PTZCommand) async throws(CodedError) { calls.add("\(command)") }
+
+        func presets() async throws(CodedError) -> [PTZPreset] { [PTZPreset(token: "1", name: "Door")] }
+
+        func encoders() async throws(CodedError) -> [CameraEncoder] {
+            [CameraEncoder(token: "e", name: "main", profiles: ["p"], codec: "h264", size: .init(width: 2, height: 2))]
+        }
+
+        func configure(_ encoder: CameraEncoder.Change) async throws(CodedError) {
+            calls.add("\(encoder.token) \(encoder.gop ?? 0)")
+            throw CodedError(.cameraRefuses, "the camera refuses this", next: "Use less")
+        }
+
+        func announced(
+            address: String, url: String?, evidence: NetworkStatistics.Move.Evidence, isKeyShared: Bool
+        ) { calls.add("\(address) \(url ?? "-") \(evidence)") }
     }
 
-    private func unit(_ network: NetworkCamera?) -> CameraUnitService {
+    private func unit(_ network: (any NetworkSourceControl)?) -> CameraUnitService {
         let camera = CameraUnitService.Camera(
             statistics: { CameraStatistics(camera: "yard", stream: "yard") }, requestKeyFrame: {}, rotateKey: {},
             network: network)
@@ -76,7 +91,7 @@ struct NetworkRouteTests {
 
     @Test func `what is asked reaches the camera, and its answers come back`() async throws {
         let calls = Calls()
-        let unit = unit(network(calls))
+        let unit = unit(StubCamera(calls))
         let report = try document(StreamTestReport.self, await answer(unit, .post, "/api/v1/test"))
         #expect(report?.isDone == true && report?.lines.map(\.text) == ["nobody answers"])
         #expect(await answer(unit, .post, "/api/v1/ptz", #"{"goTo":{"preset":"Door"}}"#).status == 204)
@@ -99,7 +114,7 @@ struct NetworkRouteTests {
     @Test func `all of it is for administrators`() async {
         let calls = Calls()
         for (method, path, body) in Self.paths {
-            #expect(await answer(unit(network(calls)), method, path, body, isAdministrator: false).status == 403)
+            #expect(await answer(unit(StubCamera(calls)), method, path, body, isAdministrator: false).status == 403)
         }
         #expect(calls.all.isEmpty)
     }
@@ -123,7 +138,7 @@ struct NetworkRouteTests {
         ("announced", #"{"address":"192.0.2.1","url":"http://192.0.2.1/\n"}"#, .invalidValue),
     ]) func `what is out of range does not reach the camera`(path: String, body: String, code: ErrorCode) async {
         let calls = Calls()
-        let answer = await answer(unit(network(calls)), .post, "/api/v1/\(path)", body)
+        let answer = await answer(unit(StubCamera(calls)), .post, "/api/v1/\(path)", body)
         #expect(problem(answer)?.code == code)
         #expect(problem(answer)?.next.isEmpty == false)
         #expect(calls.all.isEmpty)
@@ -132,7 +147,7 @@ struct NetworkRouteTests {
     @Test(arguments: ["", "{}", #"{"token":"1"}"#, #"{"token":"","gop":1}"#, #"{"token":"1","rate":-1}"#])
     func `a change of an encoder that is none does not reach the camera`(body: String) async {
         let calls = Calls()
-        #expect(await answer(unit(network(calls)), .patch, "/api/v1/encoders", body).status >= 400)
+        #expect(await answer(unit(StubCamera(calls)), .patch, "/api/v1/encoders", body).status >= 400)
         #expect(calls.all.isEmpty)
     }
 
@@ -140,13 +155,11 @@ struct NetworkRouteTests {
     @Test func `one test runs at a time`() async throws {
         let (begun, begin) = AsyncStream.makeStream(of: Void.self)
         let (ended, end) = AsyncStream.makeStream(of: Void.self)
-        var camera = network(Calls())
-        camera.test = {
-            begin.yield()
-            for await _ in ended { break }
-            return StreamTestReport(url: "rtsp://cam/1")
-        }
-        let unit = unit(camera)
+        let unit = unit(
+            StubCamera(Calls()) {
+                begin.yield()
+                for await _ in ended { break }
+            })
         let first = Task { await answer(unit, .post, "/api/v1/test").status }
         for await _ in begun { break }
         #expect(problem(await answer(unit, .post, "/api/v1/test"))?.code == .busy)
