@@ -69,7 +69,7 @@ let package = Package(
         .executable(name: "watchboxd", targets: ["watchboxd"]),
         .executable(name: "watchboxctl", targets: ["watchboxctl"]),
         // For Benchmarks/, a package of its own, so that a build of the product does not build the benchmark library.
-        .library(name: "FramePath", targets: ["Wire", "Media", "AMF0", "FLV", "RTMP", "NanoTDF", "Cryptography"]),
+        .library(name: "FramePath", targets: ["Wire", "RTMP", "NanoTDF", "Cryptography", "NanoTDFCryptography"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -119,7 +119,8 @@ let package = Package(
         protocolCore("PrometheusText"),
 
         // 2: drivers
-        module("Cryptography", ["Wire", "NanoTDF", "COpenSSL"]),
+        module("Cryptography", ["Wire", "COpenSSL"]),
+        module("NanoTDFCryptography", ["COpenSSL", "Cryptography", "NanoTDF"]),
         module("Compression", ["CZlib"]),
         module("ConnectionAcceptance", [nioCore]),
         module("HTTPClient", ["CCurl", "Cryptography"]),
@@ -127,10 +128,9 @@ let package = Package(
         module(
             "RTMPTransport",
             [
-                "ConnectionAcceptance", "Wire", "RTMP", "Cryptography", nioCore, nioPosix, nioLocks, nioTLS, nioSSL,
-                logging,
+                "ConnectionAcceptance", "Wire", "RTMP", "Cryptography", nioCore, nioPosix, nioTLS, nioSSL,
             ]),
-        module("VideoCodec", ["Wire", "Media", "CAVCodec", "CSandbox"]),
+        module("VideoCodec", ["Media", "CAVCodec", "CSandbox"]),
         module("MediaFile", ["Wire", "Media", "FLV", "VideoCodec", "CAVCodec"]),
         module("VideoCapture", ["CV4L2"]),
         module("AudioCapture", ["CALSA"]),
@@ -173,14 +173,14 @@ let package = Package(
             "CameraPipeline",
             [
                 "CameraModel", "DeviceSource", "ErrorCatalog", "Wire", "Media", "FLV", "RTMP", "NanoTDF",
-                "Cryptography", "RTMPTransport", "RTSPIngest", "KeyAccess", "KeyAccessClient", "Systemd", "VideoCodec",
+                "NanoTDFCryptography",
+                "Cryptography", "RTMPTransport", "RTSPIngest", "KeyAccessClient", "Systemd", "VideoCodec",
                 "MediaFile", nioCore, nioPosix, lifecycle, logging,
             ]),
         module(
             "CameraUnit",
             [
                 "CameraModel", "ControlAPI", "ErrorCatalog", "KeyAccessClient", "PrometheusText", "Systemd", lifecycle,
-                logging,
             ]),
         module(
             "ControlPlane",
@@ -213,33 +213,35 @@ let package = Package(
         module(
             "KeyAccessServer",
             [
-                "ConnectionAcceptance", "Wire", "NanoTDF", "KeyAccess", "Cryptography", "Compression", "HTTPClient",
+                "ConnectionAcceptance", "Wire", "NanoTDF", "NanoTDFCryptography", "KeyAccess", "Cryptography",
+                "Compression", "HTTPClient",
                 nioCore, nioHTTP1, nioLocks, nioPosix, nioSSL, lifecycle, logging,
             ]),
         module(
             "Player",
             [
-                "Wire", "Media", "FLV", "RTMP", "NanoTDF", "Cryptography", "RTMPTransport", "KeyAccess",
+                "Wire", "Media", "FLV", "RTMP", "NanoTDF", "NanoTDFCryptography", "Cryptography", "RTMPTransport",
+                "KeyAccess",
                 "KeyAccessClient",
-                "VideoCodec", "MediaFile", nioCore, nioPosix, lifecycle, logging,
+                "VideoCodec", "MediaFile", nioCore, nioPosix, logging,
             ]),
         module(
             "Relay",
             [
-                "ConnectionAcceptance", "Wire", "Media", "PrometheusText", "AMF0", "FLV", "RTMP", "RTMPTransport",
+                "ConnectionAcceptance", "Wire", "PrometheusText", "FLV", "RTMP", "RTMPTransport",
                 nioCore,
                 nioHTTP1, nioPosix, lifecycle, logging,
             ]),
 
         module(
-            "RelayProbe", ["Cryptography", "FLV", "Media", "NanoTDF", "RTMP", "RTMPTransport", nioCore]),
+            "RelayProbe",
+            ["Cryptography", "FLV", "Media", "NanoTDF", "NanoTDFCryptography", "RTMP", "RTMPTransport", nioCore]),
 
         // 4: programs
         program(
             "watchboxd",
             [
-                "APIServer", "BoxConfiguration", "CProgram", "CameraModel", "CameraPipeline", "CameraStore",
-                "CameraUnit",
+                "APIServer", "CProgram", "CameraModel", "CameraPipeline", "CameraUnit",
                 "ControlAPI", "ControlClient", "ControlPlane", "CredentialStore", "ErrorCatalog", "HealthMonitor",
                 "Hooks", "KeyAccessServer", "Relay", "KeyAccessClient", "RTMPTransport", "Systemd", "VideoCodec",
                 "Wire",
@@ -252,7 +254,7 @@ let package = Package(
                 "ErrorCatalog", "HTTPClient", "HookDelivery", "Player", "Relay", "RelayProbe", "KeyAccess",
                 "KeyAccessClient",
                 "KeyAccessServer", "RTMP", "RTMPTransport",
-                "Settings", "Systemd", "VideoCapture", "VideoCodec", "Console", arguments, logging,
+                "Settings", "Systemd", "VideoCapture", "VideoCodec", "Console", arguments,
             ]),
         // Not installed: `make demo` runs it. It starts the programs above as a person would.
         program("watchbox-demo", ["Demonstration", "Console", arguments]),
@@ -286,7 +288,8 @@ let package = Package(
             swiftSettings: common),
         // A crowd of viewers for the KAS, run by Tests/Rigs/bench.
         .executableTarget(
-            name: "KeyAccessLoad", dependencies: ["Cryptography", "KeyAccess", "KeyAccessClient", "NanoTDF", "Wire"],
+            name: "KeyAccessLoad",
+            dependencies: ["Cryptography", "KeyAccess", "KeyAccessClient", "NanoTDF", "NanoTDFCryptography", "Wire"],
             path: "Tests/KeyAccessLoad", swiftSettings: common),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: common),
         .target(
@@ -299,14 +302,16 @@ let package = Package(
         tests("AMF0", ["AMF0", "Wire"]),
         tests("FLV", ["FLV", "FLVTestSupport", "AMF0", "Media", "Wire"], fixtures: true),
         tests("RTMP", ["RTMP", "AMF0", "Wire"], fixtures: true),
-        tests("NanoTDF", ["NanoTDF", "Cryptography", "Wire"], fixtures: true),
+        tests("NanoTDF", ["NanoTDF", "NanoTDFCryptography", "Cryptography", "Wire"], fixtures: true),
         tests("KeyAccess", ["KeyAccess", "Wire"], fixtures: true),
         tests("Cryptography", ["Cryptography", "NanoTDF", "Wire"], fixtures: true),
         tests(
             "HTTPClient", ["HTTPClient", "Cryptography"],
             // For a name look-up that hangs: libcurl then finds the test's.
             linking: [.unsafeFlags(["-Xlinker", "--export-dynamic-symbol=getaddrinfo"])]),
-        tests("KeyAccessClient", ["KeyAccessClient", "KeyAccess", "HTTPClient", "Cryptography", "NanoTDF", "Wire"]),
+        tests(
+            "KeyAccessClient",
+            ["KeyAccessClient", "KeyAccess", "HTTPClient", "Cryptography", "NanoTDF", "NanoTDFCryptography", "Wire"]),
         tests(
             "RTMPTransport",
             ["AMF0", "ChannelTestSupport", "RTMPTransport", "RTMP", "Wire", nioCore, nioPosix, nioLocks],
@@ -325,7 +330,7 @@ let package = Package(
             "CameraPipeline",
             [
                 "CameraModel", "CameraPipeline", "ErrorCatalog", "KeyAccessClient", "RTMPTransport", "RTMP", "FLV",
-                "Media", "NanoTDF", "Cryptography",
+                "Media", "NanoTDF", "NanoTDFCryptography", "Cryptography",
                 "Wire", nioCore, nioPosix, logging,
             ], fixtures: true),
         tests("RTP", ["RTP", "Media", "Wire"], fixtures: true),
@@ -396,7 +401,7 @@ let package = Package(
             "KeyAccessServer",
             [
                 "KeyAccessServer", "KeyAccess", "KeyAccessClient", "Compression", "Cryptography", "HTTPClient",
-                "NanoTDF",
+                "NanoTDF", "NanoTDFCryptography",
                 "Wire", "CZlib",
                 nioCore, nioPosix, nioSSL, lifecycle, logging,
             ], fixtures: true),
@@ -404,7 +409,7 @@ let package = Package(
             "Player",
             [
                 "ChannelTestSupport", "Player", "KeyAccess", "KeyAccessClient", "RTMPTransport", "RTMP", "Cryptography",
-                "NanoTDF", "FLV", "FLVTestSupport", "Media", nioCore, logging,
+                "NanoTDF", "NanoTDFCryptography", "FLV", "FLVTestSupport", "Media", nioCore, logging,
             ]),
         tests(
             "Relay",
@@ -416,7 +421,7 @@ let package = Package(
             "EndToEnd",
             [
                 "watchboxd", "watchboxctl", "ControlAPI", "Demonstration", "Doctor", "Console", "FLV", "Media",
-                "NanoTDF",
+                "NanoTDF", "NanoTDFCryptography",
                 "Cryptography", "KeyAccessClient", "Player", "RTMP", "RTMPTransport", "Systemd", "Wire", nioCore,
                 arguments,
             ]),

@@ -3,6 +3,7 @@ internal import Cryptography
 internal import KeyAccessClient
 internal import Logging
 internal import NanoTDF
+internal import NanoTDFCryptography
 internal import Synchronization
 
 /// Makes collections ahead of their use, off the path of a frame, and has their headers registered.

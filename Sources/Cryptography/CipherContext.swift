@@ -1,12 +1,12 @@
 internal import COpenSSL
 
 /// One `EVP_CIPHER_CTX` for AES-256-GCM with its key set. Freeing it wipes the key schedule.
-struct CipherContext: ~Copyable {
+package struct CipherContext: ~Copyable {
     private let context: OpaquePointer
     private var nonceByteCount = 12
 
     /// - Parameter key: 32 bytes.
-    init(key: Span<UInt8>, encrypts: Bool) throws(CryptoError) {
+    package init(key: Span<UInt8>, encrypts: Bool) throws(CryptoError) {
         guard key.count == 32 else { throw .invalidKey(.length(key.count)) }
         let made = try Library.unwrap(EVP_CIPHER_CTX_new(), "EVP_CIPHER_CTX_new")
         let keyed = key.withUnsafeBufferPointer {
@@ -22,7 +22,7 @@ struct CipherContext: ~Copyable {
     deinit { EVP_CIPHER_CTX_free(context) }
 
     /// Encrypts `count` bytes from `input` to `output`, which may be the same, and writes the 16-byte tag.
-    mutating func seal(
+    package mutating func seal(
         _ input: UnsafePointer<UInt8>, count: Int, associatedData: ArraySlice<UInt8>? = nil,
         to output: UnsafeMutablePointer<UInt8>, tag: UnsafeMutablePointer<UInt8>,
         nonce: UnsafePointer<UInt8>, nonceByteCount: Int = 12
@@ -36,7 +36,7 @@ struct CipherContext: ~Copyable {
     }
 
     /// - Returns: the plaintext, or nil when the tag does not verify.
-    mutating func open(
+    package mutating func open(
         _ ciphertext: ArraySlice<UInt8>, tag: ArraySlice<UInt8>, associatedData: ArraySlice<UInt8>? = nil,
         nonce: [UInt8]
     ) throws(CryptoError) -> [UInt8]? {

@@ -1,5 +1,4 @@
 internal import COpenSSL
-public import NanoTDF
 
 /// The curves that keys can be made and read on.
 public enum ECCurve: String, CaseIterable, Sendable {
@@ -13,34 +12,6 @@ public enum ECCurve: String, CaseIterable, Sendable {
         case .p256: 32
         case .p384: 48
         case .p521: 66
-        }
-    }
-
-    /// - Throws: `.invalidKey(.unsupportedCurve)` for secp256k1.
-    public init(_ curve: EllipticCurve) throws(CryptoError) {
-        switch curve {
-        case .secp256r1: self = .p256
-        case .secp384r1: self = .p384
-        case .secp521r1: self = .p521
-        case .secp256k1: throw .invalidKey(.unsupportedCurve)
-        }
-    }
-
-    /// As NanoTDF headers name it.
-    public var nanoTDF: EllipticCurve {
-        switch self {
-        case .p256: .secp256r1
-        case .p384: .secp384r1
-        case .p521: .secp521r1
-        }
-    }
-
-    /// As JOSE names it (RFC 7518 §6.2.1.1).
-    public var joseName: String {
-        switch self {
-        case .p256: "P-256"
-        case .p384: "P-384"
-        case .p521: "P-521"
         }
     }
 
@@ -118,7 +89,7 @@ public final class ECPublicKey: Sendable {
         verifies(signature, message: message[...])
     }
 
-    func verifies(_ signature: [UInt8], message: ArraySlice<UInt8>) -> Bool {
+    package func verifies(_ signature: [UInt8], message: ArraySlice<UInt8>) -> Bool {
         guard let der = ECDSASignature.der(fromRaw: signature, coordinateByteCount: curve.coordinateByteCount) else {
             return false
         }
@@ -264,4 +235,13 @@ public final class ECPrivateKey: Sendable {
 
     /// The same as bytes: wipe them after use.
     public func privateKeyPEMBytes() throws(CryptoError) -> [UInt8] { try key.privatePEM() }
+}
+
+extension ECPrivateKey {
+    /// `HKDF-SHA256(ECDH, salt, info: "", 32)`: how collections and KAS sessions derive. Wipe it after use.
+    public func deriveKey(with peer: ECPublicKey, salt: [UInt8]) throws(CryptoError) -> [UInt8] {
+        var secret = try sharedSecret(with: peer)
+        defer { OPENSSL_cleanse(&secret, secret.count) }
+        return try HKDF.sha256(ikm: secret, salt: salt, count: 32)
+    }
 }

@@ -50,7 +50,7 @@ extension Array<UInt8> {
     }
 
     /// An array of `count` bytes at most, written by `body`, which returns how many they are.
-    init<E: Error>(capacity: Int, writtenBy body: (UnsafeMutablePointer<UInt8>) throws(E) -> Int) throws(E) {
+    package init<E: Error>(capacity: Int, writtenBy body: (UnsafeMutablePointer<UInt8>) throws(E) -> Int) throws(E) {
         var failure: E?
         self.init(unsafeUninitializedCapacity: Swift.max(capacity, 1)) { buffer, count in
             do throws(E) { count = try body(buffer.baseAddress!) } catch { failure = error }

@@ -1,6 +1,7 @@
 internal import Cryptography
 internal import KeyAccess
 internal import NanoTDF
+internal import NanoTDFCryptography
 internal import Wire
 
 /// Derives the key of a NanoTDF header and reads the policy that the header holds.

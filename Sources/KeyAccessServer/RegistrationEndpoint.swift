@@ -1,6 +1,7 @@
 internal import Cryptography
 internal import KeyAccess
 internal import NanoTDF
+internal import NanoTDFCryptography
 internal import Wire
 
 /// Takes registrations of headers, each with the proof that its sender made the header, and tells who registered what.

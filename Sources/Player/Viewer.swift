@@ -5,6 +5,7 @@ public import Logging
 internal import Media
 internal import NIOCore
 internal import NanoTDF
+internal import NanoTDFCryptography
 public import RTMP
 public import RTMPTransport
 

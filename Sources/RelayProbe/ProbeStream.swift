@@ -2,6 +2,7 @@ internal import Cryptography
 internal import FLV
 internal import Media
 internal import NanoTDF
+internal import NanoTDFCryptography
 internal import RTMP
 
 /// A short sealed stream whose every byte is known: what goes to the relay, to be compared with what comes back.

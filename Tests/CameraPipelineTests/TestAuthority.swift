@@ -1,6 +1,7 @@
 import CameraPipeline
 import Cryptography
 import NanoTDF
+import NanoTDFCryptography
 import Synchronization
 
 /// A KAS in this process: a key pair that can be away, or change, and a book of registered headers. Opens items as a

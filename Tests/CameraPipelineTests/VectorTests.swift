@@ -8,7 +8,7 @@ import Testing
 import Wire
 
 @testable import CameraPipeline
-@testable import Cryptography
+@testable import NanoTDFCryptography
 
 /// `ntdf1_stream.json`: 32 messages of a 64x48 H.264 and AAC clip with one rotation, computed by other code with known
 /// ephemeral keys. The sealer must give the same bytes.

@@ -5,6 +5,7 @@ import Foundation
 import KeyAccessClient
 import Media
 import NanoTDF
+import NanoTDFCryptography
 import Player
 import Wire
 

@@ -3,6 +3,7 @@ import Foundation
 import HTTPClient
 import KeyAccess
 import NanoTDF
+import NanoTDFCryptography
 import Wire
 
 @testable import KeyAccessClient

@@ -3,6 +3,7 @@ import FoundationEssentials
 import Glibc
 import KeyAccessClient
 import NanoTDF
+import NanoTDFCryptography
 
 /// Viewers that all ask a running KAS for a key when a stream's key changes. `Tests/Rigs/bench/kas.py` runs it.
 ///

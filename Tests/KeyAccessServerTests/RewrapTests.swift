@@ -2,6 +2,7 @@ import Cryptography
 import Foundation
 import KeyAccess
 import NanoTDF
+import NanoTDFCryptography
 import Testing
 import Wire
 

@@ -3,6 +3,7 @@ import Foundation
 import KeyAccess
 import Logging
 import NanoTDF
+import NanoTDFCryptography
 import Synchronization
 import Testing
 import Wire

@@ -1,5 +1,7 @@
-@testable import Cryptography
+import Cryptography
+
 @testable import NanoTDF
+@testable import NanoTDFCryptography
 
 /// OpenSSL with a given ephemeral key in place of a fresh one: what a known answer needs, and nothing else may do.
 struct FixedEphemeralCrypto: NanoTDFCrypto {
@@ -53,7 +55,15 @@ struct Station {
         key = try ECPrivateKey.generate(curve)
         recipient = KASRecipient(
             locator: try ResourceLocator(url: "https://kas.example.net/kas"), publicKey: key.publicKey.compressed(),
-            curve: curve.nanoTDF)
+            curve: Self.named(curve))
+    }
+
+    private static func named(_ curve: ECCurve) -> EllipticCurve {
+        switch curve {
+        case .p256: .secp256r1
+        case .p384: .secp384r1
+        case .p521: .secp521r1
+        }
     }
 
     func collection(lastCounter: UInt32 = 0) throws -> CollectionSealer {

@@ -1,5 +1,6 @@
 import Cryptography
 import NanoTDF
+import NanoTDFCryptography
 import Testing
 import Wire
 

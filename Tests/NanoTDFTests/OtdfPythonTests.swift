@@ -1,6 +1,7 @@
 import Cryptography
 import Foundation
 import NanoTDF
+import NanoTDFCryptography
 import Testing
 import Wire
 

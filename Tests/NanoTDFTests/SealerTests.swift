@@ -1,4 +1,5 @@
 import Cryptography
+import NanoTDFCryptography
 import TestSupport
 import Testing
 import Wire

@@ -1,4 +1,5 @@
 import NanoTDF
+import NanoTDFCryptography
 import Testing
 import Wire
 

@@ -3,6 +3,7 @@ import FLV
 import KeyAccess
 import Media
 import NanoTDF
+import NanoTDFCryptography
 import Testing
 
 @testable import Player

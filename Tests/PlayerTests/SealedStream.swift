@@ -3,6 +3,7 @@ import FLV
 import FLVTestSupport
 import Media
 import NanoTDF
+import NanoTDFCryptography
 import Wire
 
 @testable import Player

@@ -2,6 +2,7 @@ import Cryptography
 import FLV
 import Media
 import NanoTDF
+import NanoTDFCryptography
 import Testing
 
 @testable import Player

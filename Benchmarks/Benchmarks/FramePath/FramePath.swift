@@ -1,6 +1,7 @@
 import Benchmark
 import Cryptography
 import NanoTDF
+import NanoTDFCryptography
 import RTMP
 
 /// What one frame costs on its way from the encoder to the socket.

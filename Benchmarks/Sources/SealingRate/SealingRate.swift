@@ -1,5 +1,6 @@
 import Cryptography
 import NanoTDF
+import NanoTDFCryptography
 
 /// `SealingRate BYTES SECONDS`: megabytes of plaintext per second that one thread seals into items.
 @main

@@ -1,4 +1,5 @@
 internal import COpenSSL
+public import Cryptography
 public import NanoTDF
 
 /// The key of a registration proof: `HKDF-SHA256(DEK, info: "watchbox-register-1")`. Camera and KAS derive the same one;

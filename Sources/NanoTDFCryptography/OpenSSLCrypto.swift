@@ -1,4 +1,5 @@
 internal import COpenSSL
+public import Cryptography
 public import NanoTDF
 internal import Synchronization
 
@@ -66,7 +67,7 @@ public struct OpenSSLCrypto: NanoTDFCrypto, Sendable {
     }
 
     public func constantTimeEqual(_ left: ArraySlice<UInt8>, _ right: ArraySlice<UInt8>) -> Bool {
-        ConstantTime.equal(left, right)
+        Cryptography.constantTimeEqual(left, right)
     }
 
     fileprivate static func mapping<R>(_ body: () throws(CryptoError) -> R) throws(NanoTDFCryptoError) -> R {
@@ -100,13 +101,6 @@ extension ECPrivateKey {
         guard try ECCurve(header.curve) == curve else { throw .invalidKey(.curveMismatch) }
         var key = try deriveKey(with: try ECPublicKey(sec1: header.ephemeralPublicKey, curve: curve), salt: salt)
         do { return try CollectionKey(wiping: &key) } catch { throw .invalidLength(key.count) }
-    }
-
-    /// `HKDF-SHA256(ECDH, salt, info: "", 32)`: how collections and KAS sessions derive. Wipe it after use.
-    public func deriveKey(with peer: ECPublicKey, salt: [UInt8]) throws(CryptoError) -> [UInt8] {
-        var secret = try sharedSecret(with: peer)
-        defer { OPENSSL_cleanse(&secret, secret.count) }
-        return try HKDF.sha256(ikm: secret, salt: salt, count: 32)
     }
 }
 
