@@ -374,7 +374,8 @@ let package = Package(
             "ControlPlane",
             [
                 "ControlPlane", "BoxConfiguration", "CameraModel", "CameraStore", "ControlAPI", "CredentialStore",
-                "Cryptography", "ErrorCatalog", "KeyAccess", "KeyAccessClient", "ONVIF", "Systemd", "Wire", logging,
+                "Cryptography", "ErrorCatalog", "KeyAccess", "KeyAccessClient", "KeyAccessServer", "ONVIF", "Systemd",
+                "Wire", logging,
             ]),
         tests(
             "HealthMonitor",

@@ -1,10 +1,11 @@
+internal import CameraModel
 internal import ControlAPI
 internal import ErrorCatalog
 internal import Systemd
 
 /// All that the monitor knows at a moment, and what it makes of the next reading. No I/O: readings in, changes out.
 struct Examination: Sendable {
-    private(set) var settings = HealthSettings()
+    private(set) var settings = HealthServiceSettings()
     private(set) var ledger = HealthLedger()
     private var cameras: [String: CameraWatch] = [:]
     private var outcomes: [String: CameraWatch.Outcome] = [:]
@@ -39,11 +40,11 @@ struct Examination: Sendable {
         self.lastEnd = lastEnd
     }
 
-    mutating func use(_ settings: HealthSettings) {
+    mutating func use(_ settings: HealthServiceSettings) {
         let before = self.settings
         self.settings = settings
-        let active = Set(settings.cameras.filter(\.isActive).map(\.id))
-        for camera in before.cameras where !active.contains(camera.id) {
+        let watched = Set(settings.cameras.map(\.id))
+        for camera in before.cameras where !watched.contains(camera.id) {
             cameras[camera.id] = nil
             outcomes[camera.id] = nil
             documents[camera.id] = nil
@@ -53,7 +54,9 @@ struct Examination: Sendable {
         if let kas = before.kas, kas != settings.kas { forget(kas, .kas, settings) }
     }
 
-    private mutating func forget(_ peer: HealthSettings.Peer, _ check: CheckName, _ settings: HealthSettings) {
+    private mutating func forget(
+        _ peer: HealthServiceSettings.Peer, _ check: CheckName, _ settings: HealthServiceSettings
+    ) {
         ledger.forget([check, .certificate], object: peer.name)
         let hosts = settings.relays.map(\.host) + [settings.kas?.host].compactMap { $0 }
         if !hosts.contains(peer.host) { ledger.forget([.networkDNS], object: peer.host) }
@@ -61,21 +64,21 @@ struct Examination: Sendable {
 
     /// What is to be read, with these settings.
     var probes: [Probe] {
-        Probe.ofTheBox + settings.cameras.filter(\.isActive).map { .camera($0.id) }
+        Probe.ofTheBox + settings.cameras.map { .camera($0.id) }
             + settings.relays.map { .relay($0.name) } + (settings.kas == nil ? [] : [.kas])
     }
 
     func isInTrouble(_ probe: Probe) -> Bool {
         if case .units = probe {
             return settings.cameras.contains { camera in
-                guard camera.isActive, let outcome = outcomes[camera.id] else { return false }
+                guard let outcome = outcomes[camera.id] else { return false }
                 if case .remote = outcome.trouble { return false }
                 return outcome.trouble != nil || documents[camera.id] == nil
             }
         }
         // Its stream is gone: whether the relay is there is worth a look at once.
         if case .relay(let name) = probe, witness(of: name) == nil,
-            settings.cameras.contains(where: { $0.isActive && $0.relay == name })
+            settings.cameras.contains(where: { $0.relay == name })
         {
             return true
         }
@@ -87,8 +90,8 @@ struct Examination: Sendable {
 
     /// A camera whose stream this relay acknowledges at this moment: then it need not be tried.
     func witness(of relay: String) -> String? {
-        for camera in settings.cameras where camera.isActive && camera.relay == relay {
-            if let age = outcomes[camera.id]?.acknowledgedSecondsAgo, age < settings.thresholds.publishSeconds.warn {
+        for camera in settings.cameras where camera.relay == relay {
+            if let age = outcomes[camera.id]?.acknowledgedSecondsAgo, age < HealthThresholds.publishSeconds.warn {
                 return "\(camera.id) was acknowledged \(age.tenths) s ago"
             }
         }
@@ -119,7 +122,6 @@ struct Examination: Sendable {
     }
 
     mutating func took(_ probe: Probe, _ reading: Reading, at now: HealthInstant) -> [News] {
-        let limits = settings.thresholds
         switch reading {
         case .camera(let answer): return tookCamera(probe, answer, at: now)
         case .units(.units(let list)):
@@ -135,7 +137,7 @@ struct Examination: Sendable {
         case .heat(let reading):
             celsius = reading.celsius
             let finding = BoardChecks.heat(
-                reading, throttled: power.throttled, limits: limits.heatCelsius, was: ledger.state(.heat))
+                reading, throttled: power.throttled, limits: HealthThresholds.heatCelsius, was: ledger.state(.heat))
             return record([finding], probe, at: now)
         case .watchdog(let reading):
             let boot = BoardChecks.boot(reading, lastEnd: lastEnd, uptime: now.uptimeSeconds)
@@ -145,16 +147,17 @@ struct Examination: Sendable {
             isLoadKnown = true
             memoryIncidents.took(groups, total: reading.killedForMemory, at: now)
             let memory = LoadChecks.memory(
-                reading.memory, memoryIncidents, limits: limits.memoryPressure, was: ledger.state(.memory), at: now)
+                reading.memory, memoryIncidents, limits: HealthThresholds.memoryPressure, was: ledger.state(.memory),
+                at: now)
             let processor = LoadChecks.processor(
-                reading.processor, limits: limits.processorPressure, was: ledger.state(.cpu))
+                reading.processor, limits: HealthThresholds.processorPressure, was: ledger.state(.cpu))
             return record(memory + [processor], probe, at: now)
         case .tasks(let reading):
-            stuck = stuckTasks.took(reading, seconds: limits.stuckSeconds, at: now)
+            stuck = stuckTasks.took(reading, seconds: HealthThresholds.stuckSeconds, at: now)
             return record([StuckTasks.finding(reading, stuck: stuck)], probe, at: now)
         case .clock(let reading):
             let outcome = clockWatch.took(
-                reading, limits: limits.unsynchronisedSeconds, was: ledger.state(.clock))
+                reading, limits: HealthThresholds.unsynchronisedSeconds, was: ledger.state(.clock))
             isClockSynchronised = reading.isSynchronised
             return (outcome.step.map { [.clockStep($0)] } ?? []) + record([outcome.finding], probe, at: now)
         case .network(let reading):
@@ -170,7 +173,7 @@ struct Examination: Sendable {
             return record([StorageChecks.readOnly(mounts, canary: canary, root: root)], probe, at: now)
         case .disk(let reading):
             disk = reading
-            let finding = StorageChecks.disk(reading, limits: limits.diskUsed, was: ledger.state(.disk))
+            let finding = StorageChecks.disk(reading, limits: HealthThresholds.diskUsed, was: ledger.state(.disk))
             return record([finding], probe, at: now)
         case .card(let reading): return record(BoardChecks.card(reading), probe, at: now)
         case .peer(let peer, let reading): return tookPeer(probe, peer, reading, at: now)
@@ -198,9 +201,9 @@ struct Examination: Sendable {
             uptime: now.uptime / 1_000_000_000, time: now.realtimeSeconds, link: isLinkUsed ? nil : link,
             mayReboot: settings.reboot,
             isStateSaved: isStateSaved)
-        observation.cameras = settings.cameras.filter(\.isActive).map { camera in
+        observation.cameras = settings.cameras.map { camera in
             EscalationLadder.Camera(
-                id: camera.id, usbPort: camera.usbPort ?? cameras[camera.id]?.usbPort, phase: livePhase(of: camera.id),
+                id: camera.id, usbPort: cameras[camera.id]?.usbPort, phase: livePhase(of: camera.id),
                 restarts: restarts(of: camera.id),
                 trouble: outcomes[camera.id]?.trouble)
         }
@@ -224,7 +227,7 @@ struct Examination: Sendable {
         HealthMetrics.Input(
             version: version, states: ledger.worstByCheck, recoveries: state.totals, pressure: pressure,
             celsius: celsius, disk: disk, isClockSynchronised: isClockSynchronised,
-            cameras: settings.cameras.filter(\.isActive).map { ($0.id, documents[$0.id]) },
+            cameras: settings.cameras.map { ($0.id, documents[$0.id]) },
             time: Double(now.realtime) / 1e9)
     }
 
@@ -233,9 +236,8 @@ struct Examination: Sendable {
         let worst = ledger.worstByCheck
         let failing = worst.filter { $0.value == .fail }.map(\.key.rawValue).sorted()
         let warning = worst.filter { $0.value == .warn }.map(\.key.rawValue).sorted()
-        let active = settings.cameras.filter(\.isActive)
-        let live = active.count { outcomes[$0.id]?.acknowledgedSecondsAgo != nil }
-        var parts = ["\(live) of \(active.count) cameras live"]
+        let live = settings.cameras.count { outcomes[$0.id]?.acknowledgedSecondsAgo != nil }
+        var parts = ["\(live) of \(settings.cameras.count) cameras live"]
         if !failing.isEmpty { parts.append("failing: \(failing.joined(separator: ", "))") }
         if !warning.isEmpty { parts.append("warning: \(warning.joined(separator: ", "))") }
         if failing.isEmpty, warning.isEmpty { parts.append("all checks fine") }
@@ -245,20 +247,20 @@ struct Examination: Sendable {
     // MARK: One reading
 
     private mutating func tookCamera(_ probe: Probe, _ reading: CameraReading, at now: HealthInstant) -> [News] {
-        guard let id = probe.object, let camera = settings.cameras.first(where: { $0.id == id && $0.isActive }) else {
+        guard let id = probe.object, let camera = settings.cameras.first(where: { $0.id == id }) else {
             return []
         }
         if case .answered(let document) = reading { documents[id] = document } else { documents[id] = nil }
         var watch = cameras[id] ?? CameraWatch(at: now)
         let outcome = watch.took(
-            reading, camera: camera, phase: phase(of: id), thresholds: settings.thresholds, at: now)
+            reading, camera: camera, phase: phase(of: id), at: now)
         cameras[id] = watch
         outcomes[id] = outcome
         return record(outcome.findings, probe, object: id, at: now) + vouch(camera, at: now)
     }
 
     /// A relay that was found to be away and acknowledges a stream again is there: that counts from now, not from its turn.
-    private mutating func vouch(_ camera: HealthSettings.Camera, at now: HealthInstant) -> [News] {
+    private mutating func vouch(_ camera: HealthServiceSettings.Camera, at now: HealthInstant) -> [News] {
         guard let name = camera.relay, ledger.state(.relay, name) == .fail, let words = witness(of: name),
             let peer = settings.relays.first(where: { $0.name == name })
         else { return [] }
@@ -266,7 +268,7 @@ struct Examination: Sendable {
     }
 
     private mutating func tookPeer(
-        _ probe: Probe, _ peer: HealthSettings.Peer, _ reading: PeerReading, at now: HealthInstant
+        _ probe: Probe, _ peer: HealthServiceSettings.Peer, _ reading: PeerReading, at now: HealthInstant
     ) -> [News] {
         let check: CheckName = probe == .kas ? .kas : .relay
         guard check == .kas ? settings.kas == peer : settings.relays.contains(peer) else { return [] }

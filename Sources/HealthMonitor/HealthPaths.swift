@@ -12,7 +12,7 @@ public struct HealthPaths: Sendable {
     public var dataDirectory: String
     /// One socket `ID.sock` per camera.
     public var cameraSockets: String
-    /// `HealthSettings` as JSON, written by control.
+    /// `HealthServiceSettings` as JSON, written by control.
     public var settingsFile: String
     /// What is written here outlives a reboot on boards with a RAM console or EFI; nothing happens where it is missing.
     public var persistentMessages: String

@@ -1,3 +1,4 @@
+internal import CameraModel
 internal import ControlAPI
 internal import ErrorCatalog
 internal import Synchronization
@@ -79,7 +80,7 @@ struct HealthRound: Sendable {
     }
 
     /// - Returns: what was begun now. What hangs since an earlier round is not waited for again.
-    private mutating func start(_ probes: [Probe], _ settings: HealthSettings) -> [Probe] {
+    private mutating func start(_ probes: [Probe], _ settings: HealthServiceSettings) -> [Probe] {
         var started: [Probe] = []
         let now = service.clock.now()
         lanes = lanes.filter { probes.contains($0.key) || $0.value.busySince != nil }

@@ -1,3 +1,5 @@
+internal import CameraModel
+
 /// One reading: how often, how long it may take, and which checks it decides.
 enum Probe: Hashable, Sendable {
     case camera(String)
@@ -101,5 +103,5 @@ enum Reading: Sendable {
     case canary(CanaryReading)
     case disk(DiskReading?)
     case card(CardReading)
-    case peer(HealthSettings.Peer, PeerReading)
+    case peer(HealthServiceSettings.Peer, PeerReading)
 }

@@ -1,3 +1,4 @@
+internal import CameraModel
 internal import ControlClient
 internal import Systemd
 
@@ -13,7 +14,7 @@ struct ProbeReader: Sendable {
     ///
     /// - Parameter witness: says that a relay works without being tried.
     func start(
-        _ probe: Probe, in lane: Lane<Reading>, at now: UInt64, settings: HealthSettings, witness: String?
+        _ probe: Probe, in lane: Lane<Reading>, at now: UInt64, settings: HealthServiceSettings, witness: String?
     ) -> Bool {
         let paths = paths
         func blocking(_ read: @escaping @Sendable () -> Reading) -> Bool { lane.start(at: now, blocking: read) }

@@ -1,3 +1,4 @@
+internal import CameraModel
 internal import ControlAPI
 internal import Glibc
 internal import Systemd
@@ -12,7 +13,7 @@ struct SettingsFile: Sendable {
     }
 
     enum News: Sendable {
-        case settings(HealthSettings)
+        case settings(HealthServiceSettings)
         /// The settings before stay in force.
         case invalid(String)
     }
@@ -44,7 +45,7 @@ struct SettingsFile: Sendable {
         do throws(SmallFile.Failure) {
             let bytes = try SmallFile.read(path, atMost: Self.mostBytes)
             do {
-                return .settings(try JSONDocument.decode(HealthSettings.self, from: bytes))
+                return .settings(try JSONDocument.decode(HealthServiceSettings.self, from: bytes))
             } catch {
                 return .invalid("\(path) is not understood: \(Self.reason(error))")
             }

@@ -1,8 +1,8 @@
 import APIServer
+import CameraModel
 import Console
 import ControlAPI
 import FoundationEssentials
-import HealthMonitor
 import Logging
 import ServiceLifecycle
 
@@ -66,6 +66,6 @@ struct MetricsListener: Service {
     /// Nil as well while there are no settings yet.
     private func wantedAddress() -> String? {
         guard let data = try? Data(contentsOf: URL(filePath: settingsFile)), data.count <= 1 << 20 else { return nil }
-        return (try? JSONDecoder().decode(HealthSettings.self, from: data))?.metricsListen
+        return (try? JSONDecoder().decode(HealthServiceSettings.self, from: data))?.metricsListen
     }
 }

@@ -1,6 +1,6 @@
 import ArgumentParser
+import CameraModel
 import Console
-import ControlPlane
 import FoundationEssentials
 import Logging
 import RTMPTransport

@@ -19,7 +19,7 @@ struct BoardCheckTests {
     }
 
     @Test func `heat has slack on its way down`() {
-        let limits = HealthThresholds().heatCelsius
+        let limits = HealthThresholds.heatCelsius
         func state(_ celsius: Double, _ was: HealthState?) -> HealthState {
             BoardChecks.heat(.init(celsius: celsius, zone: "cpu"), throttled: nil, limits: limits, was: was).state
         }
@@ -33,7 +33,7 @@ struct BoardCheckTests {
     }
 
     @Test func `a processor that the firmware slowed is warm at least`() {
-        let limits = HealthThresholds().heatCelsius
+        let limits = HealthThresholds.heatCelsius
         func state(_ celsius: Double?, _ word: UInt32?) -> HealthState {
             BoardChecks.heat(.init(celsius: celsius), throttled: word, limits: limits, was: nil).state
         }

@@ -25,12 +25,12 @@ func status(
 
 final class CameraWatchTests {
     private var watch = CameraWatch(at: .at(0))
-    private let camera = HealthSettings.Camera(id: "front")
+    private let camera = HealthServiceSettings.Camera(id: "front")
 
     private func look(
         _ reading: CameraReading, _ seconds: Double, phase: UnitPhase? = .running
     ) -> CameraWatch.Outcome {
-        watch.took(reading, camera: camera, phase: phase, thresholds: HealthThresholds(), at: .at(seconds))
+        watch.took(reading, camera: camera, phase: phase, at: .at(seconds))
     }
 
     private func states(_ outcome: CameraWatch.Outcome) -> [CheckName: HealthState] {
@@ -263,7 +263,7 @@ final class CaptureWatchTests {
         change(&capture)
         return watch.took(
             .answered(status(frames: frames, acknowledgedSecondsAgo: frames > 10 ? 0 : nil) { $0.capture = capture }),
-            camera: HealthSettings.Camera(id: "front"), phase: .running, thresholds: HealthThresholds(),
+            camera: HealthServiceSettings.Camera(id: "front"), phase: .running,
             at: .at(seconds))
     }
 
@@ -398,7 +398,7 @@ final class CaptureWatchTests {
             $0.state = .waiting
         }
         _ = watch.took(
-            .silent("x"), camera: .init(id: "front"), phase: .running, thresholds: HealthThresholds(), at: .at(3))
+            .silent("x"), camera: .init(id: "front"), phase: .running, at: .at(3))
         #expect(watch.usbPort == "1-1.4")
         _ = look(4) { $0.usbPort = "2-1" }
         #expect(watch.usbPort == "2-1")
@@ -409,7 +409,7 @@ final class CaptureWatchTests {
             #expect(watch.usbPort == "2-1", "\(port)")
         }
         _ = watch.took(
-            .answered(status(frames: 99)), camera: .init(id: "front"), phase: .running, thresholds: HealthThresholds(),
+            .answered(status(frames: 99)), camera: .init(id: "front"), phase: .running,
             at: .at(6))
         #expect(watch.usbPort == nil)
     }

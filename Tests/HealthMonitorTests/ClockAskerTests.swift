@@ -24,7 +24,7 @@ private final class StandInClock: ClockControl {
 
 struct ClockAskerTests {
     private let clock = ManualClock()
-    private let limits = HealthThresholds().unsynchronisedSeconds
+    private let limits = HealthThresholds.unsynchronisedSeconds
 
     @Test func `a time server that died is noticed in the sandbox, where the kernel may not be asked`() async {
         let control = StandInClock(.success(true))

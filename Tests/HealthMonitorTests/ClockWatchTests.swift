@@ -5,7 +5,7 @@ import Testing
 @testable import HealthMonitor
 
 final class ClockWatchTests {
-    private let limits = HealthThresholds().unsynchronisedSeconds
+    private let limits = HealthThresholds.unsynchronisedSeconds
 
     private var watch = ClockWatch()
 

@@ -1,3 +1,4 @@
+import CameraModel
 import ControlAPI
 import ErrorCatalog
 import Testing
@@ -22,7 +23,7 @@ final class FrozenPictureTests {
                 frames: UInt64((second - startedAt) * 25), acknowledgedSecondsAgo: 0.2,
                 unchanged: changedAt(second).map { second - max(startedAt, $0) })
             let outcome = watch.took(
-                .answered(document), camera: .init(id: "front"), phase: .running, thresholds: HealthThresholds(),
+                .answered(document), camera: .init(id: "front"), phase: .running,
                 at: .at(second))
             _ = ledger.took(outcome.findings, of: Probe.camera("front").checks, object: "front", at: .at(second))
             let actions = ladder.observe(

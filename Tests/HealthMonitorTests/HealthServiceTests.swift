@@ -20,7 +20,7 @@ private final class Stage {
     private var running: Task<Void, any Error>?
 
     init(
-        _ files: [String: String] = healthyBoard, settings: HealthSettings = HealthSettings(),
+        _ files: [String: String] = healthyBoard, settings: HealthServiceSettings = HealthServiceSettings(),
         units: StandInUnits = StandInUnits(), onThisMachine: Bool = false
     ) throws {
         tree = try FixtureTree(files)
@@ -285,8 +285,7 @@ struct HealthServiceTests {
         #expect(try await stage.state("publish", "front") == .ok)
         #expect(try await stage.state("monitor") == .warn)
         // A person stopped it: nothing is expected of it.
-        let settings = HealthSettings(cameras: [.init(id: "front", isActive: false)])
-        try stage.tree.write("run/health.json", JSONDocument.text(settings))
+        try stage.tree.write("run/health.json", JSONDocument.text(HealthServiceSettings()))
         await stage.rounds(1)
         #expect(try await stage.state("publish", "front") == nil)
         #expect(try await stage.report().checks.allSatisfy { $0.object != "front" })

@@ -6,7 +6,7 @@ import Testing
 @testable import HealthMonitor
 
 final class LoadCheckTests {
-    private let limits = HealthThresholds()
+    private let limits = HealthThresholds.self
 
     private var incidents = MemoryIncidents()
 

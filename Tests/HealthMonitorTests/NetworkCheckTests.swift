@@ -1,3 +1,4 @@
+import CameraModel
 import ControlAPI
 import ErrorCatalog
 import Testing
@@ -48,7 +49,7 @@ struct NetworkCheckTests {
     }
 
     @Test func `a relay that is away is told as relay, a dead name server as names`() {
-        let relay = HealthSettings.Peer(name: "main", host: "live.example.net", port: 1935, tls: false)
+        let relay = HealthServiceSettings.Peer(name: "main", host: "live.example.net", port: 1935, tls: false)
         func told(_ reading: PeerReading, _ check: CheckName = .relay) -> [String] {
             NetworkChecks.peer(relay, reading, as: check).map {
                 "\($0.check.rawValue) \($0.state.rawValue) \($0.code?.description ?? "-")"
@@ -60,7 +61,7 @@ struct NetworkCheckTests {
         #expect(told(.noSuchName) == ["relay fail WB-5001", "network-dns ok -"])
         #expect(told(.connected(address: "192.0.2.1", milliseconds: 3)) == ["relay ok -", "network-dns ok -"])
         #expect(told(.vouched("front")) == ["relay ok -", "network-dns ok -"])
-        let byAddress = HealthSettings.Peer(name: "main", host: "192.0.2.1", port: 1935, tls: false)
+        let byAddress = HealthServiceSettings.Peer(name: "main", host: "192.0.2.1", port: 1935, tls: false)
         #expect(NetworkChecks.peer(byAddress, .refused("x"), as: .relay).map(\.check) == [.relay])
     }
 }

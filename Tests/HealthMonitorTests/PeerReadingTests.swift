@@ -1,3 +1,4 @@
+import CameraModel
 import Glibc
 import TestSupport
 import Testing
@@ -32,7 +33,7 @@ struct PeerReadingTests {
 
     @Test func `a server that listens is reached, and a port where nobody listens is not`() {
         let listener = Listener()
-        let peer = HealthSettings.Peer(name: "main", host: "127.0.0.1", port: listener.port, tls: false)
+        let peer = HealthServiceSettings.Peer(name: "main", host: "127.0.0.1", port: listener.port, tls: false)
         guard case .connected(let address, _) = PeerReading.read(peer) else {
             Issue.record("not connected")
             return
@@ -40,7 +41,7 @@ struct PeerReadingTests {
         #expect(address == "127.0.0.1")
         let (descriptor, port) = deafPort()
         defer { close(descriptor) }
-        let deaf = HealthSettings.Peer(name: "main", host: "127.0.0.1", port: port, tls: false)
+        let deaf = HealthServiceSettings.Peer(name: "main", host: "127.0.0.1", port: port, tls: false)
         guard case .refused(let why) = PeerReading.read(deaf) else {
             Issue.record("not refused")
             return

@@ -1,3 +1,4 @@
+import CameraModel
 import Testing
 
 @testable import HealthMonitor
@@ -15,7 +16,7 @@ struct SettingsFileTests {
             Issue.record("not read")
             return
         }
-        #expect(settings == HealthSettings(reboot: false, cameras: [.init(id: "front")]))
+        #expect(settings == HealthServiceSettings(reboot: false, cameras: [.init(id: "front")]))
         guard case nil = file.changes() else {
             Issue.record("read twice")
             return
@@ -30,9 +31,6 @@ struct SettingsFileTests {
 
     @Test(arguments: [
         "{\"cameras\":[{\"id\":\"../../etc\"}]}", "{\"cameras\":[{\"id\":\"\"}]}", "{\"cameras\":[{\"id\":\"a b\"}]}",
-        "{\"cameras\":[{\"id\":\"a\",\"usbPort\":\"1-1;x\"}]}",
-        "{\"thresholds\":{\"diskUsed\":{\"warn\":0.9,\"fail\":0.5}}}",
-        "{\"thresholds\":{\"stuckSeconds\":0}}",
         "{\"relays\":[{\"name\":\"a\",\"host\":\"h\",\"port\":70000,\"tls\":false}]}",
         "[", "",
     ])
@@ -45,16 +43,14 @@ struct SettingsFileTests {
         }
     }
 
-    @Test func `thresholds that are not given keep their defaults`() throws {
-        let tree = try FixtureTree(["run/health.json": "{\"thresholds\":{\"heatCelsius\":{\"warn\":60,\"fail\":70}}}"])
+    @Test func `a file of one field leaves the others at their defaults`() throws {
+        let tree = try FixtureTree(["run/health.json": "{\"configurationProblem\":\"WB-1005\",\"unheard\":{\"of\":1}}"])
         var file = SettingsFile(path: tree.paths.settingsFile)
         guard case .settings(let settings) = file.changes() else {
             Issue.record("not read")
             return
         }
-        var expected = HealthThresholds()
-        expected.heatCelsius = .init(warn: 60, fail: 70)
-        #expect(settings.thresholds == expected)
+        #expect(settings == HealthServiceSettings(configurationProblem: "WB-1005"))
         #expect(settings.reboot)
     }
 }

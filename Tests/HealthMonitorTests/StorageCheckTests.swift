@@ -37,13 +37,13 @@ struct StorageCheckTests {
         func state(_ blocks: Double, _ inodes: Double?) -> HealthState {
             StorageChecks.disk(
                 .init(sizeBytes: 100, freeBytes: 1, blocksUsed: blocks, inodesUsed: inodes),
-                limits: HealthThresholds().diskUsed, was: nil
+                limits: HealthThresholds.diskUsed, was: nil
             ).state
         }
         #expect(state(0.5, nil) == .ok)
         #expect(state(0.91, 0.1) == .warn)
         #expect(state(0.5, 0.98) == .fail)
-        #expect(StorageChecks.disk(nil, limits: HealthThresholds().diskUsed, was: nil).state == .unknown)
+        #expect(StorageChecks.disk(nil, limits: HealthThresholds.diskUsed, was: nil).state == .unknown)
     }
 
     @Test func `only a root that became read-only after an error while the box ran is a fault`() throws {

@@ -2,6 +2,7 @@
 /// what does not read as an address becomes nil.
 struct HostAddress: Equatable {
     var host: String
+    /// 0 to 65535.
     var port: Int
     var isEncrypted: Bool
 

@@ -134,11 +134,11 @@ struct RuntimeTarget: Equatable {
     private func health(_ settings: BoxSettings, _ problem: String?) -> HealthServiceSettings {
         let relays = settings.relays.sorted { $0.key < $1.key }.compactMap { name, relay in
             relay.url.flatMap { HostAddress(url: $0) }.map {
-                HealthServiceSettings.Host(name: name, host: $0.host, port: $0.port, tls: $0.isEncrypted)
+                HealthServiceSettings.Peer(name: name, host: $0.host, port: UInt16($0.port), tls: $0.isEncrypted)
             }
         }
         let kas = settings.kas.flatMap { HostAddress(url: $0.url) }.map {
-            HealthServiceSettings.Host(name: "kas", host: $0.host, port: $0.port, tls: $0.isEncrypted)
+            HealthServiceSettings.Peer(name: "kas", host: $0.host, port: UInt16($0.port), tls: $0.isEncrypted)
         }
         return HealthServiceSettings(
             reboot: settings.health.reboot, metricsListen: settings.health.metricsListen, relays: relays, kas: kas,

@@ -42,19 +42,18 @@ struct CameraWatch: Sendable {
 
     /// - Parameter phase: of its unit; nil when systemd does not tell.
     mutating func took(
-        _ reading: CameraReading, camera: HealthSettings.Camera, phase: UnitPhase?, thresholds: HealthThresholds,
-        at now: HealthInstant
+        _ reading: CameraReading, camera: HealthServiceSettings.Camera, phase: UnitPhase?, at now: HealthInstant
     ) -> Outcome {
         defer { lookedAt = now.uptime }
         return switch reading {
-        case .silent(let why): silent(why, camera, phase, thresholds.publishSeconds, now)
+        case .silent(let why): silent(why, camera, phase, HealthThresholds.publishSeconds, now)
         case .refused(let why): refused(why, camera)
-        case .answered(let document): answered(document, camera, thresholds, now)
+        case .answered(let document): answered(document, camera, now)
         }
     }
 
     /// It is ours that the monitor may not ask: that says nothing of the camera, and a restart cannot help.
-    private mutating func refused(_ why: String, _ camera: HealthSettings.Camera) -> Outcome {
+    private mutating func refused(_ why: String, _ camera: HealthServiceSettings.Camera) -> Outcome {
         state = nil
         delivered = nil
         silentSince = nil
@@ -67,7 +66,7 @@ struct CameraWatch: Sendable {
     }
 
     private mutating func silent(
-        _ why: String, _ camera: HealthSettings.Camera, _ phase: UnitPhase?, _ limits: HealthThresholds.Pair,
+        _ why: String, _ camera: HealthServiceSettings.Camera, _ phase: UnitPhase?, _ limits: HealthThresholds.Pair,
         _ now: HealthInstant
     ) -> Outcome {
         state = nil
@@ -98,11 +97,10 @@ struct CameraWatch: Sendable {
     }
 
     private mutating func answered(
-        _ document: CameraStatusDocument, _ camera: HealthSettings.Camera, _ thresholds: HealthThresholds,
-        _ now: HealthInstant
+        _ document: CameraStatusDocument, _ camera: HealthServiceSettings.Camera, _ now: HealthInstant
     ) -> Outcome {
         let statistics = document.statistics
-        let limits = thresholds.publishSeconds
+        let limits = HealthThresholds.publishSeconds
         silentSince = nil
         let isNewProcess = followSource(statistics, now)
         if isNewProcess { goodAt = now.uptime }
@@ -123,7 +121,7 @@ struct CameraWatch: Sendable {
         }
         if trouble == nil, frozen.isFrozen { trouble = .frozen(frozen.finding.evidence) }
         return Outcome(
-            findings: [publish.finding, frames, frozen.finding, keyFinding(document, camera.id, thresholds, now)]
+            findings: [publish.finding, frames, frozen.finding, keyFinding(document, camera.id, now)]
                 + CaptureChecks.findings(statistics.capture, camera.id),
             trouble: trouble, acknowledgedSecondsAgo: publish.acknowledged)
     }
@@ -245,11 +243,11 @@ struct CameraWatch: Sendable {
     // MARK: The key
 
     private mutating func keyFinding(
-        _ document: CameraStatusDocument, _ id: String, _ thresholds: HealthThresholds, _ now: HealthInstant
+        _ document: CameraStatusDocument, _ id: String, _ now: HealthInstant
     ) -> Finding {
         let statistics = document.statistics
         let used = "\(document.ivUsedRatio.percent) of the collection's counter used"
-        if document.ivUsedRatio >= thresholds.ivUsed {
+        if document.ivUsedRatio >= HealthThresholds.ivUsed {
             return Finding(.key, id, .warn, used, code: .ivNearlyUsed)
         }
         if statistics.headersUnregistered > 0 {

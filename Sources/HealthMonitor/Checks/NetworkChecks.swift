@@ -1,3 +1,4 @@
+internal import CameraModel
 internal import ControlAPI
 internal import ErrorCatalog
 
@@ -76,7 +77,7 @@ enum NetworkChecks {
 
     /// Of one relay or the key access server, and of the name server that had to be asked for it.
     static func peer(
-        _ peer: HealthSettings.Peer, _ reading: PeerReading, as check: CheckName
+        _ peer: HealthServiceSettings.Peer, _ reading: PeerReading, as check: CheckName
     ) -> [Finding] {
         let place = "\(peer.host) port \(peer.port)"
         let code: ErrorCode = check == .kas ? .keyAccessUnreachable : .relayUnreachable
@@ -102,7 +103,7 @@ enum NetworkChecks {
     }
 
     /// The monitor speaks no TLS: the process that does would have to tell when a certificate ends.
-    static func certificate(_ peer: HealthSettings.Peer) -> Finding {
+    static func certificate(_ peer: HealthServiceSettings.Peer) -> Finding {
         Finding(
             .certificate, peer.name, .unknown,
             "the end of its certificate is not told; one that has ended is refused, and told as WB-4202")

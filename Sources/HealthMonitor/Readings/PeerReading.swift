@@ -1,3 +1,4 @@
+internal import CameraModel
 internal import Glibc
 
 /// A relay or the key access server, reached for by name and by TCP.
@@ -18,7 +19,7 @@ enum PeerReading: Equatable, Sendable {
     private static let mostAddresses = 3
 
     /// Blocks: for a thread of its own.
-    static func read(_ peer: HealthSettings.Peer) -> PeerReading {
+    static func read(_ peer: HealthServiceSettings.Peer) -> PeerReading {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         hints.ai_flags = AI_NUMERICSERV

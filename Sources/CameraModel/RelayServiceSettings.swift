@@ -1,11 +1,13 @@
-/// What `watchboxd relay --config` reads: `/run/watchbox/service/relay.json`. Holds no secret.
+/// What `watchboxd relay --config` reads: `/run/watchbox/service/relay.json`, written by control. Holds no secret.
 public struct RelayServiceSettings: Codable, Equatable, Sendable {
     /// Where systemd keeps the state of the relay's dynamic user.
     public static let stateDirectory = "/var/lib/private/watchbox-relay"
 
     /// The API for the relay's operator.
     public struct API: Codable, Equatable, Sendable {
+        /// Address to serve on.
         public var host: String
+        /// 0: any free one.
         public var port: Int
         /// File with the bearer token; nil: on loopback only.
         public var tokenFile: String?
@@ -17,10 +19,13 @@ public struct RelayServiceSettings: Codable, Equatable, Sendable {
         }
     }
 
+    /// Address to serve on.
     public var host: String
+    /// 0: any free one.
     public var port: Int
     /// PEM; both or none.
     public var tlsCertificateFile: String?
+    /// PEM; see `tlsCertificateFile`.
     public var tlsKeyFile: String?
     /// One publish key per line; nil: see `isOpen`.
     public var publishKeysFile: String?
@@ -35,7 +40,7 @@ public struct RelayServiceSettings: Codable, Equatable, Sendable {
     public var playLinkSecretFile: String?
     /// Networks in CIDR notation; nil or empty: all.
     public var allow: [String]?
-    /// Comes before `allow`.
+    /// As `allow`; comes before it.
     public var deny: [String]?
     /// How long a publisher may be away before its viewers are sent off.
     public var graceSeconds: Double
@@ -71,76 +76,5 @@ public struct RelayServiceSettings: Codable, Equatable, Sendable {
         self.forward = forward
         self.forwardFile = forwardFile
         self.forwardCAFile = forwardCAFile
-    }
-}
-
-/// What `watchboxd kas --config` reads: `/run/watchbox/service/kas.json`, with the names of
-/// `KeyAccessServerConfiguration`.
-struct KeyAccessServiceSettings: Codable, Equatable, Sendable {
-    struct TLSFiles: Codable, Equatable, Sendable {
-        var certificateChainFile: String
-        var privateKeyFile: String
-    }
-
-    /// Where systemd keeps the state of a dynamic user; `/var/lib/watchbox-kas` is a link, which the service does not follow.
-    var stateDirectory = "/var/lib/private/watchbox-kas"
-    var host: String
-    var port: Int
-    var tls: TLSFiles?
-    var keyEpochSeconds: Int64
-    var keyOverlapSeconds: Int64
-}
-
-/// What the health daemon watches: `/run/watchbox/service/health.json`. Holds no secret; it reads it again when it
-/// changes.
-public struct HealthServiceSettings: Codable, Equatable, Sendable {
-    /// A host to reach.
-    public struct Host: Codable, Equatable, Sendable {
-        /// Of the relay in the configuration, or `kas`.
-        public var name: String
-        public var host: String
-        public var port: Int
-        public var tls: Bool
-
-        public init(name: String, host: String, port: Int, tls: Bool) {
-            self.name = name
-            self.host = host
-            self.port = port
-            self.tls = tls
-        }
-    }
-
-    /// A camera that shall run.
-    public struct Camera: Codable, Equatable, Sendable {
-        public var id: String
-        /// Name of its relay.
-        public var relay: String
-
-        public init(id: String, relay: String) {
-            self.id = id
-            self.relay = relay
-        }
-    }
-
-    /// May reboot the box as its last step.
-    public var reboot: Bool
-    /// `host:port` for metrics over TCP; nil: on the socket only.
-    public var metricsListen: String?
-    public var relays: [Host]
-    public var kas: Host?
-    public var cameras: [Camera]
-    /// `WB-1005 …` while the operator's files are not what runs; nil when they are.
-    public var configurationProblem: String?
-
-    public init(
-        reboot: Bool, metricsListen: String?, relays: [Host], kas: Host?, cameras: [Camera],
-        configurationProblem: String? = nil
-    ) {
-        self.reboot = reboot
-        self.metricsListen = metricsListen
-        self.relays = relays
-        self.kas = kas
-        self.cameras = cameras
-        self.configurationProblem = configurationProblem
     }
 }

@@ -1,0 +1,80 @@
+/// What the health daemon watches: `/run/watchbox/service/health.json`, written by control and read again when it changes.
+/// Holds no secret. Every field may be missing.
+public struct HealthServiceSettings: Codable, Equatable, Sendable {
+    /// A camera that shall run.
+    public struct Camera: Codable, Equatable, Sendable {
+        /// As `CameraConfiguration.id`: it becomes part of the names of units and sockets.
+        public var id: String
+        /// Name of its relay; nil when it is not known.
+        public var relay: String?
+
+        public init(id: String, relay: String? = nil) {
+            self.id = id
+            self.relay = relay
+        }
+    }
+
+    /// A relay, or the key access server: a host to reach.
+    public struct Peer: Codable, Equatable, Sendable {
+        /// Of the relay in the configuration, or `kas`.
+        public var name: String
+        /// Name or address.
+        public var host: String
+        /// Of TCP.
+        public var port: UInt16
+        /// Shows a certificate.
+        public var tls: Bool
+
+        public init(name: String, host: String, port: UInt16, tls: Bool) {
+            self.name = name
+            self.host = host
+            self.port = port
+            self.tls = tls
+        }
+    }
+
+    /// May reboot the box as its last step (L5).
+    public var reboot: Bool
+    /// `host:port` for metrics over TCP; nil: on the socket only.
+    public var metricsListen: String?
+    /// At most 64.
+    public var relays: [Peer]
+    /// Nil: none is configured.
+    public var kas: Peer?
+    /// At most 64.
+    public var cameras: [Camera]
+    /// `WB-1005 …` while the operator's files are not what runs; nil when they are.
+    public var configurationProblem: String?
+
+    private static let mostObjects = 64
+
+    public init(
+        reboot: Bool = true, metricsListen: String? = nil, relays: [Peer] = [], kas: Peer? = nil,
+        cameras: [Camera] = [], configurationProblem: String? = nil
+    ) {
+        self.reboot = reboot
+        self.metricsListen = metricsListen
+        self.relays = relays
+        self.kas = kas
+        self.cameras = cameras
+        self.configurationProblem = configurationProblem
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        reboot = try container.value(.reboot, default: true)
+        metricsListen = try container.decodeIfPresent(String.self, forKey: .metricsListen)
+        relays = try container.value(.relays, default: [])
+        kas = try container.decodeIfPresent(Peer.self, forKey: .kas)
+        cameras = try container.value(.cameras, default: [])
+        configurationProblem = try container.decodeIfPresent(String.self, forKey: .configurationProblem)
+        guard cameras.count <= Self.mostObjects, relays.count <= Self.mostObjects else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: [], debugDescription: "more than \(Self.mostObjects) cameras or relays"))
+        }
+        guard cameras.allSatisfy({ CameraConfiguration.isIdentifier($0.id) }) else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: [], debugDescription: "a camera's id is not [a-z0-9](-?[a-z0-9])*, 24 at most"))
+        }
+    }
+}
