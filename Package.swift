@@ -200,8 +200,9 @@ let package = Package(
         module(
             "Doctor",
             [
-                "BoxConfiguration", "ControlAPI", "ControlClient", "CredentialStore", "ErrorCatalog", "HTTPClient",
-                "KeyAccessClient", "RTMP", "RTMPTransport", "Redaction", "RelayProbe", "Systemd", "VideoCapture",
+                "BoxConfiguration", "ControlAPI", "ControlClient", "CredentialStore", "Cryptography", "ErrorCatalog",
+                "HTTPClient", "KeyAccessClient", "RTMP", "RTMPTransport", "Redaction", "RelayProbe", "Systemd",
+                "VideoCapture",
             ]),
         module(
             "Hooks",
@@ -394,8 +395,8 @@ let package = Package(
         tests(
             "Doctor",
             [
-                "Doctor", "BoxConfiguration", "ControlAPI", "CredentialStore", "ErrorCatalog", "RTMPTransport",
-                "RelayProbe", "Systemd", "VideoCapture",
+                "Doctor", "BoxConfiguration", "ControlAPI", "CredentialStore", "Cryptography", "ErrorCatalog",
+                "RTMPTransport", "RelayProbe", "Systemd", "VideoCapture",
             ]),
         tests("Demonstration", ["Demonstration"]),
         tests(

@@ -1,5 +1,6 @@
 internal import BoxConfiguration
 public import ControlAPI
+internal import Cryptography
 internal import ErrorCatalog
 internal import Glibc
 internal import HTTPClient
@@ -253,7 +254,9 @@ public struct NetworkExamination: Sendable {
             Result { () throws(HTTPClientError) in
                 let connection = try RawConnection(options) { false }
                 return Seen(
-                    certificateEnd: connection.certificate.flatMap { CertificateValidity.ends(inPEM: $0).first },
+                    certificateEnd: connection.certificate.flatMap {
+                        (try? CertificateValidity.all(pem: Array($0.utf8)))?.first?.end
+                    },
                     link: TCPLink(descriptor: connection.descriptor))
             }
         }

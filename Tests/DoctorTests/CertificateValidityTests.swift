@@ -1,5 +1,7 @@
 import ControlAPI
+import Cryptography
 import ErrorCatalog
+import Foundation
 import Testing
 
 @testable import Doctor
@@ -33,26 +35,37 @@ struct CertificateValidityTests {
         -----END CERTIFICATE-----
         """
 
-    @Test func `both forms of a time are read`() {
-        #expect(CertificateValidity.ends(inPEM: Self.untilNovember2036) == [2_110_658_285])
-        #expect(CertificateValidity.ends(inPEM: Self.untilAugust2081) == [3_523_298_285])
+    private func ends(_ text: String) throws -> [Int64] {
+        try CertificateValidity.all(pem: Array(text.utf8)).map(\.end)
+    }
+
+    @Test func `both forms of a time are read`() throws {
+        #expect(try ends(Self.untilNovember2036) == [2_110_658_285])
+        #expect(try ends(Self.untilAugust2081) == [3_523_298_285])
         let both =
             "a comment\n" + Self.untilAugust2081 + "\n" + Self.untilNovember2036.replacing("\n", with: "\r\n") + "\n"
-        #expect(CertificateValidity.ends(inPEM: both) == [3_523_298_285, 2_110_658_285])
+        #expect(try ends(both) == [3_523_298_285, 2_110_658_285])
     }
 
     @Test func `a cut or changed certificate is no crash`() throws {
         let lines = Self.untilAugust2081.split(separator: "\n").dropFirst().dropLast()
-        let bytes = try #require(Base64Text.decode(lines.joined()))
-        for length in 0..<bytes.count { #expect(CertificateValidity.end(ofDER: Array(bytes.prefix(length))) == nil) }
+        let bytes = Array(try #require(Data(base64Encoded: lines.joined())))
+        func pem(_ bytes: [UInt8]) -> String {
+            let digits = Data(bytes).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+            return "-----BEGIN CERTIFICATE-----\n\(digits)\n-----END CERTIFICATE-----\n"
+        }
+        for length in 0..<bytes.count {
+            #expect(throws: CertificateValidity.Failure.noCertificate) { try ends(pem(Array(bytes.prefix(length)))) }
+        }
         for index in bytes.indices {
             for value: UInt8 in [0x00, 0x7F, 0x80, 0x84, 0xFF] {
                 var changed = bytes
                 changed[index] = value
-                _ = CertificateValidity.end(ofDER: changed)
+                _ = try? ends(pem(changed))
             }
         }
-        #expect(CertificateValidity.ends(inPEM: "-----BEGIN CERTIFICATE-----\n????\n-----END CERTIFICATE-----").isEmpty)
+        let empty = "-----BEGIN CERTIFICATE-----\n????\n-----END CERTIFICATE-----"
+        #expect(throws: CertificateValidity.Failure.noCertificate) { try ends(empty) }
     }
 
     @Test func `a certificate is told before it ends`() throws {
@@ -66,14 +79,5 @@ struct CertificateValidityTests {
         #expect(finding("/etc/ca.pem", end + 86_400) == .fail("/etc/ca.pem has ended 1 day ago", .certificateExpires))
         #expect(finding("/etc/none.pem", 0).state == .fail)
         #expect(finding("/etc/missing.pem", 0).code == .unreadableFile)
-    }
-
-    @Test func `base64 takes what RFC 4648 has in its test vectors, and nothing else`() {
-        for (text, clear) in [("", ""), ("Zg==", "f"), ("Zm8=", "fo"), ("Zm9v", "foo"), ("Zm9vYmFy", "foobar")] {
-            #expect(Base64Text.decode(text) == Array(clear.utf8))
-        }
-        for text in ["Z", "Zg", "Zg=", "Zg==Zg==", "Zm9v====", "Z-9v", "Zm 9v"] {
-            #expect(Base64Text.decode(text) == nil, "\(text)")
-        }
     }
 }

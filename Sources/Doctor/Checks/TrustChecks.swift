@@ -1,6 +1,7 @@
 internal import BoxConfiguration
 internal import ControlAPI
 internal import CredentialStore
+internal import Cryptography
 internal import ErrorCatalog
 internal import Glibc
 internal import Systemd
@@ -33,7 +34,7 @@ extension DoctorCheck {
     static func certificate(_ path: String, _ surroundings: Surroundings, now: Int64) -> Finding {
         let bytes: [UInt8]
         do throws(SmallFile.Failure) {
-            bytes = try SmallFile.read(surroundings.path(path), atMost: 1 << 20)
+            bytes = try SmallFile.read(surroundings.path(path), atMost: CertificateValidity.textLimit)
         } catch {
             return error.isPermission
                 ? .unknown("\(path): this user may not read it")
@@ -41,7 +42,7 @@ extension DoctorCheck {
                     "\(path): \(error)", .unreadableFile,
                     next: "Put the certificate there, or correct the configuration")
         }
-        guard let end = CertificateValidity.ends(inPEM: String(decoding: bytes, as: UTF8.self)).min() else {
+        guard let end = (try? CertificateValidity.all(pem: bytes))?.map(\.end).min() else {
             return .fail(
                 "\(path) holds no certificate in PEM", .invalidValue,
                 next: "Put the certificate there, or correct the configuration")
