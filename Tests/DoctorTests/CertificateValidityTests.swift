@@ -80,4 +80,35 @@ struct CertificateValidityTests {
         #expect(finding("/etc/none.pem", 0).state == .fail)
         #expect(finding("/etc/missing.pem", 0).code == .unreadableFile)
     }
+
+    @Test func `every certificate file that something on the box reads is looked at`() async throws {
+        let tree = try FixtureTree()
+        func settings(_ isOn: Bool) -> String {
+            """
+            version = 1
+            relay.main = { url = "rtmps://a.example.net/live", ca_file = "/etc/relay.pem" }
+            kas = { url = "https://b.example.net", ca_file = "/etc/kas.pem" }
+            hook.home = { url = "https://c.example.net/x", ca_file = "/etc/hook.pem", enabled = \(isOn) }
+            [relay_server]
+            enabled = \(isOn)
+            tls_certificate = "/etc/relay-server.pem"
+            tls_key = "/etc/relay-server.key"
+            forward = ["rtmps://d.example.net/live"]
+            forward_ca_file = "/etc/forward.pem"
+            [kas_server]
+            enabled = \(isOn)
+            tls_certificate = "/etc/kas-server.pem"
+            tls_key = "/etc/kas-server.key"
+
+            """
+        }
+        let (always, whenOn) = (["relay", "kas"], ["hook", "relay-server", "forward", "kas-server"])
+        for isOn in [true, false] {
+            try tree.write("etc/watchbox/watchbox.toml", settings(isOn))
+            // None of them is there, so each that is looked at is told.
+            let evidence = try await tree.finding("certificates").evidence
+            for name in always { #expect(evidence.contains("/etc/\(name).pem:"), "\(evidence)") }
+            for name in whenOn { #expect(evidence.contains("/etc/\(name).pem:") == isOn, "\(name): \(evidence)") }
+        }
+    }
 }

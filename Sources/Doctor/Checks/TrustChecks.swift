@@ -16,11 +16,13 @@ extension DoctorCheck {
         guard let settings = await knowledge.settings() else {
             return .unknown("no configuration can be read", next: "Run it with sudo")
         }
-        var files: Set<String> = []
-        files.formUnion(settings.relays.values.compactMap(\.caFile))
-        files.formUnion([settings.kas?.caFile].compactMap(\.self))
-        if settings.relayServer.enabled { files.formUnion([settings.relayServer.tlsCertificate].compactMap(\.self)) }
-        if settings.kasServer.enabled { files.formUnion([settings.kasServer.tlsCertificate].compactMap(\.self)) }
+        // All that some process reads: what is switched off may name a file that is not there yet.
+        var named = settings.relays.values.map(\.caFile) + [settings.kas?.caFile]
+        named += settings.hooks.values.filter(\.enabled).map(\.caFile)
+        let (relay, kas) = (settings.relayServer, settings.kasServer)
+        if relay.enabled { named += [relay.tlsCertificate, relay.forwardCAFile] }
+        if kas.enabled { named.append(kas.tlsCertificate) }
+        let files = Set(named.compactMap(\.self))
         guard !files.isEmpty else { return .ok("no file is set; the system's authorities are trusted") }
         let (paths, surroundings) = (files.sorted(), knowledge.surroundings)
         return await OwnThread.value {
