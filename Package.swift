@@ -154,6 +154,8 @@ let package = Package(
             "BoxConfiguration",
             ["CameraModel", "ErrorCatalog", "HookDelivery", "KeyAccessClient", "RTMP", "Settings", "TOML", "Wire"]),
         module("Systemd", ["CSystemd", logging]),
+        // What HealthMonitor and Doctor both read of the box, and from when on it is bad.
+        module("BoxReadings", ["ControlAPI", "Systemd"]),
         module("Database", [grdb]),
         module("CameraStore", ["Database", "Settings", grdb]),
         module("CredentialStore", ["Cryptography", "Systemd"]),
@@ -192,17 +194,16 @@ let package = Package(
         module(
             "HealthMonitor",
             [
-                "CameraModel", "ControlAPI", "ControlClient", "Database", "ErrorCatalog", "PrometheusText", "Systemd",
-                grdb,
-                lifecycle, logging,
+                "BoxReadings", "CameraModel", "ControlAPI", "ControlClient", "Database", "ErrorCatalog",
+                "PrometheusText", "Systemd", grdb, lifecycle, logging,
             ]),
         module("BoxView", ["CameraModel", "ControlAPI", "ErrorCatalog", "Console", "Settings"]),
         module(
             "Doctor",
             [
-                "BoxConfiguration", "ControlAPI", "ControlClient", "CredentialStore", "Cryptography", "ErrorCatalog",
-                "HTTPClient", "KeyAccessClient", "RTMP", "RTMPTransport", "Redaction", "RelayProbe", "Systemd",
-                "VideoCapture",
+                "BoxConfiguration", "BoxReadings", "ControlAPI", "ControlClient", "CredentialStore", "Cryptography",
+                "ErrorCatalog", "HTTPClient", "KeyAccessClient", "RTMP", "RTMPTransport", "Redaction", "RelayProbe",
+                "Systemd", "VideoCapture",
             ]),
         module(
             "Hooks",
@@ -381,9 +382,8 @@ let package = Package(
         tests(
             "HealthMonitor",
             [
-                "HealthMonitor", "CameraModel", "ControlAPI", "Database", "ErrorCatalog", "PrometheusText", "Systemd",
-                grdb,
-                logging,
+                "HealthMonitor", "BoxReadings", "CameraModel", "ControlAPI", "Database", "ErrorCatalog",
+                "PrometheusText", "Systemd", grdb, logging,
             ]),
         tests(
             "CameraUnit",
@@ -395,8 +395,8 @@ let package = Package(
         tests(
             "Doctor",
             [
-                "Doctor", "BoxConfiguration", "ControlAPI", "CredentialStore", "Cryptography", "ErrorCatalog",
-                "RTMPTransport", "RelayProbe", "Systemd", "VideoCapture",
+                "Doctor", "BoxConfiguration", "BoxReadings", "ControlAPI", "CredentialStore", "Cryptography",
+                "ErrorCatalog", "RTMPTransport", "RelayProbe", "Systemd", "VideoCapture",
             ]),
         tests("Demonstration", ["Demonstration"]),
         tests(

@@ -31,6 +31,11 @@ public struct Finding: Equatable, Sendable {
         Finding(.unknown, evidence, nil, next)
     }
 
+    /// As a reading of the box was judged.
+    static func of(_ state: HealthState, _ evidence: String, _ code: ErrorCode) -> Finding {
+        Finding(state, evidence, state == .warn || state == .fail ? code : nil, nil)
+    }
+
     /// The worst of several about different objects, with the evidence of those that are as bad; all of it when well.
     static func worst(of findings: [Finding]) -> Finding? {
         guard var worst = findings.first else { return nil }

@@ -1,3 +1,4 @@
+internal import BoxReadings
 public import ControlClient
 internal import Glibc
 public import Systemd
@@ -71,6 +72,8 @@ public struct Surroundings: Sendable {
     func path(_ absolute: String) -> String { root + absolute }
 
     var state: String { path(stateDirectory) }
+    /// For the readings that the health monitor makes as well.
+    var boxPaths: BoxPaths { BoxPaths(root: root) }
     var client: ControlClient {
         ControlClient(socketPath: path(socketPath), readTimeout: answerLimit, changeTimeout: answerLimit)
     }

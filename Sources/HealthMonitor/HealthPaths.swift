@@ -1,3 +1,5 @@
+public import BoxReadings
+
 /// Where the monitor looks and writes. Tests give it a tree of their own.
 public struct HealthPaths: Sendable {
     /// `/proc`.
@@ -19,7 +21,7 @@ public struct HealthPaths: Sendable {
 
     public init(
         processRoot: String = "/proc", systemRoot: String = "/sys",
-        managerSettings: String = "/etc/systemd/system.conf.d/90-watchbox.conf",
+        managerSettings: String = BoxPaths.managerSettings,
         stateDirectory: String = "/var/lib/watchbox-health", dataDirectory: String = "/var/lib/watchbox",
         cameraSockets: String = "/run/watchbox/camera", settingsFile: String = "/run/watchbox/service/health.json",
         persistentMessages: String = "/dev/pmsg0"
@@ -32,5 +34,10 @@ public struct HealthPaths: Sendable {
         self.cameraSockets = cameraSockets
         self.settingsFile = settingsFile
         self.persistentMessages = persistentMessages
+    }
+
+    /// For the readings that `watchboxctl doctor` makes as well.
+    var box: BoxPaths {
+        BoxPaths(processRoot: processRoot, systemRoot: systemRoot, managerSettings: managerSettings)
     }
 }

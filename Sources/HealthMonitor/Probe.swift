@@ -1,3 +1,4 @@
+internal import BoxReadings
 internal import CameraModel
 
 /// One reading: how often, how long it may take, and which checks it decides.

@@ -1,3 +1,4 @@
+internal import BoxReadings
 internal import CameraModel
 internal import ControlClient
 internal import Systemd
@@ -30,17 +31,17 @@ struct ProbeReader: Sendable {
                 }
             }
         case .units: return lane.start(at: now) { [units] in .units(await UnitReading.read(units)) }
-        case .power: return blocking { .power(.read(paths)) }
-        case .heat: return blocking { .heat(.read(paths)) }
-        case .watchdog: return blocking { .watchdog(.read(paths)) }
-        case .load: return blocking { .load(.read(paths), .read(paths)) }
+        case .power: return blocking { .power(.read(paths.box)) }
+        case .heat: return blocking { .heat(.read(paths.box)) }
+        case .watchdog: return blocking { .watchdog(.read(paths.box)) }
+        case .load: return blocking { .load(.read(paths.box), .read(paths)) }
         case .tasks: return blocking { .tasks(.read(paths)) }
         case .clock:
             return lane.start(at: now) { [clock, clockAsker] in .clock(await clockAsker.read(clock)) }
         case .network: return blocking { .network(.read(paths)) }
         case .mounts: return blocking { .mounts(.read(paths)) }
         case .canary: return blocking { .canary(.read(paths)) }
-        case .disk: return blocking { .disk(.read(paths)) }
+        case .disk: return blocking { .disk(Self.disk(paths)) }
         case .card: return blocking { .card(.read(paths)) }
         case .relay(let name):
             guard let peer = settings.relays.first(where: { $0.name == name }) else { return false }
@@ -50,5 +51,10 @@ struct ProbeReader: Sendable {
             guard let peer = settings.kas else { return false }
             return blocking { .peer(peer, .read(peer)) }
         }
+    }
+
+    /// The data directory may not be there before control has run.
+    static func disk(_ paths: HealthPaths) -> DiskReading? {
+        (try? .read(paths.dataDirectory)) ?? (try? .read(paths.stateDirectory))
     }
 }

@@ -1,4 +1,5 @@
 import BoxConfiguration
+import BoxReadings
 import ControlAPI
 import ErrorCatalog
 import Foundation
@@ -35,6 +36,10 @@ struct MachineCheckTests {
                 "proc/pressure/cpu", "some avg10=0 avg60=81.00 avg300=0 total=1\n", "processor", .warn,
                 .processorPressure
             ),
+            (
+                "proc/pressure/cpu", "some avg10=0 avg60=95.00 avg300=0 total=1\n", "processor", .fail,
+                .processorPressure
+            ),
             ("proc/net/route", "Iface\tDestination\n", "network", .warn, .noGateway),
             ("sys/class/net/eth0/carrier", "0\n", "network", .fail, .noCarrier),
             ("proc/net/fib_trie", "Main:\n |-- 127.0.0.1\n /32 host LOCAL\n", "network", .fail, .noAddress),
@@ -50,6 +55,47 @@ struct MachineCheckTests {
         let finding = try await tree.finding(check)
         #expect(finding.state == state && finding.code == code, "\(finding)")
         #expect(finding.next?.isEmpty == false)
+    }
+
+    /// The limits are the health monitor's: one box has one verdict.
+    @Test func `a value at a limit of the health monitor is as bad here`() async throws {
+        let limits = HealthThresholds.self
+        let tree = try FixtureTree(healthyBoard)
+        func look(_ check: String, _ path: String, _ pair: HealthThresholds.Pair, _ unit: Double) async throws {
+            func text(_ value: Double) -> String {
+                let number = Int64((value * unit).rounded())
+                guard path.hasPrefix("proc/pressure/") else { return "\(number)\n" }
+                let part = number % 100
+                return "some avg10=0.00 avg60=\(number / 100).\(part < 10 ? "0" : "")\(part) avg300=0.00 total=1\n"
+            }
+            for (value, state) in [
+                (pair.warn - 1 / unit, HealthState.ok), (pair.warn, .warn), (pair.fail - 1 / unit, .warn),
+                (pair.fail, .fail),
+            ] {
+                try tree.write(path, text(value))
+                let finding = try await tree.finding(check)
+                #expect(finding.state == state, "\(check) \(value): \(finding)")
+                #expect((finding.code != nil) == (state != .ok) && (finding.next != nil) == (state != .ok))
+            }
+        }
+        try await look("processor", "proc/pressure/cpu", limits.processorPressure, 10_000)
+        try await look("memory", "proc/pressure/memory", limits.memoryPressure, 10_000)
+        try await look("heat", "sys/class/thermal/thermal_zone0/temp", limits.heatCelsius, 1000)
+    }
+
+    @Test func `what the health monitor makes of firmware and watchdog is told here, too`() async throws {
+        var tree = try FixtureTree(healthyBoard)
+        // Bit 3: slowed for its heat.
+        try tree.write("sys/devices/platform/soc/soc:firmware/get_throttled", "8\n")
+        let warm = try await tree.finding("heat")
+        #expect(warm.state == .warn && warm.code == .hot && warm.evidence.hasPrefix("51.2 °C, and the firmware"))
+        try tree.write("etc/systemd/system.conf.d/90-watchbox.conf", "[Manager]\nRuntimeWatchdogSec=10s\n")
+        let slow = try await tree.finding("watchdog")
+        #expect(slow.state == .warn && slow.code == .watchdogSlow && slow.evidence.contains("resets after 14 s"))
+        tree = try FixtureTree(["proc/device-tree/model": "Raspberry Pi 5\0"])
+        let missing = try await tree.finding("watchdog")
+        #expect(
+            missing.state == .fail && missing.code == .watchdogInactive && missing.evidence.contains("Raspberry Pi 5"))
     }
 
     @Test(arguments: ["power", "heat", "watchdog", "processor", "memory", "sandbox"])

@@ -2,6 +2,7 @@ import ControlAPI
 import ErrorCatalog
 import Testing
 
+@testable import BoxReadings
 @testable import HealthMonitor
 
 struct BoardCheckTests {

@@ -3,6 +3,7 @@ import ControlAPI
 import ErrorCatalog
 import Testing
 
+@testable import BoxReadings
 @testable import HealthMonitor
 
 func status(

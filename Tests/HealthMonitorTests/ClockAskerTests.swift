@@ -3,6 +3,7 @@ import Synchronization
 import Systemd
 import Testing
 
+@testable import BoxReadings
 @testable import HealthMonitor
 
 /// systemd-timedated.

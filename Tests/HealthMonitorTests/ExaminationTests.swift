@@ -4,6 +4,7 @@ import ErrorCatalog
 import Systemd
 import Testing
 
+@testable import BoxReadings
 @testable import HealthMonitor
 
 final class ExaminationTests {

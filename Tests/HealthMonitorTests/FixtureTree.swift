@@ -1,3 +1,4 @@
+import BoxReadings
 import Foundation
 
 @testable import HealthMonitor
@@ -12,6 +13,8 @@ final class FixtureTree: Sendable {
             dataDirectory: "\(root)/data", cameraSockets: "\(root)/run/camera",
             settingsFile: "\(root)/run/health.json", persistentMessages: "\(root)/pmsg0")
     }
+
+    var box: BoxPaths { paths.box }
 
     init(_ files: [String: String] = [:]) throws {
         root = FileManager.default.temporaryDirectory.appending(path: "watchbox-health-\(UUID().uuidString)").path

@@ -3,6 +3,7 @@ import ControlAPI
 import ErrorCatalog
 import Testing
 
+@testable import BoxReadings
 @testable import HealthMonitor
 
 /// A camera that stands still, its process, and what the monitor does about it.

@@ -3,6 +3,7 @@ import ControlAPI
 import PrometheusText
 import Testing
 
+@testable import BoxReadings
 @testable import HealthMonitor
 
 struct HealthMetricsTests {

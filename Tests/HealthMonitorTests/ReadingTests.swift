@@ -1,20 +1,21 @@
 import Foundation
 import Testing
 
+@testable import BoxReadings
 @testable import HealthMonitor
 
 struct ReadingTests {
     @Test func `a healthy board is read as such`() throws {
         let tree = try FixtureTree(healthyBoard)
-        #expect(PowerReading.read(tree.paths) == PowerReading(alarm: false, throttled: nil))
-        #expect(HeatReading.read(tree.paths) == HeatReading(celsius: 51.234, zone: "cpu-thermal"))
+        #expect(PowerReading.read(tree.box) == PowerReading(alarm: false, throttled: nil))
+        #expect(HeatReading.read(tree.box) == HeatReading(celsius: 51.234, zone: "cpu-thermal"))
         #expect(
-            WatchdogReading.read(tree.paths)
+            WatchdogReading.read(tree.box)
                 == WatchdogReading(
                     isPresent: true, state: "active", timeoutSeconds: 14, bootStatus: 0,
                     board: "Raspberry Pi 4 Model B Rev 1.5", wantedSeconds: 14))
         #expect(
-            PressureReading.read(tree.paths)
+            PressureReading.read(tree.box)
                 == PressureReading(memory: 0.0125, processor: 0.125, storage: 0, killedForMemory: 0))
         #expect(
             NetworkReading.read(tree.paths)
@@ -27,10 +28,10 @@ struct ReadingTests {
 
     @Test func `an empty machine is read as nothing, not as fine`() throws {
         let tree = try FixtureTree()
-        #expect(PowerReading.read(tree.paths) == PowerReading())
-        #expect(HeatReading.read(tree.paths) == HeatReading())
-        #expect(WatchdogReading.read(tree.paths) == WatchdogReading())
-        #expect(PressureReading.read(tree.paths) == PressureReading())
+        #expect(PowerReading.read(tree.box) == PowerReading())
+        #expect(HeatReading.read(tree.box) == HeatReading())
+        #expect(WatchdogReading.read(tree.box) == WatchdogReading())
+        #expect(PressureReading.read(tree.box) == PressureReading())
         #expect(NetworkReading.read(tree.paths) == NetworkReading())
         #expect(CardReading.read(tree.paths) == CardReading())
         #expect(MountReading.read(tree.paths) == MountReading())
@@ -40,7 +41,7 @@ struct ReadingTests {
     @Test(arguments: [("50005", 0x50005), ("0x50000", 0x50000), ("0", 0)])
     func `the firmware's word is hexadecimal with or without 0x`(text: String, word: UInt32) throws {
         let tree = try FixtureTree(["sys/devices/platform/soc/soc:firmware/get_throttled": "\(text)\n"])
-        #expect(PowerReading.read(tree.paths).throttled == word)
+        #expect(PowerReading.read(tree.box).throttled == word)
     }
 
     @Test func `the hottest zone counts, and nonsense does not`() throws {
@@ -51,7 +52,7 @@ struct ReadingTests {
             "sys/class/thermal/thermal_zone2/type": "gpu-thermal\n",
             "sys/class/thermal/cooling_device0/temp": "99000\n",
         ])
-        #expect(HeatReading.read(tree.paths) == HeatReading(celsius: 83.5, zone: "gpu-thermal"))
+        #expect(HeatReading.read(tree.box) == HeatReading(celsius: 83.5, zone: "gpu-thermal"))
     }
 
     @Test func `eMMC tells the worse of its two kinds of cells`() throws {
@@ -159,12 +160,12 @@ struct ReadingTests {
 
     @Test func `the file system of the tests has a size`() throws {
         let tree = try FixtureTree()
-        let disk = try #require(DiskReading.read(tree.paths))
+        let disk = try #require(ProbeReader.disk(tree.paths))
         #expect(disk.sizeBytes > 0)
         #expect((0...1).contains(disk.blocksUsed))
         try tree.remove("data")
         try tree.remove("state")
-        #expect(DiskReading.read(tree.paths) == nil)
+        #expect(ProbeReader.disk(tree.paths) == nil)
     }
 
     @Test func `this kernel answers whether its clock is synchronised, or refuses`() async {
@@ -247,10 +248,10 @@ struct ReadingTests {
                     if Bool.random(using: &random) { bytes = Array(bytes.prefix(Int.random(in: 0...40))) }
                     return String(decoding: bytes, as: UTF8.self)
                 })
-            _ = PowerReading.read(tree.paths)
-            _ = HeatReading.read(tree.paths)
-            _ = WatchdogReading.read(tree.paths)
-            _ = PressureReading.read(tree.paths)
+            _ = PowerReading.read(tree.box)
+            _ = HeatReading.read(tree.box)
+            _ = WatchdogReading.read(tree.box)
+            _ = PressureReading.read(tree.box)
             _ = TaskReading.read(tree.paths)
             _ = MountReading.read(tree.paths)
             let network = NetworkReading.read(tree.paths)

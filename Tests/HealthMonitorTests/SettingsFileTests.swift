@@ -1,6 +1,7 @@
 import CameraModel
 import Testing
 
+@testable import BoxReadings
 @testable import HealthMonitor
 
 struct SettingsFileTests {

@@ -4,6 +4,7 @@ import Foundation
 import Glibc
 import Testing
 
+@testable import BoxReadings
 @testable import HealthMonitor
 
 struct StorageCheckTests {

@@ -1,3 +1,5 @@
+internal import BoxReadings
+internal import ControlAPI
 internal import ErrorCatalog
 internal import Glibc
 internal import Systemd
@@ -16,13 +18,13 @@ extension DoctorCheck {
         DoctorCheck(reading: "power", power),
     ]
 
-    /// 2026-01-01: no WatchBox was built before.
-    private static let floor = 1_767_225_600
+    /// The health monitor's, so that one box has one verdict.
+    private static let limits = HealthThresholds.self
 
     private static func clock(_ surroundings: Surroundings) -> Finding {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
-        guard now.tv_sec >= floor else {
+        guard now.tv_sec >= HealthThresholds.earliestTime else {
             return .fail("it says \(now.tv_sec) s since 1970, which is before this program was made", .clockUnset)
         }
         let hasClock = !SmallFile.names(in: surroundings.path("/sys/class/rtc")).isEmpty
@@ -65,15 +67,23 @@ extension DoctorCheck {
     }
 
     private static func watchdog(_ surroundings: Surroundings) -> Finding {
-        let device = surroundings.path("/sys/class/watchdog/watchdog0")
-        guard SmallFile.exists(device) else { return .unknown("this machine shows no hardware watchdog") }
-        let name = SmallFile.line("\(device)/identity") ?? "watchdog0"
-        switch SmallFile.line("\(device)/state") {
-        case "active":
-            let time = SmallFile.number("\(device)/timeout").map { ", resets after \($0) s" } ?? ""
-            return .ok("\(name) is armed\(time)")
-        case let state?: return .fail("\(name) is \(state)", .watchdogInactive)
-        case nil: return .unknown("\(name) does not say whether it is armed")
+        let reading = WatchdogReading.read(surroundings.boxPaths)
+        let name = SmallFile.line(surroundings.path("/sys/class/watchdog/watchdog0/identity")) ?? "watchdog0"
+        let armed = "\(name) is armed" + (reading.timeoutSeconds.map { ", resets after \($0) s" } ?? "")
+        switch reading.verdict {
+        case .ok: return .ok(armed)
+        case .warn:
+            let wanted = reading.wantedSeconds.map { ", and this box wants \($0) s: another setting wins" } ?? ""
+            return .warn(armed + wanted, .watchdogSlow)
+        case .fail:
+            let why =
+                reading.state.map { "\(name) is \($0)" }
+                ?? "\(reading.board ?? "this board") has a hardware watchdog, but the kernel shows none"
+            return .fail(why, .watchdogInactive)
+        case .unknown:
+            return .unknown(
+                reading.isPresent
+                    ? "\(name) does not say whether it is armed" : "this machine shows no hardware watchdog")
         }
     }
 
@@ -84,8 +94,7 @@ extension DoctorCheck {
                 "the kernel left \(counted(records.count, "record")) of a crash in /sys/fs/pstore",
                 next: "Read them: journalctl -u systemd-pstore; ls /var/lib/systemd/pstore")
         }
-        // WDIOF_CARDRESET.
-        if (SmallFile.number(surroundings.path("/sys/class/watchdog/watchdog0/bootstatus")) ?? 0) & 0x20 != 0 {
+        if WatchdogReading.read(surroundings.boxPaths).resetTheBoard {
             return .warn("the hardware watchdog forced the last boot", .bootByWatchdog)
         }
         let uptime = SmallFile.line(surroundings.path("/proc/uptime"))?.split(separator: " ").first.flatMap {
@@ -104,54 +113,44 @@ extension DoctorCheck {
         guard let total = megabytes("MemTotal"), let available = megabytes("MemAvailable") else {
             return .unknown("/proc/meminfo cannot be read")
         }
-        let pressure = pressure(surroundings, "memory")
+        let pressure = PressureReading.read(surroundings.boxPaths).memory
         let evidence =
             "\(available) of \(total) MB available"
             + (pressure.map { ", \($0.percent) of the last minute short" } ?? "")
-        if (pressure ?? 0) >= 0.30 || available * 50 < total { return .fail(evidence, .memoryPressure) }
-        return (pressure ?? 0) >= 0.10 ? .warn(evidence, .memoryPressure) : .ok(evidence)
+        let state = limits.memoryPressure.state(pressure ?? 0, was: nil, slack: 0)
+        if state == .fail || available * 50 < total { return .fail(evidence, .memoryPressure) }
+        return state == .warn ? .warn(evidence, .memoryPressure) : .ok(evidence)
     }
 
     private static func processor(_ surroundings: Surroundings) -> Finding {
-        guard let pressure = pressure(surroundings, "cpu") else {
+        guard let pressure = PressureReading.read(surroundings.boxPaths).processor else {
             return .unknown("this kernel does not tell (no /proc/pressure)")
         }
-        let evidence = "tasks waited \(pressure.percent) of the last minute"
-        // Slow is not broken: what is late shows at the cameras.
-        return pressure >= 0.80 ? .warn(evidence, .processorPressure) : .ok(evidence)
-    }
-
-    /// `some avg10=0.00 avg60=1.25 …` as 0.0125.
-    private static func pressure(_ surroundings: Surroundings, _ resource: String) -> Double? {
-        let text = SmallFile.text(surroundings.path("/proc/pressure/\(resource)")) ?? ""
-        let field = text.split(separator: "\n").first { $0.hasPrefix("some ") }?
-            .split(separator: " ").first { $0.hasPrefix("avg60=") }
-        guard let field, let percent = Double(field.dropFirst(6)), (0...100).contains(percent) else { return nil }
-        return percent / 100
+        return .of(
+            limits.processorPressure.state(pressure, was: nil, slack: 0),
+            "tasks waited \(pressure.percent) of the last minute", .processorPressure)
     }
 
     private static func heat(_ surroundings: Surroundings) -> Finding {
-        let zones = surroundings.path("/sys/class/thermal")
-        // Zones that are switched off answer with an error, others with nonsense such as -273200.
-        let degrees = SmallFile.names(in: zones).filter { $0.hasPrefix("thermal_zone") }
-            .compactMap { SmallFile.number("\(zones)/\($0)/temp") }.filter { (-60_000...250_000).contains($0) }.max()
-        guard let degrees else { return .unknown("this machine shows no thermal zone") }
-        let celsius = Double(degrees) / 1000
-        let evidence = "\(celsius.tenths) °C"
-        return celsius >= 82 ? .fail(evidence, .hot) : celsius >= 75 ? .warn(evidence, .hot) : .ok(evidence)
+        let reading = HeatReading.read(surroundings.boxPaths)
+        let isSlowed = PowerReading.read(surroundings.boxPaths).isProcessorSlowed
+        let slowed = "the firmware has slowed the processor"
+        let evidence = reading.celsius.map { "\($0.tenths) °C" + (isSlowed ? ", and \(slowed)" : "") }
+        return .of(
+            reading.verdict(isSlowed: isSlowed, limits: limits.heatCelsius, was: nil),
+            evidence ?? (isSlowed ? slowed : "this machine shows no thermal zone"), .hot)
     }
 
     private static func power(_ surroundings: Surroundings) -> Finding {
-        let text = SmallFile.line(surroundings.path("/sys/devices/platform/soc/soc:firmware/get_throttled"))
-        let word = text.flatMap { UInt32($0.hasPrefix("0x") ? String($0.dropFirst(2)) : $0, radix: 16) }
-        let monitors = surroundings.path("/sys/class/hwmon")
-        let sensor = SmallFile.names(in: monitors).first { SmallFile.line("\(monitors)/\($0)/name") == "rpi_volt" }
-        let alarm = sensor.flatMap { SmallFile.number("\(monitors)/\($0)/in0_lcrit_alarm") }
-        if alarm == 1 || (word ?? 0) & 1 != 0 {
-            return .fail("the 5 V supply is too low at this moment", .underVoltage)
-        }
-        if (word ?? 0) & 1 << 16 != 0 { return .warn("the 5 V supply was too low since boot", .underVoltage) }
-        return word == nil && alarm == nil
-            ? .unknown("not measurable on this machine") : .ok("no under-voltage\(word == nil ? "" : " since boot")")
+        let reading = PowerReading.read(surroundings.boxPaths)
+        let state = reading.verdict
+        let evidence =
+            switch state {
+            case .fail: "the 5 V supply is too low at this moment"
+            case .warn: "the 5 V supply was too low since boot"
+            case .ok: "no under-voltage\(reading.throttled == nil ? "" : " since boot")"
+            case .unknown: "not measurable on this machine"
+            }
+        return .of(state, evidence, .underVoltage)
     }
 }

@@ -1,3 +1,5 @@
+internal import BoxReadings
+internal import ControlAPI
 internal import ErrorCatalog
 internal import Glibc
 internal import Systemd
@@ -10,25 +12,20 @@ extension DoctorCheck {
 
     private static func storage(_ surroundings: Surroundings) -> Finding {
         let directory = surroundings.state
-        var system = statvfs()
-        guard statvfs(directory, &system) == 0, system.f_blocks > 0 else {
-            return errno == EACCES
+        let reading: DiskReading
+        do throws(DiskReading.Failure) { reading = try DiskReading.read(directory) } catch {
+            return error.errno == EACCES
                 ? .unknown("this user may not look into \(directory)", next: "Run it with sudo")
                 : .fail("\(directory) is not there", .writeFailed, next: "Install the package, or run: make install")
         }
-        if system.f_flag & UInt(ST_RDONLY) != 0 {
-            return .fail("the file system of \(directory) is read-only", .readOnly)
-        }
-        let used = Double(system.f_blocks - min(system.f_bfree, system.f_blocks))
-        let share = used / max(1, used + Double(system.f_bavail))
-        let inodes =
-            system.f_files > 0
-            ? Double(system.f_files - min(system.f_ffree, system.f_files)) / Double(system.f_files) : 0
-        let free = UInt64(system.f_bavail) * UInt64(system.f_frsize) / 1_000_000
+        if reading.isReadOnly { return .fail("the file system of \(directory) is read-only", .readOnly) }
+        let limits = HealthThresholds.diskUsed
+        let state = reading.verdict(limits: limits, was: nil)
+        let inodes = reading.inodesUsed ?? 0
         let evidence =
-            "\(share.percent) used, \(free) MB free" + (inodes >= 0.9 ? ", \(inodes.percent) of the inodes used" : "")
-        // The limits of the health monitor.
-        if max(share, inodes) >= 0.97 { return .fail(evidence, .diskFull) }
+            "\(reading.blocksUsed.percent) used, \(reading.freeBytes / 1_000_000) MB free"
+            + (inodes >= limits.warn ? ", \(inodes.percent) of the inodes used" : "")
+        if state == .fail { return .fail(evidence, .diskFull) }
         let canary: String
         if access(directory, W_OK) == 0 {
             if let failure = Canary.failure(in: directory) {
@@ -41,7 +38,7 @@ extension DoctorCheck {
         } else {
             canary = ", not written to as this user"
         }
-        return max(share, inodes) >= 0.9 ? .warn(evidence, .diskSpaceLow) : .ok(evidence + canary)
+        return state == .warn ? .warn(evidence, .diskSpaceLow) : .ok(evidence + canary)
     }
 
     /// The header only, without SQLite: opening somebody else's database in WAL mode would leave files that the daemon

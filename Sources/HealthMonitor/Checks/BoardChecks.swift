@@ -1,66 +1,55 @@
+internal import BoxReadings
 internal import ControlAPI
 internal import ErrorCatalog
 
 /// Supply, heat, watchdog, card: each a function of what was read.
 enum BoardChecks {
     static func power(_ reading: PowerReading) -> Finding {
-        // get_throttled: bit 0 now, bit 16 since boot.
-        let word = reading.throttled ?? 0
-        if reading.alarm == true || word & 1 != 0 {
-            return Finding(.power, nil, .fail, "the 5 V supply is too low at this moment", code: .underVoltage)
-        }
-        if word & 1 << 16 != 0 {
-            return Finding(
-                .power, nil, .warn, "the 5 V supply was too low since boot, now it is not", code: .underVoltage)
-        }
-        if reading.throttled != nil { return Finding(.power, nil, .ok, "no under-voltage since boot (firmware)") }
-        if reading.alarm == false { return Finding(.power, nil, .ok, "no under-voltage (rpi_volt)") }
-        return Finding(.power, nil, .unknown, "this kernel has neither the rpi_volt sensor nor the firmware's word")
+        let state = reading.verdict
+        let evidence =
+            switch state {
+            case .fail: "the 5 V supply is too low at this moment"
+            case .warn: "the 5 V supply was too low since boot, now it is not"
+            case .ok:
+                reading.throttled != nil ? "no under-voltage since boot (firmware)" : "no under-voltage (rpi_volt)"
+            case .unknown: "this kernel has neither the rpi_volt sensor nor the firmware's word"
+            }
+        return Finding(.power, nil, state, evidence, code: .underVoltage)
     }
 
-    /// - Parameter throttled: the firmware's word; its bits 1 to 3 say that it has slowed the processor.
+    /// - Parameter throttled: the firmware's word, which may say that it has slowed the processor.
     static func heat(
         _ reading: HeatReading, throttled: UInt32?, limits: HealthThresholds.Pair, was: HealthState?
     ) -> Finding {
-        let isSlowed = (throttled ?? 0) & 0b1110 != 0
+        let isSlowed = PowerReading(throttled: throttled).isProcessorSlowed
+        let state = reading.verdict(isSlowed: isSlowed, limits: limits, was: was)
         guard let celsius = reading.celsius else {
-            return isSlowed
-                ? Finding(.heat, nil, .warn, "the firmware has slowed the processor", code: .hot)
-                : Finding(.heat, nil, .unknown, "this machine shows no thermal zone")
+            return Finding(
+                .heat, nil, state,
+                isSlowed ? "the firmware has slowed the processor" : "this machine shows no thermal zone", code: .hot)
         }
-        let state = limits.state(celsius, was: was, slack: 3)
         var evidence = "\(celsius.tenths) °C in \(reading.zone ?? "the hottest zone")"
         if isSlowed { evidence += ", and the firmware has slowed the processor" }
-        return Finding(.heat, nil, isSlowed && state == .ok ? .warn : state, evidence, code: .hot)
+        return Finding(.heat, nil, state, evidence, code: .hot)
     }
 
     static func watchdog(_ reading: WatchdogReading) -> Finding {
+        let state = reading.verdict
         guard reading.isPresent else {
-            if let board = reading.board {
-                return Finding(
-                    .watchdog, nil, .fail, "\(board) has a hardware watchdog, but the kernel shows none",
-                    code: .watchdogInactive)
-            }
-            return Finding(
-                .watchdog, nil, .unknown,
-                "this machine shows no watchdog device, and it is no board that is known to have one"
-            )
+            let evidence =
+                reading.board.map { "\($0) has a hardware watchdog, but the kernel shows none" }
+                ?? "this machine shows no watchdog device, and it is no board that is known to have one"
+            return Finding(.watchdog, nil, state, evidence, code: .watchdogInactive)
         }
-        switch reading.state {
-        case "active":
-            let timeout = reading.timeoutSeconds.map { ", resets after \($0) s" } ?? ""
-            if let seconds = reading.timeoutSeconds, let wanted = reading.wantedSeconds, seconds > wanted {
-                return Finding(
-                    .watchdog, nil, .warn,
-                    "watchdog0 is active\(timeout), and this box wants \(wanted) s: another setting wins",
-                    code: .watchdogSlow)
-            }
-            return Finding(.watchdog, nil, .ok, "watchdog0 is active\(timeout)")
-        case let state?:
-            return Finding(.watchdog, nil, .fail, "watchdog0 is \(state)", code: .watchdogInactive)
-        case nil:
-            return Finding(.watchdog, nil, .unknown, "watchdog0 does not say whether it is active")
+        guard let word = reading.state else {
+            return Finding(.watchdog, nil, state, "watchdog0 does not say whether it is active")
         }
+        var evidence = "watchdog0 is \(word)"
+        if state != .fail { evidence += reading.timeoutSeconds.map { ", resets after \($0) s" } ?? "" }
+        if state == .warn, let wanted = reading.wantedSeconds {
+            evidence += ", and this box wants \(wanted) s: another setting wins"
+        }
+        return Finding(.watchdog, nil, state, evidence, code: state == .warn ? .watchdogSlow : .watchdogInactive)
     }
 
     static func card(_ reading: CardReading) -> [Finding] {

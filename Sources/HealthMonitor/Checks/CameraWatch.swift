@@ -1,3 +1,4 @@
+internal import BoxReadings
 internal import CameraModel
 internal import ControlAPI
 internal import ErrorCatalog

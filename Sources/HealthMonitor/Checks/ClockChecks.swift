@@ -1,11 +1,9 @@
+internal import BoxReadings
 internal import ControlAPI
 internal import ErrorCatalog
 
 /// The clock over time: how long it has not been synchronised, and whether it was set.
 struct ClockWatch: Sendable {
-    /// 2026-01-01: no WatchBox was built before.
-    static let floor: Int64 = 1_767_225_600
-
     private var unsynchronisedSince: UInt64?
     private var last: HealthInstant?
 
@@ -32,7 +30,7 @@ struct ClockWatch: Sendable {
 
     private mutating func finding(_ reading: ClockReading, limits: HealthThresholds.Pair) -> Finding {
         let now = reading.instant
-        let isUnset = now.realtimeSeconds < Self.floor
+        let isUnset = now.realtimeSeconds < HealthThresholds.earliestTime
         if reading.isSynchronised == true {
             unsynchronisedSince = nil
             return Finding(.clock, nil, .ok, "synchronised, says \(reading.source)")

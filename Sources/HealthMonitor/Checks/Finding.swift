@@ -29,17 +29,6 @@ struct Finding: Equatable, Sendable {
     }
 }
 
-extension HealthThresholds.Pair {
-    /// - Parameters:
-    ///   - slack: how far a value must come back below a threshold that it has passed; else a value that trembles about
-    ///     it would tell a change with every look.
-    func state(_ value: Double, was: HealthState?, slack: Double) -> HealthState {
-        if value >= (was == .fail ? fail - slack : fail) { return .fail }
-        if value >= (was == .warn || was == .fail ? warn - slack : warn) { return .warn }
-        return .ok
-    }
-}
-
 extension HealthState {
     /// Higher is worse; `unknown` is beside the order and counts as nothing.
     var severity: Int {

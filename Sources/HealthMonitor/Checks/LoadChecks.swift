@@ -1,3 +1,4 @@
+internal import BoxReadings
 internal import ControlAPI
 internal import ErrorCatalog
 

@@ -1,3 +1,4 @@
+internal import BoxReadings
 internal import ControlAPI
 internal import ErrorCatalog
 internal import Glibc
@@ -35,9 +36,7 @@ enum StorageChecks {
 
     static func disk(_ reading: DiskReading?, limits: HealthThresholds.Pair, was: HealthState?) -> Finding {
         guard let reading else { return Finding(.disk, nil, .unknown, "the data directory is not there") }
-        let blocks = limits.state(reading.blocksUsed, was: was, slack: 0.01)
-        let inodes = reading.inodesUsed.map { limits.state($0, was: was, slack: 0.01) } ?? .ok
-        let state = blocks.severity >= inodes.severity ? blocks : inodes
+        let state = reading.verdict(limits: limits, was: was)
         var evidence = "\(reading.blocksUsed.percent) used, \(reading.freeBytes / 1_000_000) MB free"
         if let share = reading.inodesUsed { evidence += ", \(share.percent) of the inodes used" }
         return Finding(.disk, nil, state, evidence, code: state == .fail ? .diskFull : .diskSpaceLow)

@@ -1,3 +1,4 @@
+internal import BoxReadings
 internal import ControlAPI
 internal import Database
 internal import ErrorCatalog
@@ -91,7 +92,7 @@ final class HealthHistory: Sendable {
     func events(check: String?, since: Int64, clock: any HealthClock) async -> [HealthEvent] {
         let (store, recent) = state.withLock { ($0.store, $0.recent) }
         var events = recent.filter {
-            ($0.time >= since || $0.time <= ClockWatch.floor) && (check == nil || $0.check == check)
+            ($0.time >= since || $0.time <= HealthThresholds.earliestTime) && (check == nil || $0.check == check)
         }
         if let store {
             let lane = Lane<[HealthEvent]>()

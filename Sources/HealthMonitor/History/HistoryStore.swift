@@ -1,3 +1,4 @@
+internal import BoxReadings
 internal import ControlAPI
 internal import Database
 internal import ErrorCatalog
@@ -46,7 +47,7 @@ final class HistoryStore: Sendable {
                     DELETE FROM event WHERE time < ? AND time > ?
                     """,
                 // A time before 2026 is that of a clock that was not set: it says nothing about the event's age.
-                arguments: [Self.mostEvents, now - Self.keptSeconds, ClockWatch.floor])
+                arguments: [Self.mostEvents, now - Self.keptSeconds, HealthThresholds.earliestTime])
         }
     }
 
@@ -64,7 +65,9 @@ final class HistoryStore: Sendable {
                     WHERE (time >= :since OR time <= :floor) AND (:check IS NULL OR checkName = :check)
                     ORDER BY id DESC LIMIT :limit
                     """,
-                arguments: ["since": since, "floor": ClockWatch.floor, "check": check, "limit": Self.mostAnswered])
+                arguments: [
+                    "since": since, "floor": HealthThresholds.earliestTime, "check": check, "limit": Self.mostAnswered,
+                ])
             return rows.map(Self.event)
         }
     }

@@ -126,30 +126,3 @@ struct CanaryReading: Equatable, Sendable {
             milliseconds: Double(end.tv_sec - begin.tv_sec) * 1000 + Double(end.tv_nsec - begin.tv_nsec) / 1e6)
     }
 }
-
-/// How full the data file system is.
-struct DiskReading: Equatable, Sendable {
-    var sizeBytes: UInt64
-    /// For unprivileged users.
-    var freeBytes: UInt64
-    /// Share in use as `df` counts it.
-    var blocksUsed: Double
-    /// Nil on file systems without a fixed number of inodes.
-    var inodesUsed: Double?
-
-    /// Nil when the directory is not there or cannot be asked.
-    static func read(_ paths: HealthPaths) -> DiskReading? {
-        var status = statvfs()
-        guard statvfs(paths.dataDirectory, &status) == 0 || statvfs(paths.stateDirectory, &status) == 0,
-            status.f_blocks > 0
-        else { return nil }
-        let unit = UInt64(status.f_frsize)
-        let used = UInt64(status.f_blocks) - min(UInt64(status.f_bfree), UInt64(status.f_blocks))
-        let usable = used + UInt64(status.f_bavail)
-        return DiskReading(
-            sizeBytes: UInt64(status.f_blocks) * unit, freeBytes: UInt64(status.f_bavail) * unit,
-            blocksUsed: usable > 0 ? Double(used) / Double(usable) : 1,
-            inodesUsed: status.f_files > 0
-                ? Double(status.f_files - min(status.f_ffree, status.f_files)) / Double(status.f_files) : nil)
-    }
-}

@@ -1,14 +1,19 @@
-internal import Glibc
+package import ControlAPI
 internal import Systemd
 
 /// What the board says of its supply.
-struct PowerReading: Equatable, Sendable {
+package struct PowerReading: Equatable, Sendable {
     /// hwmon `rpi_volt`: under-voltage since the driver last asked; nil without the driver.
-    var alarm: Bool?
+    package var alarm: Bool?
     /// The firmware's `get_throttled` word; nil where the kernel does not give it.
-    var throttled: UInt32?
+    package var throttled: UInt32?
 
-    static func read(_ paths: HealthPaths) -> PowerReading {
+    package init(alarm: Bool? = nil, throttled: UInt32? = nil) {
+        self.alarm = alarm
+        self.throttled = throttled
+    }
+
+    package static func read(_ paths: BoxPaths) -> PowerReading {
         var reading = PowerReading()
         let monitors = "\(paths.systemRoot)/class/hwmon"
         for name in SmallFile.names(in: monitors) where SmallFile.line("\(monitors)/\(name)/name") == "rpi_volt" {
@@ -18,16 +23,27 @@ struct PowerReading: Equatable, Sendable {
         reading.throttled = word.flatMap { UInt32($0.hasPrefix("0x") ? String($0.dropFirst(2)) : $0, radix: 16) }
         return reading
     }
+
+    /// A supply that is too low fails, one that was too low since boot is a warning: bits 0 and 16 of the word.
+    package var verdict: HealthState {
+        let word = throttled ?? 0
+        if alarm == true || word & 1 != 0 { return .fail }
+        if word & 1 << 16 != 0 { return .warn }
+        return alarm == nil && throttled == nil ? .unknown : .ok
+    }
+
+    /// The firmware has slowed the processor: bits 1 to 3 of the word.
+    package var isProcessorSlowed: Bool { (throttled ?? 0) & 0b1110 != 0 }
 }
 
 /// The hottest thermal zone.
-struct HeatReading: Equatable, Sendable {
+package struct HeatReading: Equatable, Sendable {
     /// Degrees Celsius; nil without a zone that tells one.
-    var celsius: Double?
+    package var celsius: Double?
     /// Of that zone: `cpu-thermal`.
-    var zone: String?
+    package var zone: String?
 
-    static func read(_ paths: HealthPaths) -> HeatReading {
+    package static func read(_ paths: BoxPaths) -> HeatReading {
         var reading = HeatReading()
         let zones = "\(paths.systemRoot)/class/thermal"
         for name in SmallFile.names(in: zones) where name.hasPrefix("thermal_zone") {
@@ -43,22 +59,29 @@ struct HeatReading: Equatable, Sendable {
         }
         return reading
     }
+
+    /// - Parameter isSlowed: the firmware has slowed the processor, which is a warning at whatever heat.
+    package func verdict(isSlowed: Bool, limits: HealthThresholds.Pair, was: HealthState?) -> HealthState {
+        guard let celsius else { return isSlowed ? .warn : .unknown }
+        let state = limits.state(celsius, was: was, slack: 3)
+        return isSlowed && state == .ok ? .warn : state
+    }
 }
 
 /// The hardware watchdog, read back from the kernel: what is armed, not what was configured.
-struct WatchdogReading: Equatable, Sendable {
-    var isPresent = false
+package struct WatchdogReading: Equatable, Sendable {
+    package var isPresent = false
     /// `active` or `inactive`; nil when the driver does not say.
-    var state: String?
-    var timeoutSeconds: Int64?
+    package var state: String?
+    package var timeoutSeconds: Int64?
     /// WDIOF_* bits; 0x20: the last boot was forced by it.
-    var bootStatus: Int64?
+    package var bootStatus: Int64?
     /// The board's name from the device tree; nil on machines without one.
-    var board: String?
+    package var board: String?
     /// What this machine's image asks for; nil on machines that have none of ours.
-    var wantedSeconds: Int64?
+    package var wantedSeconds: Int64?
 
-    static func read(_ paths: HealthPaths) -> WatchdogReading {
+    package static func read(_ paths: BoxPaths) -> WatchdogReading {
         let device = "\(paths.systemRoot)/class/watchdog/watchdog0"
         return WatchdogReading(
             isPresent: SmallFile.exists(device), state: SmallFile.line("\(device)/state"),
@@ -76,39 +99,16 @@ struct WatchdogReading: Equatable, Sendable {
         return Int64(value.hasSuffix("s") ? value.dropLast() : value)
     }
 
+    /// A board that is known to have one and shows none fails; so does one that is not armed. Another setting than the
+    /// image's that waits longer is a warning.
+    package var verdict: HealthState {
+        guard isPresent else { return board == nil ? .unknown : .fail }
+        guard let state else { return .unknown }
+        guard state == "active" else { return .fail }
+        guard let timeoutSeconds, let wantedSeconds else { return .ok }
+        return timeoutSeconds > wantedSeconds ? .warn : .ok
+    }
+
     /// WDIOF_CARDRESET.
-    var resetTheBoard: Bool { (bootStatus ?? 0) & 0x20 != 0 }
-}
-
-/// What eMMC says of its wear. SD cards say nothing.
-struct CardReading: Equatable, Sendable {
-    struct Card: Equatable, Sendable {
-        var name: String
-        /// `MMC` or `SD`.
-        var type: String
-        /// Tenths of the life that are used, the worse of the two kinds of cells: 1 is up to 10 %, 11 is more than all.
-        var lifeTime: Int?
-        /// Of the spare blocks: 1 normal, 2 more than 80 % used, 3 urgent.
-        var preEndOfLife: Int?
-    }
-
-    var cards: [Card] = []
-
-    static func read(_ paths: HealthPaths) -> CardReading {
-        let blocks = "\(paths.systemRoot)/block"
-        return CardReading(
-            cards: SmallFile.names(in: blocks)
-                .filter { $0.hasPrefix("mmcblk") && !$0.contains("boot") && !$0.contains("rpmb") }
-                .map { name in
-                    let device = "\(blocks)/\(name)/device"
-                    let life = SmallFile.line("\(device)/life_time")?.split(separator: " ").compactMap { hex($0) }.max()
-                    return Card(
-                        name: name, type: SmallFile.line("\(device)/type") ?? "", lifeTime: life,
-                        preEndOfLife: SmallFile.line("\(device)/pre_eol_info").flatMap { hex($0) })
-                })
-    }
-
-    private static func hex(_ text: some StringProtocol) -> Int? {
-        text.hasPrefix("0x") ? Int(text.dropFirst(2), radix: 16) : Int(text)
-    }
+    package var resetTheBoard: Bool { (bootStatus ?? 0) & 0x20 != 0 }
 }
