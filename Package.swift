@@ -376,7 +376,8 @@ let package = Package(
             "ControlPlane",
             [
                 "ControlPlane", "BoxConfiguration", "CameraModel", "CameraStore", "ControlAPI", "CredentialStore",
-                "Cryptography", "ErrorCatalog", "KeyAccess", "KeyAccessClient", "KeyAccessServer", "ONVIF", "Systemd",
+                "Cryptography", "ErrorCatalog", "KeyAccess", "KeyAccessClient", "KeyAccessServer", "ONVIF", "Settings",
+                "Systemd",
                 "Wire", logging,
             ]),
         tests(
@@ -391,7 +392,9 @@ let package = Package(
                 "CameraUnit", "CameraModel", "ControlAPI", "ErrorCatalog", "KeyAccessClient", "PrometheusText",
                 "Systemd", logging,
             ]),
-        tests("BoxView", ["BoxConfiguration", "BoxView", "CameraModel", "ControlAPI", "ErrorCatalog", "Console"]),
+        tests(
+            "BoxView",
+            ["BoxConfiguration", "BoxView", "CameraModel", "ControlAPI", "ErrorCatalog", "Console", "Settings"]),
         tests(
             "Doctor",
             [

@@ -76,7 +76,7 @@ package struct WatchdogReading: Equatable, Sendable {
     package var timeoutSeconds: Int64?
     /// WDIOF_* bits; 0x20: the last boot was forced by it.
     package var bootStatus: Int64?
-    /// The board's name from the device tree; nil on machines without one.
+    /// The board's name from the device tree; nil on machines without one, and on virtual ones, which have no watchdog.
     package var board: String?
     /// What this machine's image asks for; nil on machines that have none of ours.
     package var wantedSeconds: Int64?
@@ -87,7 +87,9 @@ package struct WatchdogReading: Equatable, Sendable {
             isPresent: SmallFile.exists(device), state: SmallFile.line("\(device)/state"),
             timeoutSeconds: SmallFile.number("\(device)/timeout"),
             bootStatus: SmallFile.number("\(device)/bootstatus"),
-            board: SmallFile.line("\(paths.processRoot)/device-tree/model"),
+            board: SmallFile.line("\(paths.processRoot)/device-tree/model").flatMap {
+                $0.hasPrefix("linux,") ? nil : $0
+            },
             wantedSeconds: SmallFile.text(paths.managerSettings).flatMap(wanted))
     }
 
@@ -99,7 +101,7 @@ package struct WatchdogReading: Equatable, Sendable {
         return Int64(value.hasSuffix("s") ? value.dropLast() : value)
     }
 
-    /// A board that is known to have one and shows none fails; so does one that is not armed. Another setting than the
+    /// A board (they all have one) that shows none fails; so does one that is not armed. Another setting than the
     /// image's that waits longer is a warning.
     package var verdict: HealthState {
         guard isPresent else { return board == nil ? .unknown : .fail }

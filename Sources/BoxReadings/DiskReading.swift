@@ -6,6 +6,8 @@ package struct DiskReading: Equatable, Sendable {
     /// It, or its directory, cannot be asked.
     package struct Failure: Error {
         package var errno: Int32
+
+        package var isMissing: Bool { errno == ENOENT || errno == ENOTDIR }
     }
 
     package var sizeBytes: UInt64

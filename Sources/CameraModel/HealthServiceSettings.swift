@@ -1,5 +1,5 @@
 /// What the health daemon watches: `/run/watchbox/service/health.json`, written by control and read again when it changes.
-/// Holds no secret. Every field may be missing.
+/// Holds no secret. Each field of it may be missing; those of a camera and of a peer may not, but for `Camera.relay`.
 public struct HealthServiceSettings: Codable, Equatable, Sendable {
     /// A camera that shall run.
     public struct Camera: Codable, Equatable, Sendable {

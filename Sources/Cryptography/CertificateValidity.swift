@@ -15,13 +15,20 @@ public struct CertificateValidity: Equatable, Sendable {
     /// Why nothing can be said of a text.
     public enum Failure: Error, Equatable, CustomStringConvertible {
         case tooLong
-        /// None in PEM, or none that can be read with its times.
+        /// None in PEM.
         case noCertificate
+        /// The certificate of this number, from 1, cannot be read, or has times that are none: who loads such a file
+        /// (libcurl, NIOSSL) refuses all of it.
+        case damaged(Int)
+        /// There is no memory for it.
+        case libraryFailed
 
         public var description: String {
             switch self {
             case .tooLong: "it is longer than \(textLimit >> 10) KiB"
             case .noCertificate: "it holds no certificate in PEM"
+            case .damaged(let number): "certificate \(number) in it is damaged"
+            case .libraryFailed: "libcrypto cannot read it now"
             }
         }
     }
@@ -29,30 +36,33 @@ public struct CertificateValidity: Equatable, Sendable {
     /// Longest text that is looked at; a system's bundle of authorities has a quarter of that.
     public static let textLimit = 1 << 20
 
-    /// Of each certificate in the text, in its order. What is not one is passed over, as by who loads such a file: keys,
-    /// comments, a certificate that is damaged.
+    /// Of each certificate in the text, in its order. Keys and comments are passed over.
     public static func all(pem: [UInt8]) throws(Failure) -> [CertificateValidity] {
         guard pem.count <= textLimit else { throw .tooLong }
-        let found = pem.withBytes { (bytes, count) -> [CertificateValidity] in
-            guard CryptographicLibrary.isReady, let bio = BIO_new_mem_buf(bytes, CInt(count)) else { return [] }
-            defer {
-                BIO_free(bio)
-                ERR_clear_error()
+        return try pem.withBytes { (bytes, count) throws(Failure) -> [CertificateValidity] in
+            defer { ERR_clear_error() }
+            guard CryptographicLibrary.isReady, let bio = BIO_new_mem_buf(bytes, CInt(count)) else {
+                throw .libraryFailed
             }
+            defer { BIO_free(bio) }
             var found: [CertificateValidity] = []
-            // Each look takes a line at least, so this ends; the error queue stays short whatever the text holds.
-            while BIO_ctrl(bio, BIO_CTRL_EOF, 0, nil) == 0 {
-                guard let certificate = PEM_read_bio_X509(bio, nil, { _, _, _, _ in -1 }, nil) else { continue }
+            while true {
+                ERR_clear_error()
+                guard let certificate = PEM_read_bio_X509(bio, nil, { _, _, _, _ in -1 }, nil) else {
+                    let error = ERR_peek_last_error()
+                    guard ERR_GET_LIB(error) == ERR_LIB_PEM, ERR_GET_REASON(error) == PEM_R_NO_START_LINE else {
+                        throw .damaged(found.count + 1)
+                    }
+                    guard !found.isEmpty else { throw .noCertificate }
+                    return found
+                }
                 defer { X509_free(certificate) }
                 guard let begin = seconds(X509_get0_notBefore(certificate)),
                     let end = seconds(X509_get0_notAfter(certificate))
-                else { continue }
+                else { throw .damaged(found.count + 1) }
                 found.append(CertificateValidity(begin: begin, end: end))
             }
-            return found
         }
-        guard !found.isEmpty else { throw .noCertificate }
-        return found
     }
 
     private static func seconds(_ time: UnsafePointer<ASN1_TIME>?) -> Int64? {

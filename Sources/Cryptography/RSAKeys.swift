@@ -4,7 +4,7 @@ internal import COpenSSL
 public enum OAEPHash: Sendable {
     /// What TDF3 clients and servers use (docs/ref/wire-format.md, "TDF3").
     case sha1
-    /// OpenTDFKit's own archives; only when configured.
+    /// What OpenTDFKit's own archives have, which nothing here opens.
     case sha256
 }
 

@@ -55,6 +55,8 @@ struct ProbeReader: Sendable {
 
     /// The data directory may not be there before control has run.
     static func disk(_ paths: HealthPaths) -> DiskReading? {
-        (try? .read(paths.dataDirectory)) ?? (try? .read(paths.stateDirectory))
+        do throws(DiskReading.Failure) { return try DiskReading.read(paths.dataDirectory) } catch {
+            return error.isMissing ? try? DiskReading.read(paths.stateDirectory) : nil
+        }
     }
 }

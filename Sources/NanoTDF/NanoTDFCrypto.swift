@@ -1,6 +1,6 @@
 /// The cryptography that NanoTDF needs, supplied from above: this module computes nothing itself.
 ///
-/// `OpenSSLCrypto` of module Cryptography is the implementation. Requirements are cut so that the key of a collection that is being
+/// `OpenSSLCrypto` of module NanoTDFCryptography is the implementation. Requirements are cut so that the key of a collection that is being
 /// written never exists outside the implementation: ``makeSealing(recipient:curve:salt:)`` draws the ephemeral key,
 /// agrees, derives and keys a context in one step.
 public protocol NanoTDFCrypto: Sendable {

@@ -18,6 +18,22 @@ struct ServiceSettingsTests {
         #expect(try read(HealthServiceSettings()) == HealthServiceSettings())
     }
 
+    /// Control and health are replaced one after the other.
+    @Test func `health reads what control of the version before wrote, and what older ones did`() throws {
+        let settings = try JSONDecoder().decode(
+            HealthServiceSettings.self,
+            from: Data(
+                """
+                {"cameras":[{"id":"front","relay":"main","isActive":true,"usbPort":"1-1.2"}],"reboot":true,
+                "relays":[{"host":"live.example.net","name":"main","port":443,"tls":true}],"thresholds":{"ivUsed":0.5}}
+                """.utf8))
+        #expect(
+            settings
+                == HealthServiceSettings(
+                    relays: [.init(name: "main", host: "live.example.net", port: 443, tls: true)],
+                    cameras: [.init(id: "front", relay: "main")]))
+    }
+
     @Test func `health is told of 64 cameras and 64 relays at most`() throws {
         func settings(cameras: Int, relays: Int) -> HealthServiceSettings {
             HealthServiceSettings(

@@ -49,33 +49,38 @@ import Testing
     @Test(arguments: [
         "20811324215805Z", "20810832215805Z", "2081082421580Z5", "xxxxxxxxxxxxxxx", "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
     ])
-    func `a time that is none hides its certificate only`(time: String) throws {
-        #expect(try all(pem(end: time) + pem(der)) == [whole])
-        #expect(throws: CertificateValidity.Failure.noCertificate) { try all(pem(end: time)) }
+    func `a certificate whose time is none is damaged`(time: String) throws {
+        #expect(throws: CertificateValidity.Failure.damaged(2)) { try all(pem(der) + pem(end: time)) }
+        #expect(throws: CertificateValidity.Failure.damaged(1)) { try all(pem(end: time) + pem(der)) }
     }
 
     @Test func `what else is in the file is passed over`() throws {
         let key =
             "-----BEGIN EC PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\nAAAA\n-----END EC PRIVATE KEY-----\n"
-        let damaged = "-----BEGIN CERTIFICATE-----\n????\n-----END CERTIFICATE-----\n"
-        let locked = damaged.replacing(
-            "????", with: "Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00000000000000000000000000000000\n\nAAAA")
         let other = pem(end: "20820824215805Z")
-        let text =
-            key + pem(der) + "\u{0}\u{FFFD} garbage\n\n" + damaged + locked + key + other.replacing("\n", with: "\r\n")
+        let text = key + pem(der) + "\u{0}\u{FFFD} garbage\n\n" + key + other.replacing("\n", with: "\r\n")
         #expect(try all(text) == [whole, CertificateValidity(begin: whole.begin, end: 3_554_834_285)])
-        for text in [
-            "", "\0", "nothing", key, damaged, locked, "-----BEGIN CERTIFICATE-----", pem(Array(der.dropLast())),
-        ] {
+        for text in ["", "\0", "nothing", key] {
             #expect(throws: CertificateValidity.Failure.noCertificate, "\(text)") { try all(text) }
+        }
+    }
+
+    @Test func `a damaged certificate is told, as who loads the file refuses it`() throws {
+        let broken = "-----BEGIN CERTIFICATE-----\n????\n-----END CERTIFICATE-----\n"
+        let locked = broken.replacing(
+            "????", with: "Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00000000000000000000000000000000\n\nAAAA")
+        let cut = pem(der).split(separator: "\n").prefix(4).joined(separator: "\n") + "\n"
+        for text in [broken, locked, cut, pem(Array(der.dropLast()))] {
+            #expect(throws: CertificateValidity.Failure.damaged(1), "\(text)") { try all(text) }
+            #expect(throws: CertificateValidity.Failure.damaged(2), "\(text)") { try all(pem(der) + text) }
         }
     }
 
     @Test func `a long text ends and is bounded`() throws {
         let marks = String(repeating: "-----BEGIN CERTIFICATE-----\n", count: CertificateValidity.textLimit / 28)
-        #expect(throws: CertificateValidity.Failure.noCertificate) { try all(marks) }
-        let damaged = "-----BEGIN CERTIFICATE-----\n????\n-----END CERTIFICATE-----\n"
-        #expect(try all(String(repeating: damaged, count: 10_000) + pem(der)) == [whole])
+        #expect(throws: CertificateValidity.Failure.damaged(1)) { try all(marks) }
+        let count = CertificateValidity.textLimit / pem(der).utf8.count
+        #expect(try all(String(repeating: pem(der), count: count)).count == count)
         let long = [UInt8](repeating: UInt8(ascii: "A"), count: CertificateValidity.textLimit)
         #expect(throws: CertificateValidity.Failure.noCertificate) { try CertificateValidity.all(pem: long) }
         #expect(throws: CertificateValidity.Failure.tooLong) { try CertificateValidity.all(pem: long + [0]) }

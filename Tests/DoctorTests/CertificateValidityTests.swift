@@ -55,7 +55,7 @@ struct CertificateValidityTests {
             return "-----BEGIN CERTIFICATE-----\n\(digits)\n-----END CERTIFICATE-----\n"
         }
         for length in 0..<bytes.count {
-            #expect(throws: CertificateValidity.Failure.noCertificate) { try ends(pem(Array(bytes.prefix(length)))) }
+            #expect(throws: CertificateValidity.Failure.self) { try ends(pem(Array(bytes.prefix(length)))) }
         }
         for index in bytes.indices {
             for value: UInt8 in [0x00, 0x7F, 0x80, 0x84, 0xFF] {
@@ -65,11 +65,15 @@ struct CertificateValidityTests {
             }
         }
         let empty = "-----BEGIN CERTIFICATE-----\n????\n-----END CERTIFICATE-----"
-        #expect(throws: CertificateValidity.Failure.noCertificate) { try ends(empty) }
+        #expect(throws: CertificateValidity.Failure.damaged(1)) { try ends(empty) }
     }
 
     @Test func `a certificate is told before it ends`() throws {
-        let tree = try FixtureTree(["etc/ca.pem": Self.untilNovember2036, "etc/none.pem": "nothing"])
+        let tree = try FixtureTree([
+            "etc/ca.pem": Self.untilNovember2036, "etc/none.pem": "nothing",
+            "etc/cut.pem": Self.untilNovember2036 + "\n" + Self.untilAugust2081.prefix(300),
+            "etc/long.pem": String(repeating: "#\n", count: 1 << 19) + Self.untilNovember2036,
+        ])
         let end: Int64 = 2_110_658_285
         func finding(_ path: String, _ now: Int64) -> Finding {
             DoctorCheck.certificate(path, tree.surroundings(), now: now)
@@ -77,7 +81,14 @@ struct CertificateValidityTests {
         #expect(finding("/etc/ca.pem", end - 90 * 86_400) == .ok("/etc/ca.pem 90 d"))
         #expect(finding("/etc/ca.pem", end - 3 * 86_400) == .warn("/etc/ca.pem ends in 3 days", .certificateExpires))
         #expect(finding("/etc/ca.pem", end + 86_400) == .fail("/etc/ca.pem has ended 1 day ago", .certificateExpires))
-        #expect(finding("/etc/none.pem", 0).state == .fail)
+        #expect(finding("/etc/ca.pem", end - 20 * 365 * 86_400).code == .certificateRefused)
+        for (name, why) in [
+            ("none", "it holds no certificate in PEM"), ("cut", "certificate 2 in it is damaged"),
+            ("long", "it is longer than 1024 KiB"),
+        ] {
+            #expect(finding("/etc/\(name).pem", end - 86_400).evidence == "/etc/\(name).pem: \(why)")
+            #expect(finding("/etc/\(name).pem", end - 86_400).state == .fail)
+        }
         #expect(finding("/etc/missing.pem", 0).code == .unreadableFile)
     }
 

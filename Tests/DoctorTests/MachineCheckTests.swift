@@ -96,6 +96,9 @@ struct MachineCheckTests {
         let missing = try await tree.finding("watchdog")
         #expect(
             missing.state == .fail && missing.code == .watchdogInactive && missing.evidence.contains("Raspberry Pi 5"))
+        // A virtual machine that was started with a device tree.
+        tree = try FixtureTree(["proc/device-tree/model": "linux,dummy-virt\0"])
+        #expect(try await tree.finding("watchdog").state == .unknown)
     }
 
     @Test(arguments: ["power", "heat", "watchdog", "processor", "memory", "sandbox"])

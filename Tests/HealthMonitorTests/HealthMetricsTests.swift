@@ -23,7 +23,7 @@ struct HealthMetricsTests {
 
     /// docs/ref/health.md, "Metrics".
     private static let labels: Set<String> = [
-        "camera", "relay", "check", "reason", "state", "level", "resource", "version", "slot",
+        "camera", "check", "reason", "state", "level", "resource", "version", "slot",
     ]
 
     @Test func `every family has a name of ours, a type, a help and only allowed labels`() {

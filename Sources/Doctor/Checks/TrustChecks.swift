@@ -28,7 +28,7 @@ extension DoctorCheck {
         return await OwnThread.value {
             var now = timespec()
             clock_gettime(CLOCK_REALTIME, &now)
-            let findings = paths.prefix(64).map { certificate($0, surroundings, now: Int64(now.tv_sec)) }
+            let findings = paths.map { certificate($0, surroundings, now: Int64(now.tv_sec)) }
             return Finding.worst(of: findings) ?? .ok("none")
         } ?? .unknown("no thread can be made")
     }
@@ -36,7 +36,7 @@ extension DoctorCheck {
     static func certificate(_ path: String, _ surroundings: Surroundings, now: Int64) -> Finding {
         let bytes: [UInt8]
         do throws(SmallFile.Failure) {
-            bytes = try SmallFile.read(surroundings.path(path), atMost: CertificateValidity.textLimit)
+            bytes = try SmallFile.read(surroundings.path(path), atMost: CertificateValidity.textLimit + 1)
         } catch {
             return error.isPermission
                 ? .unknown("\(path): this user may not read it")
@@ -44,12 +44,18 @@ extension DoctorCheck {
                     "\(path): \(error)", .unreadableFile,
                     next: "Put the certificate there, or correct the configuration")
         }
-        guard let end = (try? CertificateValidity.all(pem: bytes))?.map(\.end).min() else {
+        let validities: [CertificateValidity]
+        do throws(CertificateValidity.Failure) { validities = try CertificateValidity.all(pem: bytes) } catch {
             return .fail(
-                "\(path) holds no certificate in PEM", .invalidValue,
-                next: "Put the certificate there, or correct the configuration")
+                "\(path): \(error)", .invalidValue, next: "Put the certificate there, or correct the configuration")
         }
+        let (begin, end) = (validities.map(\.begin).max() ?? .min, validities.map(\.end).min() ?? .max)
         let days = (end - now) / 86_400
+        if begin > now {
+            return .fail(
+                "\(path) is not valid before \(counted(Int((begin - now + 86_399) / 86_400), "day")) from now",
+                .certificateRefused, next: "Check the clock, and the certificate")
+        }
         if end <= now { return .fail("\(path) has ended \(counted(Int(-days), "day")) ago", .certificateExpires) }
         return days < 30
             ? .warn("\(path) ends in \(counted(Int(days), "day"))", .certificateExpires) : .ok("\(path) \(days) d")
