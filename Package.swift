@@ -157,7 +157,7 @@ let package = Package(
         // What HealthMonitor and Doctor both read of the box, and from when on it is bad.
         module("BoxReadings", ["ControlAPI", "Systemd"]),
         module("Database", [grdb]),
-        module("CameraStore", ["Database", "Settings", grdb]),
+        module("BoxMemory", ["Database", grdb]),
         module("CredentialStore", ["Cryptography", "Systemd"]),
         module("ControlClient", ["ControlAPI", "HTTPClient"]),
         module(
@@ -187,7 +187,7 @@ let package = Package(
         module(
             "ControlPlane",
             [
-                "BoxConfiguration", "CameraModel", "CameraStore", "ControlAPI", "ControlClient", "CredentialStore",
+                "BoxConfiguration", "BoxMemory", "CameraModel", "ControlAPI", "ControlClient", "CredentialStore",
                 "Database", "Discovery", "ErrorCatalog", "HookDelivery", "KeyAccessClient", "PrometheusText", "ONVIF",
                 "RTSPIngest", "Settings", "Systemd", lifecycle, logging,
             ]),
@@ -262,9 +262,9 @@ let package = Package(
         program("watchbox-demo", ["Demonstration", "Console", arguments]),
 
         // Tests mirror the targets; EndToEndTests starts the programs.
-        // Killed while it writes, by CameraStoreTests.
+        // Killed while it writes, by BoxMemoryTests.
         .executableTarget(
-            name: "StoreWriter", dependencies: ["CameraStore", "Settings"], path: "Tests/StoreWriter",
+            name: "MemoryWriter", dependencies: ["BoxMemory"], path: "Tests/MemoryWriter",
             swiftSettings: common),
         // Run in the guest of Tests/Rigs/vm, where there are cameras and an encoder.
         .executableTarget(
@@ -364,7 +364,7 @@ let package = Package(
             ["BoxConfiguration", "CameraModel", "ErrorCatalog", "HookDelivery", "Settings", "TOML"]),
         tests("Systemd", ["Systemd", logging]),
         tests("Database", ["Database", grdb]),
-        tests("CameraStore", ["CameraStore", "Database", "Settings", "StoreWriter", grdb], fixtures: true),
+        tests("BoxMemory", ["BoxMemory", "Database", "MemoryWriter", "Settings", grdb], fixtures: true),
         tests("CredentialStore", ["CredentialStore", "Systemd"]),
         tests(
             "APIServer",
@@ -375,11 +375,10 @@ let package = Package(
         tests(
             "ControlPlane",
             [
-                "ControlPlane", "BoxConfiguration", "CameraModel", "CameraStore", "ControlAPI", "CredentialStore",
+                "ControlPlane", "BoxConfiguration", "BoxMemory", "CameraModel", "ControlAPI", "CredentialStore",
                 "Cryptography", "ErrorCatalog", "KeyAccess", "KeyAccessClient", "KeyAccessServer", "ONVIF", "Settings",
-                "Systemd",
-                "Wire", logging,
-            ]),
+                "Systemd", "Wire", grdb, logging,
+            ], fixtures: true),
         tests(
             "HealthMonitor",
             [

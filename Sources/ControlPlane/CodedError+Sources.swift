@@ -1,4 +1,4 @@
-internal import CameraStore
+internal import BoxMemory
 internal import ControlClient
 internal import CredentialStore
 internal import Database
@@ -12,7 +12,7 @@ extension CodedError {
     init(of error: any Error) {
         switch error {
         case let error as CodedError: self = error
-        case let error as CameraStoreError: self.init(error)
+        case let error as BoxMemoryError: self.init(error)
         case let error as CredentialError: self.init(error)
         case let error as SystemdError: self.init(error)
         case let error as SystemFiles.Failure: self = error.coded
@@ -20,13 +20,9 @@ extension CodedError {
         }
     }
 
-    init(_ error: CameraStoreError) {
+    init(_ error: BoxMemoryError) {
         let code: ErrorCode =
             switch error {
-            case .exists: .exists
-            case .noSuchCamera: .notFound
-            case .conflict: .conflict
-            case .tooMany: .tooMuch
             case .invalid: .invalidValue
             case .database(let failure):
                 switch failure {

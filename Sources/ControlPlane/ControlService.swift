@@ -76,7 +76,7 @@ public final class ControlService: Service {
             })
     }
 
-    /// Boots, then looks after the units until graceful shutdown or cancellation, or until a store that could not be
+    /// Boots, then looks after the units until graceful shutdown or cancellation, or until a database that could not be
     /// opened can be: systemd starts the process anew then. Cameras go on when it ends.
     public func run() async throws {
         await core.boot()
@@ -121,8 +121,8 @@ public final class ControlService: Service {
         while !Task.isCancelled {
             guard (try? await clock.sleep(ControlCore.period)) != nil else { return }
             await core.tick()
-            if await core.canOpenStoreAgain {
-                logger.notice("the data disk takes writes again: control starts anew, with its store")
+            if await core.canOpenMemoryAgain {
+                logger.notice("the data disk takes writes again: control starts anew, with its memory")
                 return
             }
             let summary = await core.summary
@@ -131,7 +131,7 @@ public final class ControlService: Service {
         }
     }
 
-    /// systemd hears from it only when the actor and the store have answered.
+    /// systemd hears from it only when the actor and its memory have answered.
     private func feedWatchdog(every interval: Duration) async {
         while !Task.isCancelled {
             await core.isAlive()

@@ -33,8 +33,9 @@ extension Catalog {
         CatalogEntry(
             code: .databaseDamaged, title: "The database was damaged and set aside",
             cause: "A card that lies about what it has written, or a copy made while the box ran.",
-            selfHealing: "Moved it aside under a new name and began with the last good generation.",
-            next: "Import what is missing: watchboxctl config import FILE", severity: .error,
+            selfHealing: "Moved it aside under a new name and began an empty one. The configuration is not in it.",
+            next: "Nothing for the cameras. Look for errors of the card: sudo journalctl -k | grep -i error",
+            severity: .error,
             messageID: "202fabfa4f329e1359523b5da8f272e4"),
         CatalogEntry(
             code: .databaseFromFuture, title: "The database was written by a newer WatchBox",

@@ -1,3 +1,4 @@
+import BoxMemory
 import ControlAPI
 import CredentialStore
 import ErrorCatalog
@@ -9,7 +10,7 @@ import Testing
 
 @testable import ControlPlane
 
-/// A box in a temporary directory: real files, real store, real credentials (sealed with a device key), and units that
+/// A box in a temporary directory: real files, real memory, real credentials (sealed with a device key), and units that
 /// only remember what was asked of them.
 final class ControlStage: Sendable {
     let root: String
@@ -185,6 +186,21 @@ extension ControlService {
 
     func get<Document: Decodable>(_ type: Document.Type, _ path: String) async throws -> Document {
         try await send(.get, path).document(type)
+    }
+}
+
+extension ControlService {
+    func stored(_ id: String) async -> StoredCamera? { await core.current.store.camera(id) }
+
+    /// The small picture of a camera that is on the disk.
+    func keptThumbnail(_ id: String) async throws -> [UInt8]? {
+        let camera = try #require(await stored(id))
+        return try #require(core.memory).thumbnail(of: camera.uuid, at: camera.source)
+    }
+
+    func keepThumbnail(_ jpeg: [UInt8], of id: String) async throws {
+        let camera = try #require(await stored(id))
+        try #require(core.memory).setThumbnail(jpeg, of: camera.uuid, at: camera.source, taken: 5)
     }
 }
 

@@ -1,4 +1,4 @@
-import CameraStore
+import BoxMemory
 import ControlAPI
 import ErrorCatalog
 import Foundation
@@ -108,7 +108,7 @@ struct EventTests {
         await control.core.tick()
         stage.units.set("watchbox-camera@a.service", active: "failed", result: "oom-kill")
         await control.core.tick()
-        let events = try #require(control.core.store).events(after: 0, limit: 100)
+        let events = try #require(control.core.memory).events(after: 0, limit: 100)
         #expect(events.contains { $0.topic == "config" && $0.text == "generation 2: camera add a" })
         #expect(events.contains { $0.topic == "camera" && $0.object == "a" && $0.text == "runs" })
         #expect(events.contains { $0.code == "WB-6102" || $0.text.contains("memory ran out") })

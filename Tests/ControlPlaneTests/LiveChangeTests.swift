@@ -1,5 +1,5 @@
+import BoxMemory
 import CameraModel
-import CameraStore
 import ControlAPI
 import ErrorCatalog
 import Foundation
@@ -89,7 +89,7 @@ struct LiveChangeTests {
         #expect(stage.units.words == ["restart \(Self.unit)"])
         #expect(camera.changes == [])
         isSettled(stage)
-        let events = try #require(control.core.store).events(after: 0, limit: 100)
+        let events = try #require(control.core.memory).events(after: 0, limit: 100)
         #expect(events.contains { $0.object == "b" && $0.text.contains("not this rate") })
     }
 

@@ -1,5 +1,5 @@
 import BoxConfiguration
-import CameraStore
+import BoxMemory
 import ControlAPI
 import CredentialStore
 import ErrorCatalog
@@ -172,7 +172,7 @@ struct MeanwhileTests {
         #expect(answer.status == 204, "\(answer.text)")
         #expect(try stage.makeCredentials().names(scope: "camera-porch") == ["password"])
         #expect(try stage.makeCredentials().names(scope: "camera-front") == [])
-        let events = try #require(control.core.store).events(after: 0, limit: 100)
+        let events = try #require(control.core.memory).events(after: 0, limit: 100)
         #expect(events.contains { $0.object == "porch" && $0.text == "a password was set" })
     }
 
@@ -230,7 +230,7 @@ struct MeanwhileTests {
         await control.core.crew.settled()
         #expect(
             Set(stage.units.running.keys) == ["watchbox-camera@gate.service", "watchbox-camera@porch.service"])
-        let events = try #require(control.core.store).events(after: 0, limit: 100)
+        let events = try #require(control.core.memory).events(after: 0, limit: 100)
         #expect(!events.contains { $0.code == "\(ErrorCode.busy)" })
     }
 
@@ -255,7 +255,7 @@ struct MeanwhileTests {
         let control = try await stage.start()
         #expect(stage.units.running.count == 2)
         #expect(stage.units.words.sorted() == ["start watchbox-camera@a.service", "start watchbox-camera@b.service"])
-        let events = try #require(control.core.store).events(after: 0, limit: 100)
+        let events = try #require(control.core.memory).events(after: 0, limit: 100)
         #expect(events.contains { $0.code == "\(ErrorCode.missingSecret)" } == (relay == "main"))
         #expect(!events.contains { $0.code == "\(ErrorCode.systemManager)" })
     }

@@ -1,5 +1,5 @@
+import BoxMemory
 import CameraModel
-import CameraStore
 import ControlAPI
 import ErrorCatalog
 import Foundation
@@ -78,7 +78,7 @@ struct NetworkCameraTests {
         }
 
         func texts() throws -> [String] {
-            try #require(control.core.store).events(after: 0, limit: 1000).filter { $0.object == "yard" }.map(\.text)
+            try #require(control.core.memory).events(after: 0, limit: 1000).filter { $0.object == "yard" }.map(\.text)
                 // On a busy machine an answer may be late.
                 .filter { !$0.hasPrefix("unknown") && !$0.hasPrefix("live") }
         }
@@ -130,9 +130,7 @@ struct NetworkCameraTests {
         #expect(box.stage.file("run/service/camera-yard.json") == file)
         _ = try await box.stage.start()
         #expect(box.stage.units.calls == [])
-        let found = try #require(box.control.core.store).camera(
-            identifiedBy: CameraIdentity(onvifEndpoint: Self.endpoint))
-        #expect(found?.id == "yard")
+        #expect(await box.control.core.identity(of: "yard").endpoint == Self.endpoint)
     }
 
     @Test func `a process that says the impossible harms no other field and no other camera`() async throws {
@@ -483,7 +481,7 @@ struct NetworkCameraTests {
             return
         }
         #expect(picture == box.process.picture.withLock { $0 })
-        #expect(try #require(box.control.core.store).thumbnail(of: "yard") == picture)
+        #expect(try await box.control.keptThumbnail("yard") == picture)
 
         box.process.picture.withLock { $0 += Array(repeating: 7, count: ControlCore.thumbnailBytes) }
         box.stage.now.withLock { $0 += ControlCore.thumbnailPeriod }
@@ -500,7 +498,7 @@ struct NetworkCameraTests {
         box.stage.now.withLock { $0 += ControlCore.thumbnailPeriod }
         await box.look { taken() == 4 }
         #expect(try await box.control.core.thumbnail("yard") == [0xFF, 0xD8, 0xFF, 9])
-        #expect(try #require(box.control.core.store).thumbnail(of: "yard") == picture)
+        #expect(try await box.control.keptThumbnail("yard") == picture)
         #expect(await box.control.send(.delete, "cameras/yard").status == 204)
         #expect(await box.control.send(.get, "cameras/yard/thumbnail").problem?.code == .notFound)
     }
@@ -510,12 +508,11 @@ struct NetworkCameraTests {
         func taken() -> Int { box.process.requests.withLock { $0.count { $0.line.contains("snapshot") } } }
         await box.look { taken() == 1 }
         #expect(await box.control.send(.get, "cameras/yard/thumbnail").status == 200)
-        let store = try #require(box.control.core.store)
-        #expect(try store.thumbnail(of: "yard") == nil)
+        #expect(try await box.control.keptThumbnail("yard") == nil)
         // Of a time when they were kept: gone with the next start, and told to nobody.
-        try store.setThumbnail([0xFF, 0xD8, 0xFF], of: "yard")
+        try await box.control.keepThumbnail([0xFF, 0xD8, 0xFF], of: "yard")
         let next = try await box.stage.start()
-        #expect(try #require(next.core.store).thumbnail(of: "yard") == nil)
+        #expect(try await next.keptThumbnail("yard") == nil)
         #expect(await next.send(.get, "cameras/yard/thumbnail").problem?.code == .notFound)
     }
 
@@ -523,12 +520,11 @@ struct NetworkCameraTests {
         let box = try await box("yard", "box.previews = true\n")
         func taken() -> Int { box.process.requests.withLock { $0.count { $0.line.contains("snapshot") } } }
         await box.look { taken() == 1 }
-        let store = try #require(box.control.core.store)
-        #expect(try store.thumbnail(of: "yard") != nil)
+        #expect(try await box.control.keptThumbnail("yard") != nil)
         let file = try #require(box.stage.file("etc/watchbox.toml"))
         try box.stage.write(file.replacingOccurrences(of: "previews = true", with: "previews = false"))
         #expect(await box.control.send(.post, "config/apply", "{}").status == 200)
-        #expect(try store.thumbnail(of: "yard") == nil)
+        #expect(try await box.control.keptThumbnail("yard") == nil)
     }
 
     @Test func `another source has none of the pictures of before`() async throws {
@@ -569,7 +565,7 @@ struct NetworkCameraTests {
         await box.control.core.moveTask?.value
         let camera = try await box.control.get(CameraDocument.self, "cameras/yard")
         #expect(camera.manufacturer == nil && camera.endpoint == nil && camera.address == nil)
-        #expect(try box.control.core.store?.camera("yard")?.identity == CameraIdentity())
+        #expect(await (box.control.core.remembered("yard") ?? LearnedCamera()).identity.isEmpty)
         let memory = await box.control.core.network["yard"]
         #expect(memory?.learnt == nil && memory?.lastEvent == nil && memory?.identifiedAddress == nil)
     }

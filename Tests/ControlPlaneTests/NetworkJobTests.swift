@@ -1,5 +1,5 @@
+import BoxMemory
 import CameraModel
-import CameraStore
 import ControlAPI
 import ErrorCatalog
 import Foundation
@@ -116,7 +116,7 @@ struct NetworkJobTests {
         await control.core.jobs.settled()
         let failed = try await control.get(NetworkSearchDocument.self, "discovery")
         #expect(failed.state == .failed && failed.problem?.code == .unreachable && failed.problem?.next == "Look")
-        let events = try #require(control.core.store).events(after: 0, limit: 100)
+        let events = try #require(control.core.memory).events(after: 0, limit: 100)
         #expect(events.contains { $0.topic == "system" && $0.text.contains("no interface is up") })
     }
 
@@ -406,7 +406,7 @@ struct NetworkJobTests {
         // And that it moved is told to both.
         _ = await control.core.heard(.init(isHello: true, endpoint: Self.endpoint, address: "192.0.2.99", url: nil))?
             .value
-        let told = try #require(control.core.store).events(after: 0, limit: 1000)
+        let told = try #require(control.core.memory).events(after: 0, limit: 1000)
             .filter { $0.text.contains("announced itself at 192.0.2.99") }.compactMap(\.object)
         #expect(Set(told) == ["yard", "yard-sub"])
         // One goes, the other stays.

@@ -1,4 +1,4 @@
-import CameraStore
+import BoxMemory
 import ControlAPI
 import ErrorCatalog
 import Foundation
@@ -19,8 +19,8 @@ struct OutageDayTests {
         let text = Self.cameras.map { "camera.\($0) = { source = \"test:\" }\n" }.joined()
         try stage.write(ControlStage.connections + text)
         let control = try await stage.start()
-        let store = try #require(control.core.store)
-        let before = try store.latestEventID()
+        let memory = try #require(control.core.memory)
+        let before = try memory.latestEventID()
         for second in stride(from: 0, to: 86_400, by: seconds) {
             stage.now.withLock { $0 = .seconds(1000 + second) }
             let state = state(second)
@@ -33,7 +33,7 @@ struct OutageDayTests {
             }
             await control.core.tellNews(of: documents)
         }
-        return try store.events(after: before, limit: 10_000)
+        return try memory.events(after: before, limit: 10_000)
     }
 
     /// Bytes that this thread has handed to the kernel.
@@ -46,9 +46,9 @@ struct OutageDayTests {
     /// What storing these events makes SQLite write: log, and the moves into the database.
     private func bytes(of events: [StoredEvent]) throws -> Int {
         let stage = try ControlStage()
-        let store = try CameraStore(path: stage.paths.database)
+        let memory = try BoxMemory(path: stage.paths.database)
         let before = try written()
-        for event in events { try store.append(event) }
+        for event in events { try memory.append(event) }
         return try written() - before
     }
 
@@ -108,8 +108,8 @@ struct OutageDayTests {
         hub.publish(.camera, object: "a", "waiting: the relay does not answer")
         for number in 0..<3000 { hub.publish(.health, object: "b", "event \(number)") }
         for number in 0..<900 { hub.publish(.relay, "event \(number)") }
-        let store = try #require(try stage.makeService().core.store)
-        let texts = try store.events(after: 0, limit: 10_000).map(\.text)
+        let memory = try #require(try stage.makeService().core.memory)
+        let texts = try memory.events(after: 0, limit: 10_000).map(\.text)
         #expect(texts.contains("generation 2: camera add a"))
         #expect(texts.contains("waiting: the relay does not answer"))
         #expect(texts.count < 3000)

@@ -1,6 +1,6 @@
 import BoxConfiguration
+import BoxMemory
 import CameraModel
-import CameraStore
 import ControlAPI
 import CredentialStore
 import ErrorCatalog
@@ -52,16 +52,15 @@ struct RenameTests {
 
     @Test func `it stays the camera that it was, and its stream keeps its name`() async throws {
         let (stage, control) = try await box()
-        let store = try #require(control.core.store)
-        try store.learned("front", LearnedCamera(manufacturer: "Example", address: "192.0.2.7"))
-        try store.setThumbnail([0xff, 0xd8, 0xff, 0], of: "front")
-        let before = try #require(try store.camera("front"))
+        await control.core.keep(LearnedCamera(manufacturer: "Example", address: "192.0.2.7"), of: "front")
+        try await control.keepThumbnail([0xff, 0xd8, 0xff, 0], of: "front")
+        let before = try #require(await control.stored("front"))
         let former = try configuration(stage, "front")
         let fileA = stage.file("run/service/camera-a.json")
 
         let answer = await control.send(.post, "cameras/front/rename", #"{"id":"porch"}"#)
         try #require(answer.status == 200, "\(answer.text)")
-        #expect(answer.location == "/api/v1/cameras/porch" && answer.eTag == "\"\(before.revision + 1)\"")
+        #expect(answer.location == "/api/v1/cameras/porch" && answer.eTag == "\"\(before.changed + 1)\"")
         let camera = try answer.document(CameraDocument.self)
         #expect(camera.id == "porch" && camera.name == "porch" && camera.gridPosition == 1 && camera.hasPassword)
         #expect(camera.manufacturer == "Example" && camera.address == "192.0.2.7" && camera.stream.stream == "front")
@@ -71,9 +70,9 @@ struct RenameTests {
         expected.id = "porch"
         expected.name = "porch"
         expected.settings["stream"] = .string("front")
-        expected.revision += 1
-        #expect(try store.camera("porch") == expected)
-        #expect(try store.thumbnail(of: "porch") == [0xff, 0xd8, 0xff, 0])
+        expected.changed += 1
+        #expect(await control.stored("porch") == expected)
+        #expect(try await control.keptThumbnail("porch") == [0xff, 0xd8, 0xff, 0])
 
         // One camera restarts, when its former unit has ended.
         #expect(stage.units.words == ["stop watchbox-camera@front.service", "start watchbox-camera@porch.service"])
@@ -100,17 +99,17 @@ struct RenameTests {
     @Test func `one event tells it, and those of before keep the former ID`() async throws {
         let (stage, control) = try await box()
         defer { withExtendedLifetime(stage) {} }
-        let store = try #require(control.core.store)
-        let last = try store.latestEventID()
+        let memory = try #require(control.core.memory)
+        let last = try memory.latestEventID()
         let answer = await control.send(.post, "cameras/front/rename", #"{"id":"porch"}"#)
         #expect(answer.status == 200, "\(answer.text)")
-        let events = try store.events(after: last, limit: 100, topics: ["camera"])
+        let events = try memory.events(after: last, limit: 100, topics: ["camera"])
         #expect(events.map(\.object) == ["porch"] && events.map(\.text) == ["renamed from front"])
-        #expect(try store.events(after: 0, limit: 100, topics: ["camera"]).contains { $0.object == "front" })
+        #expect(try memory.events(after: 0, limit: 100, topics: ["camera"]).contains { $0.object == "front" })
         let stream = await control.send(.post, "cameras/porch/rename", #"{"id":"yard","stream":"yard"}"#)
         #expect(stream.status == 200, "\(stream.text)")
         #expect(
-            try store.events(after: last, limit: 100, topics: ["camera"]).last?.text
+            try memory.events(after: last, limit: 100, topics: ["camera"]).last?.text
                 == "renamed from porch, and so is its stream")
     }
 
@@ -118,7 +117,7 @@ struct RenameTests {
         let (stage, control) = try await box()
         defer { withExtendedLifetime(stage) {} }
         await control.send(.patch, "cameras/front", #"{"name":"Front door"}"#)
-        let before = try #require(try control.core.store?.camera("front"))
+        let before = try #require(await control.core.current.store.camera("front"))
         let there = try await control.send(.post, "cameras/front/rename", #"{"id":"porch"}"#)
             .document(CameraDocument.self)
         #expect(there.name == "Front door" && there.stream.stream == "front")
@@ -126,7 +125,7 @@ struct RenameTests {
         let taken = await control.send(.post, "cameras", #"{"id":"front","source":"test:"}"#)
         #expect(taken.status == 422 && taken.problem?.detail.contains("camera.") == true, "\(taken.text)")
         #expect(await control.send(.post, "cameras/porch/rename", #"{"id":"front"}"#).status == 200)
-        let back = try #require(try control.core.store?.camera("front"))
+        let back = try #require(await control.core.current.store.camera("front"))
         #expect(back.settings == before.settings && back.name == before.name && back.uuid == before.uuid)
     }
 
@@ -135,7 +134,7 @@ struct RenameTests {
         let answer = await control.send(.post, "cameras/front/rename", #"{"id":"porch","stream":"porch"}"#)
         #expect(try answer.document(CameraDocument.self).stream.stream == "porch")
         #expect(try configuration(stage, "porch").streamName == "porch")
-        #expect(try control.core.store?.camera("porch")?.settings["stream"] == nil)
+        #expect(await control.core.current.store.camera("porch")?.settings["stream"] == nil)
         #expect(await control.send(.post, "cameras/porch/rename", #"{"id":"yard","stream":"a"}"#).status == 422)
         #expect(await control.send(.post, "cameras/porch/rename", #"{"id":"yard","stream":"a b"}"#).status == 422)
         #expect(try await control.get(CameraDocument.self, "cameras/porch").stream.stream == "porch")
@@ -235,7 +234,7 @@ struct RenameTests {
         let (whole, done) = try await box()
         #expect(await done.send(.post, "cameras/front/rename", body).status == 200)
         let steps = whole.steps.names
-        try #require(steps.contains("credentials: copy camera-front") && steps.contains("store: commit"))
+        try #require(steps.contains("credentials: copy camera-front"))
         try #require(steps.contains("credentials: remove camera-front"))
         for step in 1...steps.count {
             let (stage, control) = try await box()
@@ -282,21 +281,22 @@ struct RenameTests {
 
     @Test func `going back brings the former ID back, with everything`() async throws {
         let (stage, control) = try await box()
-        let store = try #require(control.core.store)
-        try store.learned("front", LearnedCamera(manufacturer: "Example"))
-        let before = try #require(try store.camera("front"))
+        let memory = try #require(control.core.memory)
+        await control.core.keep(LearnedCamera(manufacturer: "Example"), of: "front")
+        let before = try #require(await control.stored("front"))
         #expect(await control.send(.post, "cameras/front/rename", #"{"id":"porch","stream":"porch"}"#).status == 200)
         stage.units.forgetCalls()
         #expect(await control.send(.post, "config/rollback").status == 200)
-        var back = try #require(try store.camera("front"))
-        back.revision = before.revision
+        var back = try #require(await control.stored("front"))
+        back.changed = before.changed
         #expect(back == before)
+        #expect(await control.core.remembered("front")?.manufacturer == "Example")
         #expect(try password(stage, "front") == "one")
         #expect(try stage.makeCredentials().names(scope: "camera-porch") == [])
         #expect(stage.units.calls(of: "porch") == ["stop"] && stage.units.calls(of: "front").count == 1)
         #expect(stage.units.calls(of: "a") == [] && notes(stage) == [])
         #expect(
-            try store.events(after: 0, limit: 1000).last { $0.topic == "camera" }?.text
+            try memory.events(after: 0, limit: 1000).last { $0.topic == "camera" }?.text
                 == "renamed from porch, and so is its stream")
 
         // And when nobody confirms that, it is porch again.
@@ -325,7 +325,6 @@ struct RenameTests {
         let (whole, done) = try await renamed()
         #expect(await done.send(.post, "config/rollback").status == 200)
         let steps = whole.steps.names
-        try #require(steps.contains("store: rename camera porch to front"))
         for step in 1...steps.count {
             let (stage, control) = try await renamed()
             stage.steps.kill(at: step)
@@ -338,22 +337,21 @@ struct RenameTests {
 
     @Test func `going back to another camera of the same ID, its secrets are not those of this one`() async throws {
         let (stage, control) = try await box()
-        let first = try #require(try control.core.store?.camera("front")?.uuid)
+        let first = try #require(await control.core.current.store.camera("front")?.uuid)
         #expect(await control.send(.delete, "cameras/front").status == 204)
         await control.send(.post, "cameras", Self.front)
         #expect(await control.send(.put, "cameras/front/password", #"{"secret":"two"}"#).status == 204)
         let generations = try await control.get(GenerationListDocument.self, "config/history").generations
         let wanted = try #require(generations.first { $0.cause == "camera add front" && !$0.isCurrent })
         #expect(await control.send(.post, "config/rollback", #"{"generation":\#(wanted.number)}"#).status == 200)
-        #expect(try control.core.store?.camera("front")?.uuid == first)
+        #expect(await control.core.current.store.camera("front")?.uuid == first)
         #expect(try stage.makeCredentials().names(scope: "camera-front") == [])
         #expect(Set(stage.units.running.keys) == Self.units("a") && notes(stage) == [])
     }
 
     @Test func `going back over IDs that were exchanged gives each camera its own`() async throws {
         let (stage, control) = try await box()
-        let store = try #require(control.core.store)
-        let uuids = try ["a", "front"].map { try store.camera($0)?.uuid }
+        let uuids = await [control.stored("a")?.uuid, control.stored("front")?.uuid]
         let start = await control.core.current.number
         for (from, to) in [("a", "x"), ("front", "a"), ("x", "front")] {
             let answer = await control.send(.post, "cameras/\(from)/rename", #"{"id":"\#(to)"}"#)
@@ -362,7 +360,7 @@ struct RenameTests {
         #expect(try password(stage, "a") == "one")
         let answer = await control.send(.post, "config/rollback", #"{"generation":\#(start)}"#)
         #expect(answer.status == 200, "\(answer.text)")
-        let now = try ["a", "front"].map { try store.camera($0)?.uuid }
+        let now = await [control.stored("a")?.uuid, control.stored("front")?.uuid]
         #expect(now == uuids)
         // Nobody is shown another one's password; it has to be given anew.
         #expect(try password(stage, "a") == nil && password(stage, "front") == nil && notes(stage) == [])
@@ -410,7 +408,7 @@ struct RenameTests {
         encryption.release()
         let renamed = await first.send(.post, "cameras/front/rename", #"{"id":"porch","password":"one"}"#)
         try #require(renamed.status == 200, "\(renamed.text)")
-        let uuid = try #require(try first.core.store?.camera("porch")?.uuid)
+        let uuid = try #require(await first.core.current.store.camera("porch")?.uuid)
         #expect(await first.send(.post, "config/rollback", #"{"confirmSeconds":30}"#).status == 200)
         #expect(try await first.get(StreamDocument.self, "streams/front").code == .missingSecret)
         #expect(notes(stage) == [])
@@ -424,7 +422,7 @@ struct RenameTests {
         #expect(try secrets(stage) == ["credstore/camera-porch/password"])
         let camera = try await control.get(CameraDocument.self, "cameras/porch")
         #expect(camera.hasPassword && camera.stream.code != .missingSecret)
-        #expect(try control.core.store?.camera("porch")?.uuid == uuid)
+        #expect(await control.core.current.store.camera("porch")?.uuid == uuid)
         #expect(Set(stage.units.running.keys) == Self.units("porch"))
     }
 
@@ -500,7 +498,6 @@ struct RenameTests {
         let (whole, done) = try await renamed()
         await go(whole, done)
         let steps = whole.steps.names
-        try #require(steps.contains("store: rename camera \(isTakenBack ? "front to porch" : "porch to front")"))
         for step in 1...steps.count {
             let (stage, control) = try await renamed()
             stage.steps.kill(at: step)
@@ -566,7 +563,7 @@ struct RenameTests {
         #expect(try await control.get(CameraDocument.self, "cameras/front").hasPassword == false)
         #expect(try await control.get(StreamDocument.self, "streams/front").code == .missingSecret)
         #expect(try stage.makeCredentials().names(scope: "camera-porch") == [] && notes(stage) == [])
-        let events = try #require(control.core.store).events(after: 0, limit: 1000)
+        let events = try #require(control.core.memory).events(after: 0, limit: 1000)
         #expect(events.contains { $0.object == "front" && $0.code == "\(ErrorCode.missingSecret)" })
     }
 

@@ -1,5 +1,5 @@
+import BoxMemory
 import CameraModel
-import CameraStore
 import ControlAPI
 import CredentialStore
 import ErrorCatalog
@@ -248,7 +248,7 @@ struct UnreadableSecretTests {
         #expect(stage.file("run/service/camera-a.json") != nil)
         let status = try await control.get(BoxStatus.self, "status")
         #expect(status.configurationProblem?.contains("store cannot be read") == true, "\(status)")
-        let events = try #require(control.core.store).events(after: 0, limit: 1000)
+        let events = try #require(control.core.memory).events(after: 0, limit: 1000)
         #expect(events.count { $0.text.contains("store cannot be read") } == 1)
 
         let next = try await stage.start()

@@ -1,5 +1,5 @@
+import BoxMemory
 import CameraModel
-import CameraStore
 import ControlAPI
 import Foundation
 import Synchronization
@@ -113,16 +113,16 @@ struct UpgradeTests {
         try stage.write(ControlStage.two)
         let control = try await stage.start()
         control.core.hub.publish(.system, "before")
-        let last = try #require(control.core.store).latestEventID()
+        let last = try #require(control.core.memory).latestEventID()
         try stage.reboot()
         let booted = try await stage.start()
         booted.core.hub.publish(.system, "the first")
-        let next = try #require(booted.core.store)
+        let next = try #require(booted.core.memory)
         let first = try #require(try next.events(after: last, limit: 1).first?.id)
         #expect(first > last + 1000)
         // Not when control alone starts anew.
         let before = try next.latestEventID()
-        let again = try #require(try await stage.start().core.store)
+        let again = try #require(try await stage.start().core.memory)
         #expect(try again.latestEventID() < before + 100)
     }
 }

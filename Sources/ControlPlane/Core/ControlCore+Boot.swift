@@ -1,5 +1,6 @@
 internal import BoxConfiguration
-internal import CameraStore
+internal import BoxMemory
+internal import ControlAPI
 internal import CredentialStore
 internal import ErrorCatalog
 internal import Logging
@@ -15,9 +16,8 @@ extension ControlCore {
             effects.removeStaged(in: directory)
         }
         current = shelf.generations().first ?? .none
-        if let storeFailure { report(storeFailure, .system) }
-        finishRestore()
-        restoreLostStore()
+        takeOverFormerStore()
+        tellMemory()
         finishRemovals()
         await adoptSecrets()
         readDevice()
@@ -34,12 +34,11 @@ extension ControlCore {
             current.cause = proposal.cause
             current.files = proposal.files
             current.ignoredFiles = proposal.ignoredFiles
-            current.store = proposal.content.kept
-            if case .replace = proposal.edit { isStoreTorn = store != nil }
+            current.store = proposal.content
             warnings = proposal.warnings
         }
         // Of a time when they were kept.
-        if !current.settings.previews { try? store?.removeThumbnails() }
+        if !current.settings.previews { try? memory?.removeThumbnails() }
         if let filesProblem { report(filesProblem, .config) }
         // What is impossible is told: at boot there is nobody to refuse it to.
         for warning in warnings + serviceChecks.issues(current.settings) {
@@ -56,9 +55,39 @@ extension ControlCore {
 
     /// With the first start after a boot of the machine, which may have ended with a power cut: then nothing is in memory.
     private func skipEventIDs() {
-        guard let store, !SystemFiles.exists("\(paths.services)/health.json"), ((try? store.latestEventID()) ?? 0) > 0
+        guard let memory, !SystemFiles.exists("\(paths.services)/health.json"),
+            ((try? memory.latestEventID()) ?? 0) > 0
         else { return }
-        try? store.skipEventIDs()
+        try? memory.skipEventIDs()
+    }
+
+    /// Until generations were the configuration, the database was, and each generation had a copy. What the database was
+    /// being replaced by when control was killed has a note. Both are there until a generation of today is saved.
+    private func takeOverFormerStore() {
+        guard current.schema != Generation.currentSchema || current.number == 0 else { return }
+        if let interrupted = shelf.unfinishedRestore() {
+            current = interrupted
+        } else if let rows = try? memory?.formerStore(),
+            let content = try? JSONDocument.decode(StoreContent.self, from: Array(rows.utf8))
+        {
+            current.store = content
+        }
+        current.store = current.store.changed(from: StoreContent(), in: max(current.number, 1))
+    }
+
+    private func removeFormerStore() {
+        try? shelf.removeRestore()
+        try? memory?.removeFormerStore()
+    }
+
+    private func tellMemory() {
+        if let memoryFailure { report(memoryFailure, .system) }
+        guard let path = memory?.setAside else { return }
+        report(
+            CodedError(
+                .databaseDamaged, "the database was damaged and moved to \(path)",
+                why: "the events of before and what was learned of cameras are lost; the configuration is not"), .system
+        )
     }
 
     /// systemd may start their units anew before control does, and by the unit files of this version.
@@ -98,8 +127,7 @@ extension ControlCore {
     }
 
     private func proposalAtBoot() -> Proposal {
-        // A store that could not be mended is not asked: the cameras that it misses would be stopped.
-        let content = (try? content()) ?? current.store
+        let content = current.store
         let disk: Result<[Generation.KeptFile], CodedError>
         do throws(CodedError) { disk = .success(try filesOnDisk()) } catch { disk = .failure(error) }
 
@@ -109,14 +137,14 @@ extension ControlCore {
             {
             case .wait:
                 self.pending = pending
-                return lastGood("boot", content)
+                return lastGood("boot")
             case .takeBack:
-                return taking(back: pending, content, try? disk.get())
+                return taking(back: pending, try? disk.get())
             }
         }
         switch disk {
         case .success(let files) where current.ignoredFiles == files:
-            return lastGood("boot", content)
+            return lastGood("boot")
         case .success(let files):
             do {
                 let (settings, warnings) = try Self.resolve(files, content)
@@ -128,7 +156,7 @@ extension ControlCore {
         case .failure(let error):
             filesProblem = Self.lastGoodInUse(error, generation: current.number)
         }
-        return lastGood("boot", content)
+        return lastGood("boot")
     }
 
     static func lastGoodInUse(_ error: CodedError, generation: Int) -> CodedError {
@@ -138,13 +166,12 @@ extension ControlCore {
             object: error.object)
     }
 
-    /// The files of the last generation with the store as it is now; when that does not fit any more, what that
-    /// generation made of it.
-    private func lastGood(_ cause: String, _ content: StoreContent) -> Proposal {
+    /// The last generation, read anew; when this version does not take it any more, what came of it then.
+    private func lastGood(_ cause: String) -> Proposal {
         var proposal = Proposal(
-            cause: cause, files: current.files, ignoredFiles: current.ignoredFiles, content: content,
+            cause: cause, files: current.files, ignoredFiles: current.ignoredFiles, content: current.store,
             settings: current.settings, warnings: [])
-        if let (settings, warnings) = try? Self.resolve(current.files, content) {
+        if let (settings, warnings) = try? Self.resolve(current.files, current.store) {
             proposal.settings = settings
             proposal.warnings = warnings
         }
@@ -152,26 +179,21 @@ extension ControlCore {
     }
 
     private func taking(
-        back pending: PendingConfirmation, _ content: StoreContent, _ disk: [Generation.KeptFile]?
+        back pending: PendingConfirmation, _ disk: [Generation.KeptFile]?
     ) -> Proposal {
         defer {
             hub.publish(
                 .config, object: "\(pending.generation)", code: .unconfirmedApply,
                 "generation \(pending.generation) was not confirmed; back to \(pending.before)")
         }
-        guard let before = shelf.generation(pending.before) else { return lastGood("taken back", content) }
-        return going(back: before, "taken back", from: content, ignored: disk)
+        guard let before = shelf.generation(pending.before) else { return lastGood("taken back") }
+        return going(back: before, "taken back", ignored: disk)
     }
 
-    /// A generation of that time, with its store. Files that are on disk now are left alone until somebody applies them.
-    func going(
-        back generation: Generation, _ cause: String, from content: StoreContent, ignored: [Generation.KeptFile]?
-    )
-        -> Proposal
-    {
+    /// A generation of that time. Files that are on disk now are left alone until somebody applies them.
+    func going(back generation: Generation, _ cause: String, ignored: [Generation.KeptFile]?) -> Proposal {
         var proposal = Proposal(
-            cause: cause, edit: content.kept == generation.store ? .none : .replace(generation.store),
-            files: generation.files, ignoredFiles: ignored == generation.files ? nil : ignored,
+            cause: cause, files: generation.files, ignoredFiles: ignored == generation.files ? nil : ignored,
             content: generation.store, settings: generation.settings, warnings: [])
         if let (settings, warnings) = try? Self.resolve(generation.files, generation.store) {
             proposal.settings = settings
@@ -185,12 +207,13 @@ extension ControlCore {
         let moves = moves(of: proposal)
         let left = try prepareMoves(moves, proposal)
         do {
-            try save(generation, proposal)
+            try save(generation, confirmSeconds: nil)
         } catch {
             abandonMoves(moves)
             throw error
         }
         current = generation
+        removeFormerStore()
         finishMoves(moves, left)
         warnings = proposal.warnings
         shelf.prune()
@@ -201,33 +224,26 @@ extension ControlCore {
 
     /// What could not be saved, as soon as there is room.
     func saveAgain() {
-        do {
-            if isStoreTorn { try mendStore() }
-        } catch {
-            savingProblem = CodedError(of: error)
-            return
-        }
-        guard isUnsaved else { return }
         let proposal = Proposal(
             cause: current.cause, files: current.files, ignoredFiles: current.ignoredFiles, content: current.store,
             settings: current.settings, warnings: warnings)
         let generation = generation(of: proposal)
         do {
-            try save(generation, proposal)
+            try save(generation, confirmSeconds: nil)
             current = generation
             isUnsaved = false
             savingProblem = nil
+            removeFormerStore()
         } catch {
             savingProblem = CodedError(of: error)
         }
     }
 
     private func finishRemovals() {
-        guard let content = try? content(), store != nil else { return }
         let isPending = shelf.pending() != nil
         for id in SystemFiles.names(in: paths.removals) where CameraIdentifier.isValid(id) {
             do {
-                let isForeign = try areForeign(secretsOf: id, content)
+                let isForeign = try areForeign(secretsOf: id, current.store)
                 if isForeign, isPending, let owner = try notedOwner(of: id), !owner.isEmpty {
                     try setAside(id, of: owner)
                     continue

@@ -1,18 +1,15 @@
 internal import BoxConfiguration
-internal import CameraStore
 internal import CredentialStore
 internal import ErrorCatalog
 
 /// What goes by a camera's ID follows when that changes: by a command, or by going back to a generation with another one.
 ///
-/// The store's transaction is the point from which the camera has its new ID; of a replacement, the note that it has begun.
-/// Before it all is made ready under the new ID, after it what is under the former one goes. Notes in `removals` say
+/// The generation's rename is the point from which the camera has its new ID. Before it all is made ready under the new ID,
+/// after it what is under the former one goes. Notes in `removals` say
 /// whose the secrets of both IDs are: wherever a kill comes, the next start removes those that nobody has.
 extension ControlCore {
-    /// By what the store holds now: after a kill that may be more than what runs.
     func moves(of proposal: Proposal) -> CameraMoves {
-        let content = store.flatMap { try? StoreContent(reading: $0) } ?? current.store
-        return CameraMoves(from: current.settings, content, to: proposal.settings, proposal.content)
+        CameraMoves(from: current.settings, current.store, to: proposal.settings, proposal.content)
     }
 
     /// Before the change is saved. When this throws, everything is as before.
@@ -45,8 +42,6 @@ extension ControlCore {
 
     /// The change was not saved.
     func abandonMoves(_ moves: CameraMoves) {
-        // Which ID the camera has is for the next start to see, and so is which secrets are too many.
-        guard !isStoreTorn else { return }
         for move in moves.moves {
             try? effects.remove(paths.stopMark(move.to))
             try? removeRests(of: move.to)
@@ -144,7 +139,7 @@ extension ControlCore {
         let all = try credentials.aside()
         guard !all.isEmpty else { return false }
         var isBack = false
-        for camera in current.store.cameras.map(\.camera)
+        for camera in current.store.cameras
         where all.contains(CredentialStore.Aside(scope: "camera-\(camera.id)", owner: camera.uuid)) {
             if try areForeign(secretsOf: camera.id, current.store) { try removeRests(of: camera.id) }
             if try bringBack(camera.id, of: camera.uuid) { isBack = true }

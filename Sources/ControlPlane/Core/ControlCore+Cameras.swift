@@ -1,6 +1,6 @@
 internal import BoxConfiguration
+internal import BoxMemory
 internal import CameraModel
-internal import CameraStore
 internal import ControlAPI
 internal import CredentialStore
 internal import ErrorCatalog
@@ -23,20 +23,19 @@ extension ControlCore {
         let id = try CameraIdentifier.check(given)
         guard let source = request.source else { throw CodedError(.badRequest, "source is missing") }
         try requireNotInFile("camera.\(id)")
-        guard current.settings.cameras[id] == nil else { throw CameraStoreError.exists(id) }
+        guard current.settings.cameras[id] == nil else { throw Self.exists(id) }
         guard current.settings.cameras.count < Self.cameraLimit else {
             throw CodedError(.tooMuch, "camera \(id) was not added", why: "a box has at most \(Self.cameraLimit)")
         }
         let position = (current.settings.cameras.values.map(\.grid).max() ?? -1) + 1
-        var camera = Camera(
+        var camera = StoredCamera(
             id: id, name: request.name ?? id, source: source, user: request.user, isActive: request.isActive ?? true,
             gridPosition: position, added: clock.seconds)
         try Self.set(request.settings, of: &camera)
         try Self.checkTransport(of: camera, before: nil)
         let finding = finding.flatMap { $0.isUsable ? $0 : nil }
         if let finding { Self.take(finding, into: &camera) }
-        try camera.validate()
-        let proposal = try propose("camera add \(id)", .addCamera(camera))
+        let proposal = try propose("camera add \(id)") { $0.put(camera) }
         if dryRun { return difference(proposal) }
         try removeRests(of: id)
         _ = try commit(proposal)
@@ -55,14 +54,15 @@ extension ControlCore {
                 object: id)
         }
         let stored = try storedCamera(id)
+        try Self.check(ifRevision, of: "camera \(id)", stored.changed)
         var camera = stored
+        var isSameDevice = true
         if let name = request.name { camera.name = name }
         if let source = request.source, source != camera.source {
             // Another stream of the same device has the same certificate and the same identity.
-            let isSameDevice = NetworkPlace(source).map { $0 == NetworkPlace(camera.source) } ?? false
+            isSameDevice = NetworkPlace(source).map { $0 == NetworkPlace(camera.source) } ?? false
             camera.source = source
             if !isSameDevice {
-                camera.forgetDevice()
                 for field in StoreContent.identityFields + ["pin"] { camera.settings[field] = nil }
             }
         }
@@ -80,24 +80,25 @@ extension ControlCore {
         try Self.checkTransport(of: camera, before: stored)
         // Whichever device answers next is this camera.
         let accepts = StoreContent.identityFields.allSatisfy { request.settings?[$0] == .string("") }
-        if accepts { camera.forgetDevice() }
         let finding = finding.flatMap { $0.isUsable ? $0 : nil }
         if let finding { Self.take(finding, into: &camera) }
-        try camera.validate()
-        let proposal = try propose(
-            cause ?? "camera edit \(id)", .updateCamera(camera, ifRevision: ifRevision))
+        var proposal = try propose(cause ?? "camera edit \(id)") { $0.put(camera) }
+        if isSameDevice, !accepts { proposal.sameDevice = camera.uuid }
         if dryRun { return difference(proposal) }
         _ = try commit(proposal)
         // Nothing that was seen of the device before is looked for any more.
-        if accepts { network[id] = nil }
+        if accepts {
+            network[id] = nil
+            try? memory?.forget(camera.uuid)
+        }
         if let finding { keep(LearnedCamera(finding), of: id) }
         return nil
     }
 
     /// Refused where it is asked for. What was stored before goes on, over TCP, and the camera's status tells.
-    private static func checkTransport(of camera: Camera, before: Camera?) throws {
+    private static func checkTransport(of camera: StoredCamera, before: StoredCamera?) throws {
         typealias Network = CameraConfiguration.Network
-        func problem(_ camera: Camera) -> (reason: String, next: String)? {
+        func problem(_ camera: StoredCamera) -> (reason: String, next: String)? {
             guard case .string(let text) = camera.settings["transport"],
                 let transport = Network.Transport(rawValue: text)
             else { return nil }
@@ -117,7 +118,7 @@ extension ControlCore {
 
     /// What of a test's findings the camera's process has to go by: which device it is, and the certificate's pin unless
     /// one is set.
-    private static func take(_ finding: StreamTestReport, into camera: inout Camera) {
+    private static func take(_ finding: StreamTestReport, into camera: inout StoredCamera) {
         if let pin = finding.pin, CameraConfiguration.Network.isPin(pin), camera.settings["pin"] == nil {
             camera.settings["pin"] = .string(pin)
         }
@@ -136,12 +137,10 @@ extension ControlCore {
     /// With its settings, its unit and its secrets.
     func removeCamera(_ id: String, ifRevision: Int?, dryRun: Bool) throws -> ConfigurationDiff? {
         let camera = try storedCamera(id)
-        if let ifRevision, ifRevision != camera.revision {
-            throw CameraStoreError.conflict("camera \(id)", current: camera.revision)
-        }
-        let proposal = try propose("camera rm \(id)", .removeCamera(id))
+        try Self.check(ifRevision, of: "camera \(id)", camera.changed)
+        let proposal = try propose("camera rm \(id)") { $0.remove(camera: id) }
         if dryRun { return difference(proposal) }
-        // From the transaction on, the next start would remove the secrets if this process cannot.
+        // From the commit on, the next start would remove the secrets if this process cannot.
         let note = removalNote(id)
         try effects.write([], to: note, mode: 0o600, isDurable: true)
         do {
@@ -173,22 +172,27 @@ extension ControlCore {
             try requireNotInFile("camera.\(id)")
             _ = try storedCamera(id)
         }
-        let stored = try content().cameras.map(\.camera.id)
-        if let missing = stored.first(where: { !ids.contains($0) }) {
+        if let missing = current.store.cameras.map(\.id).first(where: { !ids.contains($0) }) {
             throw CodedError(
                 .badRequest, "the order does not name camera \(missing)", next: "Name every camera of the store once")
         }
-        let proposal = try propose("camera reorder", .reorder(ids))
+        let proposal = try propose("camera reorder") { content in
+            for (position, id) in ids.enumerated() {
+                guard var camera = content.camera(id) else { continue }
+                camera.gridPosition = position
+                content.put(camera)
+            }
+        }
         if dryRun { return difference(proposal) }
         _ = try commit(proposal)
         return nil
     }
 
     /// The camera of the store; `WB-1006` for one of a file, `WB-8003` when there is none.
-    func storedCamera(_ id: String) throws -> Camera {
+    func storedCamera(_ id: String) throws -> StoredCamera {
         let id = try CameraIdentifier.check(id)
         try requireNotInFile("camera.\(id)")
-        guard let camera = try requireStore().camera(id) else {
+        guard let camera = current.store.camera(id) else {
             throw CodedError(
                 .notFound, "there is no camera \(id)", next: Self.nearest(id, in: Array(current.settings.cameras.keys)),
                 object: id)
@@ -207,6 +211,12 @@ extension ControlCore {
         return camera
     }
 
+    static func exists(_ id: String) -> CodedError {
+        CodedError(
+            .exists, "camera \(id) was not added", why: "a camera has this ID already",
+            next: "Choose another ID, or remove that camera first")
+    }
+
     static func nearest(_ name: String, in candidates: [String]) -> String? {
         NearestName.nearest(name, in: candidates.sorted()).map { "Did you mean \($0)?" }
     }
@@ -221,7 +231,7 @@ extension ControlCore {
         try effects.remove(note, isDurable: true)
     }
 
-    private static func set(_ settings: [String: SettingValue]?, of camera: inout Camera) throws(CodedError) {
+    private static func set(_ settings: [String: SettingValue]?, of camera: inout StoredCamera) throws(CodedError) {
         guard let settings else { return }
         // What is not named stays: to take `viewers` away because somebody changed the bit rate would open the stream.
         var values = camera.settings

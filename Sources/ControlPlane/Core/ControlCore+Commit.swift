@@ -1,6 +1,6 @@
 internal import BoxConfiguration
+internal import BoxMemory
 internal import CameraModel
-internal import CameraStore
 internal import ControlAPI
 internal import ErrorCatalog
 internal import Logging
@@ -9,7 +9,6 @@ internal import Logging
 struct Proposal {
     /// For the history: `camera add front`.
     var cause: String
-    var edit = StoreEdit.none
     var files: [Generation.KeptFile]
     var ignoredFiles: [Generation.KeptFile]?
     var content: StoreContent
@@ -18,18 +17,31 @@ struct Proposal {
     var confirmSeconds: Int?
     /// Of a camera that gets another ID: that one, when some of its secrets are there already.
     var prepared: String?
+    /// UUID of a camera that is the same device at another source.
+    var sameDevice: String?
 }
 
 extension ControlCore {
-    /// What the change would be; refuses what the configuration or the store would refuse.
-    func propose(_ cause: String, _ edit: StoreEdit) throws -> Proposal {
-        _ = try requireStore()
+    /// What a change of the store would be; refuses what the configuration would refuse.
+    func propose(_ cause: String, _ change: (inout StoreContent) -> Void) throws -> Proposal {
         try requireNothingPending()
-        let content = try content().applying(edit)
+        var content = current.store
+        change(&content)
         let (settings, warnings) = try Self.resolve(current.files, content)
         return Proposal(
-            cause: cause, edit: edit, files: current.files, ignoredFiles: current.ignoredFiles, content: content,
+            cause: cause, files: current.files, ignoredFiles: current.ignoredFiles, content: content,
             settings: settings, warnings: warnings)
+    }
+
+    /// - Parameters:
+    ///   - wanted: the revision that a change is based on; 0: there is none yet; nil: whatever it is.
+    ///   - changed: the one that the object has; nil: there is none.
+    static func check(_ wanted: Int?, of object: String, _ changed: Int?) throws(CodedError) {
+        guard let wanted, wanted != changed ?? 0 else { return }
+        throw CodedError(
+            .conflict, "\(object) was not changed",
+            why: changed == nil ? "it does not exist any more" : "it was changed in between",
+            next: "Read it again and repeat the change")
     }
 
     func requireNothingPending() throws(CodedError) {
@@ -70,8 +82,8 @@ extension ControlCore {
         return !change.isEmpty
     }
 
-    /// Puts it to use. What is written first may fail and leaves nothing; the store's transaction, or without one the
-    /// generation's rename, is the point from which the change is there, also for a start after a kill.
+    /// Puts it to use. What is written first may fail and leaves nothing; the generation's rename is the point from which the
+    /// change is there, also for a start after a kill.
     func commit(_ proposal: Proposal) throws -> ConfigurationDiff {
         var difference = difference(proposal)
         let generation = generation(of: proposal)
@@ -88,7 +100,7 @@ extension ControlCore {
         var staged: [Effects.Staged] = []
         do {
             staged = try runtime.stage(plan)
-            try save(generation, proposal)
+            try save(generation, confirmSeconds: proposal.confirmSeconds)
         } catch {
             effects.discard(staged)
             abandonMoves(moves)
@@ -101,7 +113,7 @@ extension ControlCore {
         arrivals = arrivals.filter { generation.settings.cameras[$0.key] != nil }
         commits += 1
         for id in added.union(moves.taken.keys) { arrivals[id] = commits }
-        forgetDevices(generation.settings, proposal.edit)
+        forgetDevices(generation, sameDevice: proposal.sameDevice)
         current = generation
         // Origins are no part of the comparison, but are told.
         warnings = proposal.warnings
@@ -113,34 +125,49 @@ extension ControlCore {
         shelf.prune()
         tell(difference, number: number, cause: proposal.cause, moves)
         finishMoves(moves, left, isUnconfirmed: proposal.confirmSeconds != nil)
+        forgetRemoved()
         difference.toGeneration = number
         return difference
     }
 
-    /// What was learned and seen of cameras that are other devices now, and of all when the store was replaced: their
-    /// processes are asked again.
-    private func forgetDevices(_ settings: BoxSettings, _ edit: StoreEdit) {
-        if case .replace = edit { forgetLearnt() }
-        for (id, camera) in settings.cameras {
-            guard let former = current.settings.cameras[id], former.source != camera.source else { continue }
+    /// What was learned and seen of cameras that are other devices now: their processes are asked again.
+    private func forgetDevices(_ new: Generation, sameDevice: String?) {
+        for camera in new.store.cameras {
+            guard let former = current.store.camera(uuid: camera.uuid)?.source, former != camera.source else {
+                continue
+            }
+            if camera.uuid == sameDevice {
+                try? memory?.moved(camera.uuid, from: former, to: camera.source)
+            } else {
+                try? memory?.forget(camera.uuid)
+            }
+        }
+        for (id, camera) in new.settings.cameras {
+            guard let former = current.settings.cameras[id],
+                former.source != camera.source || current.store.camera(id)?.uuid != new.store.camera(id)?.uuid
+            else { continue }
             network[id] = nil
             thumbnails[id] = nil
         }
-        if !settings.previews, current.settings.previews { try? store?.removeThumbnails() }
+        if !new.settings.previews, current.settings.previews { try? memory?.removeThumbnails() }
     }
 
-    func forgetLearnt() {
-        for id in network.keys { network[id]?.learnt = nil }
+    /// What is remembered of cameras that there are not any more, unless they may be there again in a moment.
+    func forgetRemoved() {
+        guard pending == nil else { return }
+        try? memory?.forget(allBut: Set(current.store.cameras.map(\.uuid)))
     }
 
     /// The next one, or the current one again when the settings are the same and only what they came from is not.
     func generation(of proposal: Proposal) -> Generation {
         let isRepeated =
-            proposal.settings == current.settings && current.number > 0 && !isUnsaved && proposal.confirmSeconds == nil
+            proposal.settings == current.settings && proposal.content.says(theSameAs: current.store)
+            && current.number > 0 && !isUnsaved && proposal.confirmSeconds == nil
+        let number = isRepeated ? current.number : nextNumber()
         return Generation(
-            number: isRepeated ? current.number : nextNumber(), time: isRepeated ? current.time : clock.seconds,
+            number: number, time: isRepeated ? current.time : clock.seconds,
             cause: isRepeated ? current.cause : proposal.cause, settings: proposal.settings, files: proposal.files,
-            ignoredFiles: proposal.ignoredFiles, store: proposal.content.kept)
+            ignoredFiles: proposal.ignoredFiles, store: proposal.content.changed(from: current.store, in: number))
     }
 
     /// Target and plan for some settings.
@@ -226,56 +253,26 @@ extension ControlCore {
         put(target, plan, staged)
     }
 
-    // MARK: Generation and store
+    // MARK: On the disk
 
-    /// Either all of it is on disk afterwards, or nothing is different; what can be neither is mended before the next
-    /// change, which is refused until then.
-    func save(_ generation: Generation, _ proposal: Proposal) throws {
-        if case .none = proposal.edit, generation == current { return }
-        if isStoreTorn { try mendStore() }
+    /// Either all of it is on disk afterwards, or nothing is different. The rename is the point from which the change is
+    /// there, also for a start after a kill.
+    func save(_ generation: Generation, confirmSeconds: Int?) throws {
+        guard generation != current else { return }
         let staged = try shelf.stage(generation)
         do {
-            if let seconds = proposal.confirmSeconds { try setPending(generation.number, seconds) }
-            if case .replace(let content) = proposal.edit, let store {
-                try replaceStore(with: content, generation, staged, store)
-            } else {
-                if let store { try proposal.edit.perform(on: store, effects: effects) }
-                do {
-                    try effects.publish(staged)
-                } catch {
-                    if case .none = proposal.edit { throw error }
-                    takeBackStore()
-                    throw error
-                }
+            if let confirmSeconds { try setPending(generation.number, confirmSeconds) }
+            do {
+                try effects.publish(staged)
+            } catch {
+                // It may have its name, and only be not sure to keep it.
+                if generation.number != current.number { try? shelf.remove(generation) }
+                throw error
             }
         } catch {
             effects.discard([staged])
-            if proposal.confirmSeconds != nil, (try? shelf.removePending()) != nil { pending = nil }
+            if confirmSeconds != nil, (try? shelf.removePending()) != nil { pending = nil }
             throw error
-        }
-    }
-
-    /// Not one transaction: what is begun is finished by the next start, unless it can be taken back now.
-    private func replaceStore(
-        with content: StoreContent, _ generation: Generation, _ staged: Effects.Staged,
-        _ store: CameraStore
-    ) throws {
-        try shelf.beginRestore(staged)
-        do {
-            try content.write(to: store, effects: effects)
-            try shelf.finishRestore(generation)
-        } catch {
-            takeBackStore()
-            throw error
-        }
-    }
-
-    private func takeBackStore() {
-        isStoreTorn = store != nil
-        do {
-            try mendStore()
-        } catch {
-            savingProblem = CodedError(of: error)
         }
     }
 

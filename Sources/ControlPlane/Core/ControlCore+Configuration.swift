@@ -1,5 +1,4 @@
 internal import BoxConfiguration
-internal import CameraStore
 internal import ControlAPI
 internal import ErrorCatalog
 internal import Systemd
@@ -10,7 +9,7 @@ extension ControlCore {
     func validation() -> ValidationDocument {
         do throws(CodedError) {
             let files = try filesOnDisk()
-            return validation(files, (try? content()) ?? current.store)
+            return validation(files, current.store)
         } catch {
             let issue = ConfigurationIssue(
                 code: error.code, file: error.object, line: nil, key: "", reason: "\(error.what): \(error.why ?? "")",
@@ -41,10 +40,10 @@ extension ControlCore {
 
     private func proposalOfFiles() throws -> Proposal {
         let files = try filesOnDisk()
-        let content = try content()
-        let (settings, warnings) = try Self.resolve(files, content)
+        let (settings, warnings) = try Self.resolve(files, current.store)
         try requirePossible(settings)
-        return Proposal(cause: "config apply", files: files, content: content, settings: settings, warnings: warnings)
+        return Proposal(
+            cause: "config apply", files: files, content: current.store, settings: settings, warnings: warnings)
     }
 
     func differenceOfFiles() throws -> ConfigurationDiff { difference(try proposalOfFiles()) }
@@ -81,7 +80,6 @@ extension ControlCore {
     // MARK: Going back
 
     func rollback(to number: Int?, confirmSeconds: Int?, dryRun: Bool) throws -> ConfigurationDiff {
-        _ = try requireStore()
         try requireNothingPending()
         let wanted = number ?? shelf.generations().first { $0.number < current.number }?.number ?? 0
         guard let generation = shelf.generation(wanted) else {
@@ -89,8 +87,7 @@ extension ControlCore {
                 .noSuchGeneration,
                 number == nil ? "there is no generation before \(current.number)" : "there is no generation \(wanted)")
         }
-        var proposal = going(
-            back: generation, "rollback to \(wanted)", from: try content(), ignored: try? filesOnDisk())
+        var proposal = going(back: generation, "rollback to \(wanted)", ignored: try? filesOnDisk())
         return try finish(&proposal, confirmSeconds: confirmSeconds, dryRun: dryRun)
     }
 
@@ -133,14 +130,6 @@ extension ControlCore {
                 now: clock.sinceBoot(), bootIdentifier: clock.bootIdentifier, currentGeneration: current.number)
                 == .takeBack
         else { return }
-        let content: StoreContent
-        do {
-            content = try self.content()
-        } catch {
-            // With the next tick again.
-            savingProblem = CodedError(of: error)
-            return
-        }
         guard let before = shelf.generation(pending.before) else {
             report(
                 CodedError(
@@ -152,9 +141,10 @@ extension ControlCore {
             return
         }
         do {
-            _ = try commit(going(back: before, "taken back", from: content, ignored: try? filesOnDisk()))
+            _ = try commit(going(back: before, "taken back", ignored: try? filesOnDisk()))
             if try settleSecrets() { try reconcile() }
             self.pending = nil
+            forgetRemoved()
             try shelf.removePending()
             hub.publish(
                 .config, object: "\(pending.generation)", code: .unconfirmedApply,
@@ -167,6 +157,7 @@ extension ControlCore {
 
     /// What cannot be done now is done by the next start.
     func endSettling() {
+        forgetRemoved()
         do {
             try settleSecrets()
         } catch {
@@ -197,14 +188,13 @@ extension ControlCore {
         let (imported, issues) = ConfigurationReader.read(
             files: [SourceFile(name: "import", text: request.toml)], stored: [])
         guard let imported else { throw CodedError(issues.filter { !$0.isWarning }) }
-        _ = try requireStore()
         try requireNothingPending()
         if let wanted = request.ifGeneration, wanted != current.number {
             throw CodedError(
                 .conflict, "generation \(current.number) runs by now, not \(wanted)",
                 why: "somebody else changed the configuration meanwhile", next: "Look at it, and repeat the command")
         }
-        var content = try content()
+        var content = current.store
         var added: [String] = []
         for part in imported.storedParts() {
             let table = String(part.object.prefix { $0 != "." })
@@ -213,13 +203,12 @@ extension ControlCore {
             if table == "camera" {
                 _ = try CameraIdentifier.check(name)
                 let known = content.camera(name)
-                guard known == nil || request.replace else { throw CameraStoreError.exists(name) }
+                guard known == nil || request.replace else { throw Self.exists(name) }
                 if current.settings.cameras[name] == nil { added.append(name) }
-                let position = (content.cameras.map(\.camera.gridPosition).max() ?? -1) + 1
-                let camera = StoreContent.camera(
-                    name, settings: part.settings, known: known, now: clock.seconds, position: position)
-                content = try content.applying(
-                    known == nil ? .addCamera(camera) : .updateCamera(camera, ifRevision: nil))
+                let position = (content.cameras.map(\.gridPosition).max() ?? -1) + 1
+                content.put(
+                    StoredCamera(
+                        name, settings: part.settings, known: known, now: clock.seconds, position: position))
             } else {
                 if table == "relay" { _ = try CameraIdentifier.checkRelay(name) }
                 if table == "hook" { _ = try CameraIdentifier.checkHook(name) }
@@ -230,15 +219,13 @@ extension ControlCore {
                         .exists, "\(part.object) is there already", next: "Repeat it with --replace, or take it out",
                         object: part.object)
                 }
-                content = try content.applying(
-                    .put(
-                        StoreContent.object(kind: kind, name: storedName, settings: part.settings), ifRevision: nil))
+                content.put(StoredObject(kind: kind, name: storedName, settings: part.settings))
             }
         }
         let (settings, warnings) = try Self.resolve(current.files, content)
         try requirePossible(settings)
         let proposal = Proposal(
-            cause: "config import", edit: .replace(content), files: current.files,
+            cause: "config import", files: current.files,
             ignoredFiles: current.ignoredFiles, content: content, settings: settings, warnings: warnings)
         if dryRun { return difference(proposal) }
         for id in added { try removeRests(of: id) }

@@ -1,5 +1,4 @@
 internal import BoxConfiguration
-internal import CameraStore
 internal import ControlAPI
 internal import ControlClient
 internal import ErrorCatalog
@@ -60,12 +59,12 @@ extension ControlCore {
     func setHook(_ name: String, _ request: HookRequest, ifRevision: Int?, dryRun: Bool) throws -> ConfigurationDiff? {
         let name = try CameraIdentifier.checkHook(name)
         try requireNotInFile("hook.\(name)")
-        let known = try requireStore().object(kind: "hook", name: name)
+        let known = current.store.object("hook", name)
         if known == nil, current.settings.hooks.count >= Self.hookLimit {
             throw CodedError(.tooMuch, "hook \(name) was not added", why: "a box has at most \(Self.hookLimit)")
         }
         // With the secrets' names, which are set with the secrets only.
-        var settings = known.map { StoreContent.settings(of: $0) } ?? [:]
+        var settings = known?.settings ?? [:]
         let texts = [
             "kind": request.kind, "url": request.url, "ca_file": request.certificateAuthorityFile,
             "public_key_pin": request.publicKeyPin,

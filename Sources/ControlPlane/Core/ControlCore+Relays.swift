@@ -1,6 +1,5 @@
 internal import BoxConfiguration
 internal import CameraModel
-internal import CameraStore
 internal import ControlAPI
 internal import CredentialStore
 internal import ErrorCatalog
@@ -46,12 +45,12 @@ extension ControlCore {
     ) throws -> ConfigurationDiff? {
         let name = try CameraIdentifier.checkRelay(name)
         try requireNotInFile("relay.\(name)")
-        let known = try requireStore().object(kind: "relay", name: name)
+        let known = current.store.object("relay", name)
         if known == nil, current.settings.relays.count >= Self.relayLimit {
             throw CodedError(.tooMuch, "relay \(name) was not added", why: "a box has at most \(Self.relayLimit)")
         }
         // With the secret's name: it is set by `PUT …/secret` only.
-        var settings = known.map { StoreContent.settings(of: $0) } ?? [:]
+        var settings = known?.settings ?? [:]
         let given = [
             "url": request.url, "ca_file": request.certificateAuthorityFile, "profile": request.profile,
             "public_key_pin": request.publicKeyPin,
@@ -68,7 +67,7 @@ extension ControlCore {
     func removeRelay(_ name: String, ifRevision: Int?, dryRun: Bool) throws -> ConfigurationDiff? {
         let name = try CameraIdentifier.checkRelay(name)
         try requireNotInFile("relay.\(name)")
-        guard try requireStore().object(kind: "relay", name: name) != nil else { throw noRelay(name) }
+        guard current.store.object("relay", name) != nil else { throw noRelay(name) }
         let users = current.settings.cameras.filter { $0.value.relay == name }.keys.sorted()
         guard users.isEmpty else {
             throw CodedError(
@@ -84,16 +83,13 @@ extension ControlCore {
     func remove(
         _ kind: String, _ name: String, secrets: [String], _ ifRevision: Int?, _ dryRun: Bool, missing: CodedError
     ) throws -> ConfigurationDiff? {
-        guard let object = try requireStore().object(kind: kind, name: name) else { throw missing }
-        if let ifRevision, ifRevision != object.revision {
-            throw CameraStoreError.conflict("\(kind) \(name)", current: object.revision)
-        }
-        let proposal = try propose("\(kind) rm \(name)", .removeObject(kind: kind, name: name))
+        guard let object = current.store.object(kind, name) else { throw missing }
+        try Self.check(ifRevision, of: "\(kind) \(name)", object.changed)
+        let proposal = try propose("\(kind) rm \(name)") { $0.remove(kind, name) }
         if dryRun { return difference(proposal) }
         _ = try commit(proposal)
-        let settings = StoreContent.settings(of: object)
         for key in secrets {
-            guard case .string(let secret)? = settings[key], !isInUse(boxSecret: secret) else { continue }
+            guard case .string(let secret)? = object.settings[key], !isInUse(boxSecret: secret) else { continue }
             do {
                 try credentials.remove(name: secret, scope: "box")
             } catch {
@@ -125,9 +121,9 @@ extension ControlCore {
     func setKeyAccess(_ request: KeyAccessDocument, ifRevision: Int?, dryRun: Bool) throws -> ConfigurationDiff? {
         try requireNotInFile("kas")
         guard let url = request.url else { throw CodedError(.badRequest, "url is missing") }
-        let known = try requireStore().object(kind: "kas", name: "kas")
+        let known = current.store.object("kas", "kas")
         // With what this request cannot name: the secret, and what only files set.
-        var settings = known.map { StoreContent.settings(of: $0) } ?? [:]
+        var settings = known?.settings ?? [:]
         settings["url"] = .string(url)
         settings["ca_file"] = request.certificateAuthorityFile.map { .string($0) }
         // Whoever does not know pins must not take one away.
@@ -140,9 +136,8 @@ extension ControlCore {
         _ kind: String, _ name: String, _ settings: [String: SettingValue], _ known: StoredObject?,
         _ ifRevision: Int?, _ cause: String, _ dryRun: Bool
     ) throws -> ConfigurationDiff? {
-        let object = StoreContent.object(
-            kind: kind, name: name, settings: settings, revision: known?.revision ?? 1)
-        let proposal = try propose(cause, .put(object, ifRevision: ifRevision))
+        try Self.check(ifRevision, of: "\(kind) \(name)", known?.changed)
+        let proposal = try propose(cause) { $0.put(StoredObject(kind: kind, name: name, settings: settings)) }
         if dryRun { return difference(proposal) }
         _ = try commit(proposal)
         return nil
@@ -152,6 +147,6 @@ extension ControlCore {
 extension ControlCore {
     /// Of an object of the store, for its tag; nil for one of a file.
     func revision(kind: String, name: String) -> Int? {
-        (try? store?.object(kind: kind, name: name))?.revision
+        current.store.object(kind, name)?.changed
     }
 }

@@ -1,5 +1,4 @@
 internal import BoxConfiguration
-internal import CameraStore
 internal import ControlAPI
 internal import CredentialStore
 internal import ErrorCatalog
@@ -17,9 +16,7 @@ extension ControlCore {
     ) async throws -> ConfigurationDiff? {
         defer { if isReloadOwed, beingRenamed == nil { reload() } }
         let camera = try storedCamera(id)
-        if let ifRevision, ifRevision != camera.revision {
-            throw CameraStoreError.conflict("camera \(id)", current: camera.revision)
-        }
+        try Self.check(ifRevision, of: "camera \(id)", camera.changed)
         let new = try CameraIdentifier.check(request.id)
         guard new != id else {
             throw CodedError(
@@ -36,7 +33,7 @@ extension ControlCore {
         let secrets = try secretsToGive(camera, as: new, proposal.settings, password: request.password)
         if dryRun { return difference(proposal) }
         try await give(secrets, to: new, of: camera)
-        // From here on nothing waits. What was learned of the camera meanwhile is in the store.
+        // From here on nothing waits. What changed of the camera meanwhile counts.
         var final: Proposal
         do {
             final = try renaming(try storedCamera(id), request)
@@ -50,17 +47,14 @@ extension ControlCore {
         return nil
     }
 
-    private func renaming(_ camera: Camera, _ request: CameraRenameRequest) throws -> Proposal {
+    private func renaming(_ camera: StoredCamera, _ request: CameraRenameRequest) throws -> Proposal {
         var renamed = camera
         renamed.id = request.id
         if camera.name == camera.id { renamed.name = request.id }
         let stream = request.stream ?? current.settings.cameras[camera.id]?.streamName(camera.id) ?? camera.id
         // Written down, so that whoever watches goes on watching; one that is the ID again follows it as before.
         renamed.settings["stream"] = stream == request.id ? nil : .string(stream)
-        try renamed.validate()
-        return try propose(
-            "camera rename \(camera.id) \(request.id)",
-            .renameCamera(camera.id, renamed, ifRevision: camera.revision))
+        return try propose("camera rename \(camera.id) \(request.id)") { $0.rename(camera.id, to: renamed) }
     }
 
     /// A secret of the new scope that is not a copy of one of the former.
@@ -71,7 +65,7 @@ extension ControlCore {
 
     /// The password, when it is given anew, and the key that signs the stream, when it cannot be taken along.
     private func secretsToGive(
-        _ camera: Camera, as new: String, _ settings: BoxSettings, password: String?
+        _ camera: StoredCamera, as new: String, _ settings: BoxSettings, password: String?
     ) throws -> [GivenSecret] {
         guard let settings = settings.cameras[new] else { return [] }
         var secrets: [GivenSecret] = []
@@ -101,7 +95,7 @@ extension ControlCore {
     }
 
     /// Whatever changes meanwhile is refused: neither ID becomes another camera's.
-    private func give(_ secrets: [GivenSecret], to id: String, of camera: Camera) async throws {
+    private func give(_ secrets: [GivenSecret], to id: String, of camera: StoredCamera) async throws {
         guard !secrets.isEmpty else { return }
         beingRenamed = camera.id
         defer { beingRenamed = nil }

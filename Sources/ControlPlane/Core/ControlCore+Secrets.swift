@@ -1,5 +1,4 @@
 internal import BoxConfiguration
-internal import CameraStore
 internal import ControlAPI
 internal import CredentialStore
 internal import ErrorCatalog
@@ -34,7 +33,7 @@ extension ControlCore {
     /// Which ID a camera has that had this one: by its UUID, or one of a file by when it came. Nil when it is gone.
     private func presentID(of id: String, _ uuid: String?, _ arrival: Int?) -> String? {
         guard let uuid else { return arrivals[id] == arrival ? id : nil }
-        return current.store.cameras.first { $0.camera.uuid == uuid }?.camera.id
+        return current.store.camera(uuid: uuid)?.id
     }
 
     /// The renaming takes along what was there when it began.
@@ -109,7 +108,7 @@ extension ControlCore {
     private func set(
         _ secret: [UInt8], at place: SecretPlace, affects: Set<String>, missing: CodedError
     ) async throws {
-        let known = try requireStore().object(kind: place.kind, name: place.name)
+        let known = current.store.object(place.kind, place.name)
         if let limit = place.limit, known == nil {
             throw CodedError(
                 .tooMuch, "\(place.kind) \(place.name) was not added", why: "a box has at most \(limit)")
@@ -123,14 +122,14 @@ extension ControlCore {
         if place.present == nil {
             // It may have been changed, or removed, while the secret was sealed.
             let isKnown = known != nil
-            let known = try requireStore().object(kind: place.kind, name: place.name)
+            let known = current.store.object(place.kind, place.name)
             do {
                 guard known != nil || !isKnown else { throw missing }
                 try requireNotInFile(place.object)
-                var settings = known.map { StoreContent.settings(of: $0) } ?? [:]
+                var settings = known?.settings ?? [:]
                 settings[place.key] = .string(secretName)
                 _ = try put(
-                    place.kind, place.name, settings, known, known?.revision ?? 0,
+                    place.kind, place.name, settings, known, known?.changed ?? 0,
                     "\(place.kind) secret \(place.name)", false)
             } catch {
                 try forget(boxSecret: secretName)
@@ -169,11 +168,11 @@ extension ControlCore {
             tokens.version += 1
             throw error
         }
-        if kas.secret == nil, let known = try requireStore().object(kind: "kas", name: "kas") {
-            var settings = StoreContent.settings(of: known)
+        if kas.secret == nil, let known = current.store.object("kas", "kas") {
+            var settings = known.settings
             settings["secret"] = .string(secretName)
             do {
-                _ = try put("kas", "kas", settings, known, known.revision, "kas token", false)
+                _ = try put("kas", "kas", settings, known, known.changed, "kas token", false)
             } catch {
                 try forget(boxSecret: secretName)
                 throw error

@@ -1,6 +1,6 @@
 internal import BoxConfiguration
+internal import BoxMemory
 internal import CameraModel
-internal import CameraStore
 internal import ControlAPI
 internal import ControlClient
 internal import CredentialStore
@@ -91,16 +91,16 @@ extension ControlCore {
         guard let document = document(stream) else {
             throw CodedError(.notFound, "there is no camera \(id)", object: id)
         }
-        return (document, document.origin == "store" ? (try? store?.camera(id))?.revision : nil)
+        return (document, document.origin == "store" ? current.store.camera(id)?.changed : nil)
     }
 
     private func document(_ stream: StreamDocument) -> CameraDocument? {
         let id = stream.camera
         guard let settings = current.settings.cameras[id] else { return nil }
         let origin = current.settings.origins["camera.\(id)"] ?? "store"
-        let camera = origin == "store" ? (try? store?.camera(id)) ?? current.store.camera(id) : nil
+        let known = remembered(id)
         let values = current.settings.values("camera.\(id)") ?? [:]
-        let stored = ((try? store?.profiles(of: id)) ?? []).map { NetworkStatistics.Profile($0) }
+        let stored = (known?.profiles ?? []).map { NetworkStatistics.Profile($0) }
         let used = NetworkStatistics.Profile.used(stored, wanted: settings.profile)?.token
         var profiles = stored.map {
             CameraDocument.Profile(
@@ -117,9 +117,10 @@ extension ControlCore {
         return CameraDocument(
             id: id, name: settings.displayName(id), source: settings.source, user: settings.user,
             hasPassword: hasPassword(id, settings), isActive: settings.active, gridPosition: settings.grid,
-            added: camera?.added, lastConnected: camera?.lastConnected, manufacturer: camera?.manufacturer,
-            model: camera?.model, firmware: camera?.firmware, endpoint: camera?.identity.onvifEndpoint,
-            serial: camera?.identity.serial, mac: camera?.identity.mac, address: camera?.address, port: camera?.port,
+            added: origin == "store" ? current.store.camera(id)?.added : nil, lastConnected: known?.lastConnected,
+            manufacturer: known?.manufacturer, model: known?.model, firmware: known?.firmware,
+            endpoint: known?.identity.onvifEndpoint, serial: known?.identity.serial, mac: known?.identity.mac,
+            address: known?.address, port: known?.port,
             settings: values.filter { !StoreContent.cameraFields.contains($0.key) },
             profiles: profiles, origin: origin, stream: stream)
     }
@@ -135,7 +136,7 @@ extension ControlCore {
         let network = try await stream(id).statistics?.capture?.network
         var profiles = network?.device?.profiles ?? []
         if profiles.isEmpty {
-            profiles = ((try? store?.profiles(of: id)) ?? []).map { NetworkStatistics.Profile($0) }
+            profiles = (remembered(id)?.profiles ?? []).map { NetworkStatistics.Profile($0) }
         }
         return CameraProfileListDocument(
             camera: id,
@@ -186,7 +187,7 @@ extension ControlCore {
     }
 
     private var configurationProblem: String? {
-        filesProblem.map { Self.sentence($0) } ?? storeFailure.map { Self.sentence($0) }
+        filesProblem.map { Self.sentence($0) } ?? memoryFailure.map { Self.sentence($0) }
             ?? secretsProblem.map { Self.sentence($0) }
             ?? savingProblem.map { "the configuration is not saved: \(Self.sentence($0))" }
     }

@@ -1,4 +1,4 @@
-internal import CameraStore
+internal import BoxMemory
 internal import ControlAPI
 internal import ControlClient
 internal import ErrorCatalog
@@ -36,19 +36,19 @@ extension ControlCore {
         ticks += 1
         beginTokenCare()
         beginDeviceCare()
-        if isUnsaved || isStoreTorn, ticks % Self.slowPeriod == 0 { saveAgain() }
+        if isUnsaved, ticks % Self.slowPeriod == 0 { saveAgain() }
         guard hub.isWatched || ticks % Self.slowPeriod == 0 else { return }
         await observeStreams()
         if ticks % Self.slowPeriod == 0 { await observeHealth() }
     }
 
     /// It could not be opened, or only for reading, when this process began, because of its disk; now it can be.
-    var canOpenStoreAgain: Bool {
+    var canOpenMemoryAgain: Bool {
         if beganReadOnly { return !SystemFiles.isReadOnly(paths.database) }
-        guard store == nil, let storeFailure, [.readOnly, .diskFull, .writeFailed].contains(storeFailure.code) else {
+        guard memory == nil, let memoryFailure, [.readOnly, .diskFull, .writeFailed].contains(memoryFailure.code) else {
             return false
         }
-        return (try? CameraStore(path: paths.database)) != nil
+        return (try? BoxMemory(path: paths.database)) != nil
     }
 
     private func act(on listed: [String: UnitState]) {
@@ -96,7 +96,7 @@ extension ControlCore {
         for document in documents {
             var news = streamNews[document.camera, default: StreamNews()]
             if news.hasConnected(document.state, at: now) {
-                try? store?.setConnected(document.camera, at: clock.seconds)
+                keep(LearnedCamera(lastConnected: clock.seconds), of: document.camera)
             }
             let word = news.saw(document.state, document.reason, document.code, at: now)
             streamNews[document.camera] = news

@@ -1,5 +1,5 @@
 internal import BoxConfiguration
-internal import CameraStore
+internal import BoxMemory
 internal import ControlAPI
 internal import ControlClient
 internal import CredentialStore
@@ -23,9 +23,9 @@ actor ControlCore {
     let effects: Effects
     let shelf: GenerationShelf
     let runtime: RuntimeFiles
-    nonisolated let store: CameraStore?
-    /// Why there is no store; changes are refused with it.
-    let storeFailure: CodedError?
+    nonisolated let memory: BoxMemory?
+    /// Why there is none: events are told but not kept, and nothing is learned of cameras.
+    let memoryFailure: CodedError?
     /// Its disk took no writes when it was opened: SQLite then never writes through that connection.
     let beganReadOnly: Bool
     let credentials: CredentialStore
@@ -55,8 +55,6 @@ actor ControlCore {
     var doubts = DoubtPacing()
     /// What runs is on no disk yet.
     var isUnsaved = false
-    /// The store holds something else than what runs: it is mended before anything else is made of it.
-    var isStoreTorn = false
     /// By ID, for cameras that came since control started: another number is another camera.
     var arrivals: [String: Int] = [:]
     /// Requests are answered from here on.
@@ -119,13 +117,13 @@ actor ControlCore {
             hasSecret: { _, _ in false })
         beganReadOnly = SystemFiles.isReadOnly(paths.database)
         do {
-            store = try CameraStore(path: paths.database)
-            storeFailure = nil
+            memory = try BoxMemory(path: paths.database)
+            memoryFailure = nil
         } catch {
-            store = nil
-            storeFailure = CodedError(error)
+            memory = nil
+            memoryFailure = CodedError(error)
         }
-        let hub = EventHub(store: store, now: clock.realtimeMicroseconds)
+        let hub = EventHub(memory: memory, now: clock.realtimeMicroseconds)
         self.hub = hub
         sightings = network.sightings
         identityAt = network.identity
@@ -223,9 +221,9 @@ actor ControlCore {
         }
     }
 
-    /// Answers when the actor is free, the store reads and the crew takes requests: what the watchdog asks.
+    /// Answers when the actor is free, the memory reads and the crew takes requests: what the watchdog asks.
     func isAlive() {
-        _ = try? store?.latestEventID()
+        _ = try? memory?.latestEventID()
         _ = crew.busy
     }
 
@@ -238,27 +236,6 @@ actor ControlCore {
     }
 
     // MARK: Parts that changes share
-
-    /// The store's content; while there is no store, that of the last generation.
-    func content() throws -> StoreContent {
-        guard let store else { return current.store }
-        if isStoreTorn { try mendStore() }
-        return try StoreContent(reading: store)
-    }
-
-    /// For a change. What an earlier one left half done is mended first.
-    func requireStore() throws(CodedError) -> CameraStore {
-        guard let store else {
-            throw storeFailure ?? CodedError(.writeFailed, "the store cannot be used")
-        }
-        guard isStoreTorn else { return store }
-        do {
-            try mendStore()
-        } catch {
-            throw CodedError(of: error)
-        }
-        return store
-    }
 
     /// The operator's files as they are on disk.
     func filesOnDisk() throws(CodedError) -> [Generation.KeptFile] {

@@ -1,10 +1,10 @@
+internal import BoxMemory
 internal import CameraModel
-internal import CameraStore
 internal import ControlAPI
 internal import ErrorCatalog
 internal import Synchronization
 
-/// Keeps what happened in the store's ring and tells it to those who watch.
+/// Keeps what happened in the memory's ring and tells it to those who watch.
 ///
 /// A watcher that is slower than the events is sent away with what it has; it comes back with the ID of the last one
 /// that it saw and gets the rest out of the ring. So nobody waits for a watcher, and no watcher misses an event.
@@ -33,14 +33,14 @@ final class EventHub: Sendable {
     }
 
     private let state = Mutex(State())
-    private let store: CameraStore?
+    private let memory: BoxMemory?
     private let now: @Sendable () -> Int64
 
     /// - Parameters:
-    ///   - store: nil when there is none at the moment: events are told, but not kept.
+    ///   - memory: nil when there is none at the moment: events are told, but not kept.
     ///   - now: microseconds since 1970.
-    init(store: CameraStore?, now: @escaping @Sendable () -> Int64) {
-        self.store = store
+    init(memory: BoxMemory?, now: @escaping @Sendable () -> Int64) {
+        self.memory = memory
         self.now = now
     }
 
@@ -50,7 +50,7 @@ final class EventHub: Sendable {
     var isWatched: Bool { state.withLock { !$0.watchers.values.allSatisfy(\.isPatient) } }
 
     /// Of the newest event; 0 before the first, and while events are not kept.
-    var latestID: Int64 { (try? store?.latestEventID()) ?? 0 }
+    var latestID: Int64 { (try? memory?.latestEventID()) ?? 0 }
 
     @discardableResult
     func publish(
@@ -63,7 +63,7 @@ final class EventHub: Sendable {
                 realtimeMicroseconds: time, topic: topic.rawValue, code: code.map { "\($0)" }, object: object,
                 text: text, details: sensorEvent.map { JSONDocument.text($0) })
             // A full disk keeps nobody from being told.
-            let id = (try? store?.append(stored)) ?? 0
+            let id = (try? memory?.append(stored)) ?? 0
             let document = EventDocument(
                 id: id, time: time, topic: topic.rawValue, object: object, code: code, text: text,
                 sensorEvent: sensorEvent)
@@ -86,8 +86,8 @@ final class EventHub: Sendable {
         try state.withLock { state in
             try Self.checkRoom(state)
             var replay: [StoredEvent] = []
-            if let after, let store {
-                replay = try store.events(after: after, limit: Self.replayLimit, topics: topics?.sorted())
+            if let after, let memory {
+                replay = try memory.events(after: after, limit: Self.replayLimit, topics: topics?.sorted())
             }
             let (stream, continuation) = AsyncStream.makeStream(
                 of: ServerEvent.self, bufferingPolicy: .bufferingOldest(replay.count + Self.bufferLimit))

@@ -1,5 +1,4 @@
 internal import BoxConfiguration
-internal import CameraStore
 
 /// Which cameras get another ID with a change. A camera is the same one as long as its UUID is; one of a file has none, so
 /// that what its operator renames there is another camera.
@@ -18,11 +17,11 @@ struct CameraMoves: Equatable {
     var taken: [String: String] = [:]
 
     init(from settings: BoxSettings, _ content: StoreContent, to new: BoxSettings, _ newContent: StoreContent) {
-        for record in content.cameras {
-            let (from, uuid) = (record.camera.id, record.camera.uuid)
+        for stored in content.cameras {
+            let (from, uuid) = (stored.id, stored.uuid)
             guard let camera = settings.cameras[from], settings.origins["camera.\(from)"] == "store" else { continue }
             if let other = newContent.camera(from), other.uuid != uuid { taken[from] = uuid }
-            guard let to = newContent.cameras.first(where: { $0.camera.uuid == uuid })?.camera.id, to != from,
+            guard let to = newContent.camera(uuid: uuid)?.id, to != from,
                 new.cameras[from] == nil, settings.cameras[to] == nil, let renamed = new.cameras[to],
                 new.origins["camera.\(to)"] == "store"
             else { continue }

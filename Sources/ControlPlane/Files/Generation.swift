@@ -1,6 +1,7 @@
 internal import BoxConfiguration
 
-/// One configuration that was put to use: what came of it, and everything that it came from.
+/// One configuration that was put to use: what came of it, and everything that it came from. The newest one is the box's
+/// configuration; nothing else on the disk is.
 struct Generation: Codable, Equatable, Sendable {
     /// A file of the operator's, as it was read.
     struct KeptFile: Codable, Equatable, Sendable {
@@ -8,32 +9,22 @@ struct Generation: Codable, Equatable, Sendable {
         var text: String
     }
 
-    var schema = "watchbox.generation/1"
+    static let currentSchema = "watchbox.generation/2"
+
+    var schema = Generation.currentSchema
     var number: Int
     /// Seconds since 1970.
     var time: Int64
     /// `boot`, `config apply`, `camera add front`, `rollback to 26`, `taken back` ….
     var cause: String
     var settings: BoxSettings
-    /// The files that it was made of, so that a store's change does not read half-edited ones.
+    /// The files that it was made of, so that a command does not read half-edited ones.
     var files: [KeptFile]
     /// Files that were on disk and were not used, because somebody went back. While they are the same, a start does
     /// not use them either.
     var ignoredFiles: [KeptFile]?
+    /// What commands added.
     var store: StoreContent
-
-    init(
-        number: Int, time: Int64, cause: String, settings: BoxSettings, files: [KeptFile],
-        ignoredFiles: [KeptFile]? = nil, store: StoreContent
-    ) {
-        self.number = number
-        self.time = time
-        self.cause = cause
-        self.settings = settings
-        self.files = files
-        self.ignoredFiles = ignoredFiles
-        self.store = store
-    }
 
     /// What runs before there was any.
     static let none = Generation(

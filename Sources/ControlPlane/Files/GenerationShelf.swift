@@ -6,14 +6,13 @@ internal import ErrorCatalog
 /// its name only when it is complete.
 struct GenerationShelf: Sendable {
     static let kept = 10
-    /// Of one file: the operator's files, the store and what came of them.
+    /// Of one file: the operator's files, what commands added and what came of both.
     private static let sizeLimit = 16 << 20
     private static let mode: UInt32 = 0o600
 
     let directory: String
     let effects: Effects
 
-    /// A generation whose store is being written: when this file is there, it has to be finished first.
     private var restorePath: String { "\(directory)/restore.json" }
     private var pendingPath: String { "\(directory)/pending.json" }
 
@@ -33,25 +32,22 @@ struct GenerationShelf: Sendable {
         try effects.stage(JSONDocument.bytes(generation), as: path(generation.number), mode: Self.mode, isDurable: true)
     }
 
+    /// One that could not be published completely.
+    func remove(_ generation: Generation) throws { try effects.remove(path(generation.number), isDurable: true) }
+
     /// Removes all but the last ten. What cannot be removed stays for the next time.
     func prune() {
         for number in numbers().dropLast(Self.kept) { try? effects.remove(path(number)) }
     }
 
-    // MARK: A store that is being replaced
+    // MARK: Of a time when the database was the configuration
 
+    /// A generation that the database was being made to hold; nil when there is none.
     func unfinishedRestore() -> Generation? { decode(restorePath) }
 
-    /// From here on the restore is finished by the next start, whatever happens.
-    func beginRestore(_ staged: Effects.Staged) throws {
-        try effects.move(staged.stagedPath, to: restorePath, isDurable: true)
+    func removeRestore() throws {
+        if SystemFiles.exists(restorePath) { try effects.remove(restorePath, isDurable: true) }
     }
-
-    func finishRestore(_ generation: Generation) throws {
-        try effects.move(restorePath, to: path(generation.number), isDurable: true)
-    }
-
-    func abandonRestore() throws { try effects.remove(restorePath, isDurable: true) }
 
     // MARK: A change that waits to be confirmed
 

@@ -1,6 +1,6 @@
 internal import BoxConfiguration
+internal import BoxMemory
 internal import CameraModel
-internal import CameraStore
 internal import ControlAPI
 internal import ErrorCatalog
 internal import ONVIF
@@ -71,12 +71,11 @@ extension ControlCore {
     /// Which of them are cameras of this box.
     func marked(_ document: NetworkSearchDocument) -> NetworkSearchDocument {
         var document = document
-        let rows = (try? store?.cameras()) ?? []
         let known: [KnownCamera] = current.settings.cameras.compactMap { id, camera in
             guard let place = NetworkPlace(camera.source) else { return nil }
             return KnownCamera(
                 id: id, endpoint: identity(of: id).endpoint, place: place,
-                address: rows.first { $0.id == id }?.address)
+                address: remembered(id)?.address)
         }.sorted { $0.id < $1.id }
         for index in document.found.indices {
             guard let camera = known.first(where: { $0.isLike(document.found[index]) }) else { continue }

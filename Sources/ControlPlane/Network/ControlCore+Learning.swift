@@ -1,6 +1,6 @@
 internal import BoxConfiguration
+internal import BoxMemory
 internal import CameraModel
-internal import CameraStore
 internal import ControlAPI
 internal import ErrorCatalog
 internal import Logging
@@ -8,7 +8,7 @@ internal import ONVIF
 
 /// What control remembers of a network camera between two looks at it.
 struct NetworkMemory {
-    /// Stored already.
+    /// Remembered already.
     var learnt: Learnt?
     /// Number of the newest event that was told on; nil before the first look.
     var lastEvent: UInt64?
@@ -60,32 +60,40 @@ extension ControlCore {
         return capture.path == current.settings.cameras[stream.camera]?.source
     }
 
-    // MARK: The store
+    // MARK: What is remembered
 
     /// Its unit does not restart for it: what the process works with is in its settings.
     private func learn(_ id: String, _ statistics: NetworkStatistics) {
         let learnt = NetworkMemory.Learnt(
             device: statistics.device, address: statistics.address, port: statistics.port,
             isLive: statistics.state == .live)
-        guard network[id]?.learnt != learnt, let store, !isStoreTorn,
-            current.settings.origins["camera.\(id)"] == "store"
-        else { return }
-        // Once: a process that says what the store does not take is not asked to say it again every other second.
+        guard network[id]?.learnt != learnt, memory != nil else { return }
+        // Once: a process that says what is not taken is not asked to say it again every other second.
         network[id, default: NetworkMemory()].learnt = learnt
-        keep(
-            LearnedCamera(learnt.device, address: learnt.address, port: learnt.port), of: id)
-        if learnt.isLive { try? store.setConnected(id, at: clock.seconds) }
+        var told = LearnedCamera(learnt.device, address: learnt.address, port: learnt.port)
+        if learnt.isLive { told.lastConnected = clock.seconds }
+        keep(told, of: id)
     }
 
-    /// In the store, for people and for finding the camera again; nothing goes by it.
+    /// For people and for finding the camera again; nothing goes by it. Of a camera of a file nothing is remembered.
     func keep(_ learned: LearnedCamera, of id: String) {
+        guard let camera = rememberedCamera(id) else { return }
         do {
-            try store?.learned(id, learned)
+            try memory?.learned(learned, of: camera.uuid, at: camera.source)
         } catch {
             logger.warning(
-                "what was learned of camera \(id) is not stored: \(CodedError(of: error).what)",
+                "what was learned of camera \(id) is not remembered: \(CodedError(of: error).what)",
                 metadata: ["camera": "\(id)"])
         }
+    }
+
+    func remembered(_ id: String) -> LearnedCamera? {
+        guard let camera = rememberedCamera(id) else { return nil }
+        return try? memory?.camera(camera.uuid, at: camera.source)
+    }
+
+    func rememberedCamera(_ id: String) -> StoredCamera? {
+        current.settings.origins["camera.\(id)"] == "store" ? current.store.camera(id) : nil
     }
 
     // MARK: Events
@@ -141,10 +149,10 @@ extension LearnedCamera {
 }
 
 extension StreamProfile {
-    /// As the store fills it in.
+    /// With nothing for what the camera did not tell.
     init(_ told: NetworkStatistics.Profile) {
         self.init(
-            id: told.token, camera: "", name: told.name, source: told.url ?? "", width: told.width ?? 0,
+            id: told.token, name: told.name, source: told.url ?? "", width: told.width ?? 0,
             height: told.height ?? 0, rate: told.rate ?? 0, codec: told.codec ?? "", bitrate: told.bitrate,
             gop: told.gop, service: told.service, snapshot: told.snapshotURL)
     }

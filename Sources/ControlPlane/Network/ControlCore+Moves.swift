@@ -1,6 +1,6 @@
 internal import BoxConfiguration
+internal import BoxMemory
 internal import CameraModel
-internal import CameraStore
 internal import ControlAPI
 internal import ErrorCatalog
 internal import ONVIF
@@ -35,7 +35,7 @@ extension ControlCore {
 
     /// Who it is, as far as anybody knows.
     func identity(of id: String) -> DeviceIdentity {
-        let stored = (try? store?.camera(id))?.identity
+        let stored = remembered(id)?.identity
         let set = current.settings.cameras[id]?.identity
         let seen = network[id]?.identity
         return DeviceIdentity(
@@ -80,7 +80,7 @@ extension ControlCore {
     /// Where a camera is known to be: IP addresses, and the host of its source.
     private func places(of id: String) -> [String] {
         let source = host(of: id)
-        let stored = (try? store?.camera(id))?.address
+        let stored = remembered(id)?.address
         return [stored, network[id]?.learnt?.address, source].compactMap { $0 }
             .reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
@@ -189,7 +189,6 @@ extension ControlCore {
             mac: known.mac == nil ? seen.mac : nil)
         guard !new.isEmpty else { return }
         network[id]?.identity = new
-        guard current.settings.origins["camera.\(id)"] == "store" else { return }
         keep(LearnedCamera(identity: CameraIdentity(new)), of: id)
     }
 }

@@ -1,5 +1,5 @@
 internal import BoxConfiguration
-internal import CameraStore
+internal import BoxMemory
 internal import ControlAPI
 internal import ErrorCatalog
 
@@ -48,18 +48,22 @@ extension ControlCore {
         guard current.settings.previews else { return }
         let now = clock.sinceBoot()
         guard network[id]?.thumbnailStoredAt.map({ now - $0 >= Self.thumbnailStorePeriod }) ?? true,
-            let store, current.settings.origins["camera.\(id)"] == "store"
+            let stored = rememberedCamera(id)
         else { return }
         network[id, default: NetworkMemory()].thumbnailStoredAt = now
         // A full disk costs a thumbnail.
-        try? store.setThumbnail(picture, of: id, taken: clock.seconds)
+        try? memory?.setThumbnail(picture, of: stored.uuid, at: stored.source, taken: clock.seconds)
     }
 
     /// The newest small picture, also of a camera that is away.
     func thumbnail(_ id: String) throws -> [UInt8] {
         _ = try requireCamera(id)
         if let picture = thumbnails[id] { return picture }
-        if current.settings.previews, let picture = try? store?.thumbnail(of: id) { return picture }
+        if current.settings.previews, let camera = rememberedCamera(id),
+            let picture = try? memory?.thumbnail(of: camera.uuid, at: camera.source)
+        {
+            return picture
+        }
         throw CodedError(
             .notFound, "there is no small picture of \(id) yet", why: "one is taken once a minute while it is live",
             next: "Run: watchboxctl camera snapshot \(id) --output FILE", object: id)

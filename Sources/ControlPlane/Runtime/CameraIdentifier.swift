@@ -1,9 +1,15 @@
-internal import CameraStore
 internal import ErrorCatalog
 
 /// IDs from outside are checked before they become part of a path or of a unit's name.
 enum CameraIdentifier {
-    static func isValid(_ id: String) -> Bool { Camera.isValidID(id) }
+    /// `[a-z0-9](-?[a-z0-9])*`, at most 24 characters.
+    static func isValid(_ id: String) -> Bool {
+        let parts = id.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        return id.utf8.count <= 24
+            && parts.allSatisfy { part in
+                !part.isEmpty && part.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x7a).contains($0) }
+            }
+    }
 
     static func check(_ id: String) throws(CodedError) -> String {
         guard isValid(id) else {

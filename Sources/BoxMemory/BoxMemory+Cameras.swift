@@ -1,0 +1,102 @@
+internal import Database
+internal import FoundationEssentials
+internal import GRDB
+
+extension BoxMemory {
+    /// What is known of a camera.
+    ///
+    /// - Parameters:
+    ///   - uuid: of the camera.
+    ///   - source: the one that it has now. What was told at another one was told by another device.
+    public func camera(_ uuid: String, at source: String) throws(BoxMemoryError) -> LearnedCamera? {
+        try read { database in try LearnedCamera.one(uuid, source, database) }
+    }
+
+    /// Keeps what a camera told of itself. Call this after it has accepted its password: an announcement on the network
+    /// proves nothing. What is not fit to be stored is left out.
+    public func learned(_ told: LearnedCamera, of uuid: String, at source: String) throws(BoxMemoryError) {
+        try write(durability: .history) { database in
+            let known = try LearnedCamera.one(uuid, source, database) ?? LearnedCamera()
+            let new = known.learning(told, source: source)
+            guard new != known else { return }
+            try new.save(uuid, source, database)
+            try Self.removeThumbnails("camera = ? AND source != ?", [uuid, source], database)
+        }
+    }
+
+    /// The same device has another source: what is known of it stays, but for its profiles and its picture, which are of the
+    /// former one.
+    public func moved(_ uuid: String, from former: String, to source: String) throws(BoxMemoryError) {
+        try write(durability: .history) { database in
+            try database.execute(
+                sql: "UPDATE learned SET source = ?, profiles = NULL WHERE camera = ? AND source = ?",
+                arguments: [source, uuid, former])
+            try Self.removeThumbnails("camera = ?", [uuid], database)
+        }
+    }
+
+    /// Forgets a camera that is another device now.
+    public func forget(_ uuid: String) throws(BoxMemoryError) {
+        try write { database in try Self.forget(uuid, database) }
+    }
+
+    /// Forgets the cameras that there are not any more.
+    ///
+    /// - Parameter cameras: the UUIDs of those that there are.
+    public func forget(allBut cameras: Set<String>) throws(BoxMemoryError) {
+        let known = try read { database in
+            try String.fetchSet(database, sql: "SELECT camera FROM learned UNION SELECT camera FROM thumbnail")
+        }
+        let gone = known.subtracting(cameras)
+        guard !gone.isEmpty else { return }
+        try write { database in
+            for uuid in gone { try Self.forget(uuid, database) }
+        }
+    }
+
+    private static func forget(_ uuid: String, _ database: GRDB.Database) throws {
+        try database.execute(sql: "DELETE FROM learned WHERE camera = ?", arguments: [uuid])
+        try removeThumbnails("camera = ?", [uuid], database)
+    }
+}
+
+extension LearnedCamera {
+    fileprivate static func one(_ uuid: String, _ source: String, _ database: GRDB.Database) throws -> LearnedCamera? {
+        let row = try Row.fetchOne(
+            database, sql: "SELECT * FROM learned WHERE camera = ? AND source = ?", arguments: [uuid, source])
+        guard let row else { return nil }
+        let json: String? = try row.optional("profiles")
+        let profiles: [StreamProfile]?
+        do {
+            profiles = try json.map { try JSONDecoder().decode([StreamProfile].self, from: Data($0.utf8)) }
+        } catch {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the profiles of a camera cannot be read")
+        }
+        return LearnedCamera(
+            manufacturer: try row.optional("manufacturer"), model: try row.optional("model"),
+            firmware: try row.optional("firmware"),
+            identity: CameraIdentity(
+                onvifEndpoint: try row.optional("onvif_endpoint"), serial: try row.optional("serial"),
+                mac: try row.optional("mac")),
+            address: try row.optional("address"), port: try row.optional("port"), profiles: profiles,
+            lastConnected: try row.optional("last_connected"))
+    }
+
+    fileprivate func save(_ uuid: String, _ source: String, _ database: GRDB.Database) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let json = try profiles.map { String(decoding: try encoder.encode($0), as: UTF8.self) }
+        try database.execute(
+            sql: """
+                INSERT OR REPLACE INTO learned (
+                    camera, source, address, port, manufacturer, model, firmware, onvif_endpoint, serial, mac, profiles,
+                    last_connected
+                )
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+            arguments: [
+                uuid, source, address, port, manufacturer, model, firmware, identity.onvifEndpoint, identity.serial,
+                identity.mac, json, lastConnected,
+            ])
+    }
+}

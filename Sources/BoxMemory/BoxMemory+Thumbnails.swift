@@ -1,0 +1,51 @@
+internal import Database
+internal import FoundationEssentials
+internal import GRDB
+
+extension BoxMemory {
+    /// A small picture of what the camera sees, as JPEG; nil when there is none of this source.
+    public func thumbnail(of uuid: String, at source: String) throws(BoxMemoryError) -> [UInt8]? {
+        try read { database in
+            try Data.fetchOne(
+                database, sql: "SELECT jpeg FROM thumbnail WHERE camera = ? AND source = ?", arguments: [uuid, source]
+            ).map { [UInt8]($0) }
+        }
+    }
+
+    /// Keeps a small picture of what the camera sees.
+    ///
+    /// It is a picture in clear on the disk: only for an owner who asked for previews.
+    ///
+    /// - Parameters:
+    ///   - jpeg: at most 256 KiB.
+    ///   - taken: Unix seconds.
+    public func setThumbnail(
+        _ jpeg: [UInt8], of uuid: String, at source: String, taken: Int64
+    ) throws(BoxMemoryError) {
+        guard jpeg.count <= Self.thumbnailLimit else {
+            throw .invalid(field: "thumbnail", why: "it has more than \(Self.thumbnailLimit) bytes")
+        }
+        guard jpeg.starts(with: [0xff, 0xd8, 0xff]) else { throw .invalid(field: "thumbnail", why: "it is not a JPEG") }
+        try write(durability: .history) { database in
+            try Self.removeThumbnails("camera = ?", [uuid], database)
+            try database.execute(
+                sql: "INSERT INTO thumbnail (camera, source, jpeg, taken) VALUES (?, ?, ?, ?)",
+                arguments: [uuid, source, Data(jpeg), max(taken, 0)])
+        }
+    }
+
+    /// Of all cameras, when their owner wants none on the disk.
+    public func removeThumbnails() throws(BoxMemoryError) {
+        let count = try read { database in try Int.fetchOne(database, sql: "SELECT count(*) FROM thumbnail") ?? 0 }
+        guard count > 0 else { return }
+        try write { database in try Self.removeThumbnails("true", [], database) }
+    }
+
+    /// The pages are overwritten, not only given free.
+    static func removeThumbnails(
+        _ condition: String, _ arguments: StatementArguments, _ database: GRDB.Database
+    ) throws {
+        _ = try Int.fetchOne(database, sql: "PRAGMA secure_delete = ON")
+        try database.execute(sql: "DELETE FROM thumbnail WHERE \(condition)", arguments: arguments)
+    }
+}

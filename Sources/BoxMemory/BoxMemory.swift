@@ -1,0 +1,47 @@
+internal import Database
+internal import GRDB
+
+/// What the box remembers and may lose: what cameras told of themselves, small pictures, and the events of late. The owner is
+/// the control process. The configuration is not here: it is in the generations' files.
+///
+/// Every call is one transaction: after a power cut there is all of it or nothing. What returned is on the disk; of what
+/// cameras told and of their events the last may be lost then, so that telling them does not make the card write each time.
+/// Calls block for as long as the disk takes. No secret is ever stored here; texts that hold one are refused or left out.
+public final class BoxMemory: Sendable {
+    /// Events that are kept, of all topics together.
+    public static let eventLimit = 10_000
+    /// Cameras that something is remembered of.
+    static let cameraLimit = 256
+    /// Of one camera.
+    public static let profileLimit = 16
+    /// Bytes of a JPEG.
+    public static let thumbnailLimit = 256 << 10
+
+    private let opened: OpenedDatabase
+
+    /// Opens the memory at `path`, or makes it, and brings it to today's schema.
+    ///
+    /// - Throws: `.database(.fromFuture)` when a newer WatchBox wrote it; the file stays as it is.
+    public init(path: String) throws(BoxMemoryError) {
+        do {
+            opened = try DatabaseOpening.open(path: path, durability: .configuration, migrator: Schema.migrator)
+        } catch {
+            throw .database(error)
+        }
+    }
+
+    /// Where a damaged memory was moved to; this one began empty. Tell the owner.
+    public var setAside: String? { opened.setAside }
+
+    func read<Value>(_ body: (GRDB.Database) throws -> Value) throws(BoxMemoryError) -> Value {
+        do { return try opened.read(body) } catch { throw BoxMemoryError(error, path: opened.path) }
+    }
+
+    func write<Value>(
+        durability: Durability? = nil, _ body: (GRDB.Database) throws -> Value
+    ) throws(BoxMemoryError) -> Value {
+        do { return try opened.write(durability: durability, body) } catch {
+            throw BoxMemoryError(error, path: opened.path)
+        }
+    }
+}

@@ -1,0 +1,39 @@
+public import Database
+
+/// Why it was not remembered, in words for a person.
+public enum BoxMemoryError: Error, Equatable, Sendable {
+    case invalid(field: String, why: String)
+    case database(DatabaseFailure)
+
+    init(_ error: any Error, path: String) {
+        self = error as? BoxMemoryError ?? .database(DatabaseFailure(error, path: path))
+    }
+}
+
+extension BoxMemoryError: CustomStringConvertible {
+    /// What happened.
+    public var what: String {
+        switch self {
+        case .invalid(let field, _): "\(FieldRules.printable(field)) is not valid"
+        case .database(let failure): failure.what
+        }
+    }
+
+    /// Why it happened.
+    public var why: String {
+        switch self {
+        case .invalid(_, let why): why
+        case .database(let failure): failure.why
+        }
+    }
+
+    /// What a person does next.
+    public var next: String {
+        switch self {
+        case .invalid: "correct it and try again; nothing was changed"
+        case .database(let failure): failure.next
+        }
+    }
+
+    public var description: String { "\(what): \(why).\nNext: \(next)" }
+}

@@ -1,0 +1,126 @@
+/// What texts from outside may look like.
+enum FieldRules {
+    /// Keys that hold a secret wherever they stand.
+    static let secretKeys: Set<String> = [
+        "password", "passwd", "pwd", "passphrase", "token", "private_key", "privatekey",
+    ]
+    private static let sourceSchemes: Set<String> = [
+        "test", "file", "v4l2", "rtsp", "rtsps", "onvif", "http", "https",
+    ]
+
+    /// Free text for people.
+    static func text(_ text: String?, _ field: String, limit: Int) throws(BoxMemoryError) {
+        guard let text else { return }
+        // A character can be any number of bytes long; an emoji of a family has 25.
+        guard text.utf8.count <= limit * 32, text.count <= limit, !text.isEmpty else {
+            throw .invalid(field: field, why: "it has 1 to \(limit) characters")
+        }
+        guard text.unicodeScalars.allSatisfy(isPrintable) else {
+            throw .invalid(field: field, why: "it has control characters")
+        }
+    }
+
+    /// A source of media, without user or password.
+    static func source(_ source: String, _ field: String) throws(BoxMemoryError) {
+        guard source.utf8.count <= 2048 else { throw .invalid(field: field, why: "it has more than 2048 bytes") }
+        try text(source, field, limit: 2048)
+        guard let colon = source.firstIndex(of: ":"), sourceSchemes.contains(String(source[..<colon])) else {
+            throw .invalid(
+                field: field,
+                why: "it begins with test:, file:, v4l2:, rtsp://, rtsps://, onvif://, http:// or https://")
+        }
+        let rest = source[source.index(after: colon)...]
+        guard ["rtsp", "rtsps", "onvif", "http", "https"].contains(source[..<colon]) else { return }
+        try location(rest, field)
+    }
+
+    /// `http://…` or `https://…`, without user or password.
+    static func webAddress(_ address: String, _ field: String) throws(BoxMemoryError) {
+        guard address.utf8.count <= 2048 else { throw .invalid(field: field, why: "it has more than 2048 bytes") }
+        try text(address, field, limit: 2048)
+        guard let colon = address.firstIndex(of: ":"), ["http", "https"].contains(address[..<colon]) else {
+            throw .invalid(field: field, why: "it begins with http:// or https://")
+        }
+        try location(address[address.index(after: colon)...], field)
+    }
+
+    /// What stands behind the scheme and its colon.
+    private static func location(_ rest: Substring, _ field: String) throws(BoxMemoryError) {
+        guard rest.hasPrefix("//") else { throw .invalid(field: field, why: "it needs // and an address") }
+        let authority = rest.dropFirst(2).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        guard !authority.contains("@") else {
+            throw .invalid(
+                field: field, why: "it names a user; give the user and the password to `watchboxctl camera password`")
+        }
+        guard !authority.isEmpty else { throw .invalid(field: field, why: "it has no address") }
+        guard !holdsPassword(rest.dropFirst(2 + authority.count)) else {
+            throw .invalid(
+                field: field, why: "it holds a password; give it to `watchboxctl camera password` instead")
+        }
+    }
+
+    /// `password=…` in a path or a query, as some makers document their URLs.
+    private static func holdsPassword(_ text: Substring) -> Bool {
+        text.lowercased().split(whereSeparator: { "/?&;#_ ".contains($0) }).contains { part in
+            guard let equals = part.firstIndex(of: "="), part.index(after: equals) != part.endIndex else {
+                return false
+            }
+            return ["password", "passwd", "pwd", "pass"].contains(part[..<equals])
+        }
+    }
+
+    static func address(_ address: String?, _ field: String) throws(BoxMemoryError) {
+        guard let address else { return }
+        guard (1...255).contains(address.utf8.count),
+            address.utf8.allSatisfy({
+                isDigit($0) || isLetter($0 | 0x20)
+                    || [
+                        hyphen, UInt8(ascii: "."), UInt8(ascii: ":"), UInt8(ascii: "_"),
+                        UInt8(ascii: "%"),
+                    ].contains($0)
+            })
+        else { throw .invalid(field: field, why: "it is a host name or an IP address") }
+    }
+
+    static func isHexadecimal(_ byte: UInt8) -> Bool {
+        isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
+    }
+
+    /// No control characters, no line breaks, and nothing that turns the direction of the text around it.
+    private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0..<0x20, 0x7f..<0xa0, 0x2028, 0x2029, 0x202a...0x202e, 0x2066...0x2069, 0xfeff: false
+        default: true
+        }
+    }
+
+    /// For texts that were refused, in messages.
+    static func printable(_ text: String) -> String {
+        var cleaned = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars.prefix(128) { cleaned.append(isPrintable(scalar) ? scalar : "\u{fffd}") }
+        return String(cleaned)
+    }
+
+    /// What a device says of itself: cleaned, without blanks at its ends, and nil when nothing is left.
+    static func told(_ text: String?, limit: Int) -> String? {
+        guard let text else { return nil }
+        var told = Substring(cleaned(text, limit: limit))
+        while told.first?.isWhitespace == true { told.removeFirst() }
+        while told.last?.isWhitespace == true { told.removeLast() }
+        // A character can be any number of bytes long.
+        return told.isEmpty || told.utf8.count > limit * 32 ? nil : String(told)
+    }
+
+    /// For texts that must be kept in any case.
+    static func cleaned(_ text: String, limit: Int) -> String {
+        var cleaned = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars.prefix(limit * 8) { cleaned.append(isPrintable(scalar) ? scalar : " ") }
+        return String(String(cleaned).prefix(limit))
+    }
+
+    private static let hyphen = UInt8(ascii: "-")
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+
+    private static func isLetter(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
+}
