@@ -46,11 +46,12 @@ public struct ControlPaths: Sendable {
     func cameraFile(_ id: String) -> String { "\(services)/camera-\(id).json" }
     func cameraSocket(_ id: String) -> String { "\(cameras)/\(id).sock" }
     /// The unit may run with an older file: it has to be restarted.
-    func restartMark(_ id: String) -> String { "\(services)/camera-\(id).restart" }
+    func restartMark(ofUnit unit: String) -> String? {
+        file(ofUnit: unit).map { "\($0.dropLast(".json".count)).restart" }
+    }
     /// Somebody asked for it to be stopped; kept until `start`, a change of the camera, or a reboot.
     func stopMark(_ id: String) -> String { "\(services)/camera-\(id).stopped" }
     func serviceFile(_ service: String) -> String { "\(services)/\(service).json" }
-    func serviceRestartMark(_ service: String) -> String { "\(services)/\(service).restart" }
     /// What a mark is for; nil for another file.
     func markedFile(_ mark: String) -> String? {
         mark.hasSuffix(".restart") ? "\(mark.dropLast(".restart".count)).json" : nil

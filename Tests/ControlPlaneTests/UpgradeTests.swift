@@ -61,7 +61,9 @@ struct UpgradeTests {
         try stage.write(ControlStage.two)
         _ = try await stage.start()
         try makeOld(stage, ["a", "b"])
-        try "mark".write(toFile: stage.paths.restartMark("a"), atomically: true, encoding: .utf8)
+        try "mark".write(
+            toFile: try #require(stage.paths.restartMark(ofUnit: "watchbox-camera@a.service")), atomically: true,
+            encoding: .utf8)
         stage.units.forgetCalls()
         _ = try await stage.start()
         #expect(stage.units.words == ["restart watchbox-camera@a.service"])

@@ -95,7 +95,7 @@ extension ControlCore {
         for (id, camera) in target.cameras where camera.runs && unitStates?[UnitName.camera(id)]?.isUp == true {
             try? Self.provide(to: id, credentials, runtime, hub: hub, logger: logger)
         }
-        if target.services["hooks"] != nil, unitStates?[UnitName.hooks]?.isUp == true {
+        if target.services[UnitName.hooks] != nil, unitStates?[UnitName.hooks]?.isUp == true {
             try? Self.provideToHooks(credentials, runtime, logger: logger)
         }
     }

@@ -70,7 +70,7 @@ extension ControlCore {
                 tokens.care.hurry()
             }
             tellLost(left[to] ?? [], of: to, former: from)
-            try? effects.remove(paths.restartMark(from))
+            forgetMark(ofUnit: UnitName.camera(from))
             do {
                 if isUnconfirmed { try setAside(from, of: move.uuid) } else { try removeRests(of: from) }
                 try effects.remove(removalNote(to), isDurable: true)

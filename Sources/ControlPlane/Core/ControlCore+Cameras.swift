@@ -149,7 +149,7 @@ extension ControlCore {
             try? effects.remove(note, isDurable: true)
             throw error
         }
-        try? effects.remove(paths.restartMark(id))
+        forgetMark(ofUnit: UnitName.camera(id))
         streamNews[id] = nil
         network[id] = nil
         thumbnails[id] = nil
@@ -159,6 +159,10 @@ extension ControlCore {
             report(CodedError(of: error), .camera)
         }
         return nil
+    }
+
+    func forgetMark(ofUnit unit: String) {
+        if let path = paths.restartMark(ofUnit: unit) { try? effects.remove(path) }
     }
 
     func orderCameras(_ ids: [String], dryRun: Bool) throws -> ConfigurationDiff? {

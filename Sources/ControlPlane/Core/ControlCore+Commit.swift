@@ -182,8 +182,7 @@ extension ControlCore {
         let free = makeTarget(settings, content, stopped: [])
         let resumed = stopped.filter { id in
             guard let file = free.cameras[id]?.file else { return free.cameras[id] == nil }
-            return resumesChanged && present.cameraFiles[id] != nil
-                && !RuntimePlan.says(present.cameraFiles[id], theSameAs: file)
+            return resumesChanged && present.files[UnitName.camera(id)].map { !$0.says(theSameAs: file) } ?? false
         }
         let target = stopped == resumed ? free : makeTarget(settings, content, stopped: stopped.subtracting(resumed))
         let plan = RuntimePlan(

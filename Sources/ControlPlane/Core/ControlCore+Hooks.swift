@@ -46,7 +46,7 @@ extension ControlCore {
 
     /// As their process says; none when it does not answer.
     private func hookStates() async -> [String: HookState] {
-        guard target.services["hooks"] != nil else { return [:] }
+        guard target.services[UnitName.hooks] != nil else { return [:] }
         let client = ControlClient(
             socketPath: paths.hooksSocket, readTimeout: deadlines.status,
             maximumAnswerBytes: ControlClient.cameraAnswerBytes)

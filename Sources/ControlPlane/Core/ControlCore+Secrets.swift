@@ -194,7 +194,7 @@ extension ControlCore {
 
     /// A mark that nothing came of; the restart that a change before it owes is owed still.
     private func takeBack(_ mark: [UInt8], ofUnit unit: String, former: [UInt8]?) {
-        guard let path = runtime.restartMark(ofUnit: unit), runtime.restartToken(ofUnit: unit) == mark else { return }
+        guard let path = paths.restartMark(ofUnit: unit), runtime.restartToken(ofUnit: unit) == mark else { return }
         // One that cannot be written back stays as it is: a restart too many instead of one that never comes.
         if let former {
             try? effects.write(former, to: path, mode: 0o600, isDurable: false)
@@ -206,7 +206,7 @@ extension ControlCore {
     /// Whether the unit shall run at the moment.
     private func runs(_ unit: String) -> Bool {
         if let id = UnitName.cameraID(unit) { return target.cameras[id]?.runs == true }
-        return UnitName.service(unit).map { target.services[$0] != nil } ?? false
+        return target.services[unit] != nil
     }
 
     /// - Parameter affects: units that have to start anew with it, as far as they run.
@@ -229,7 +229,7 @@ extension ControlCore {
         var marks: [(unit: String, mark: [UInt8], former: [UInt8]?)] = []
         do {
             for unit in running {
-                guard let path = runtime.restartMark(ofUnit: unit) else { continue }
+                guard let path = paths.restartMark(ofUnit: unit) else { continue }
                 let mark = Array(nextMark().utf8)
                 marks.append((unit, mark, runtime.restartToken(ofUnit: unit)))
                 try effects.write(mark, to: path, mode: 0o600, isDurable: false)

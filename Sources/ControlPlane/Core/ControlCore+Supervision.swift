@@ -57,11 +57,10 @@ extension ControlCore {
         let held = Set(target.cameras.filter { $0.value.doubt != nil }.keys.map { UnitName.camera($0) })
         for (id, camera) in target.cameras {
             wanted[UnitName.camera(id)] = Supervision.Wanted(
-                runs: camera.runs, needsRestart: marks.cameras.contains(id))
+                runs: camera.runs, needsRestart: marks.contains(UnitName.camera(id)))
         }
-        for service in target.services.keys {
-            wanted[UnitName.unit(ofService: service)] = Supervision.Wanted(
-                runs: true, needsRestart: marks.services.contains(service))
+        for unit in target.services.keys {
+            wanted[unit] = Supervision.Wanted(runs: true, needsRestart: marks.contains(unit))
         }
         let actions = supervision.observed(
             Array(listed.values), wanted: wanted, busy: crew.busy.union(held), now: clock.sinceBoot())

@@ -153,7 +153,7 @@ actor ControlCore {
     ) throws(CredentialError) {
         do throws(CredentialError) {
             // Whatever a file names: what vouches for every camera's key is given to none.
-            let names = runtime.secretNames(ofCamera: camera).subtracting(BoxDevice.secretNames)
+            let names = runtime.secretNames(ofUnit: UnitName.camera(camera)).subtracting(BoxDevice.secretNames)
             try credentials.provide(names, to: "camera-\(camera)")
         } catch {
             switch error {
@@ -174,7 +174,8 @@ actor ControlCore {
         _ credentials: CredentialStore, _ runtime: RuntimeFiles, logger: Logger
     ) throws(CredentialError) {
         do throws(CredentialError) {
-            try credentials.provide(runtime.secretNamesOfHooks().subtracting(BoxDevice.secretNames), to: "hooks")
+            try credentials.provide(
+                runtime.secretNames(ofUnit: UnitName.hooks).subtracting(BoxDevice.secretNames), to: "hooks")
         } catch {
             switch error {
             case .damaged, .keyMissing, .notInMemory: break
@@ -192,7 +193,7 @@ actor ControlCore {
         // The old process has ended, and the next one reads the new settings.
         if case .jobFailed? = outcome.failure { isObsolete = true }
         if isObsolete, let mark = outcome.mark, runtime.restartToken(ofUnit: outcome.unit) == mark,
-            let path = runtime.restartMark(ofUnit: outcome.unit)
+            let path = runtime.paths.restartMark(ofUnit: outcome.unit)
         {
             try? runtime.effects.remove(path)
         }

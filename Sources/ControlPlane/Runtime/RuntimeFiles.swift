@@ -19,24 +19,26 @@ struct RuntimeFiles: Sendable {
     /// - Parameter changing: units whose processes are about to be told what they lack.
     func present(units: [UnitState]?, changing: Set<String>) -> RuntimePresent {
         var present = RuntimePresent()
-        for id in marked(".json") { present.cameraFiles[id] = read(paths.cameraFile(id)) }
-        for service in UnitName.optional { present.serviceFiles[service] = read(paths.serviceFile(service)) }
-        (present.cameraRestartMarks, present.serviceRestartMarks) = restartMarks()
-        present.changing = present.cameraRestartMarks.filter { id in
-            changing.contains(UnitName.camera(id))
-                && read(paths.restartMark(id))?.starts(with: RuntimePlan.changePrefix.utf8) == true
+        for unit in marked(".json").map({ UnitName.camera($0) }) + Self.services {
+            present.files[unit] = file(ofUnit: unit)
         }
-        present.health = read("\(paths.services)/health.json")
+        present.restartMarks = restartMarks()
+        present.changing = present.restartMarks.filter { unit in
+            changing.contains(unit) && restartToken(ofUnit: unit)?.starts(with: RuntimePlan.changePrefix.utf8) == true
+        }
+        present.health = read("\(paths.services)/health.json").flatMap {
+            try? JSONDocument.decode(HealthServiceSettings.self, from: $0)
+        }
         present.units = units.map { Dictionary($0.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first }) }
         return present
     }
 
-    /// Cameras and services whose units may run with older settings.
-    func restartMarks() -> (cameras: Set<String>, services: Set<String>) {
-        (
-            marked(".restart"),
-            Set(UnitName.optional.filter { SystemFiles.exists(paths.serviceRestartMark($0)) })
-        )
+    private static let services = UnitName.optional.map { UnitName.unit(ofService: $0) }
+
+    /// Units that may run with older settings.
+    func restartMarks() -> Set<String> {
+        Set(marked(".restart").map { UnitName.camera($0) }).union(
+            Self.services.filter { paths.restartMark(ofUnit: $0).map { SystemFiles.exists($0) } ?? false })
     }
 
     /// Cameras that somebody asked to stop.
@@ -115,29 +117,14 @@ struct RuntimeFiles: Sendable {
         try? SystemFiles.clear(paths.cameraSocket(id))
     }
 
-    /// The secrets that the settings refer to with which the camera is about to start.
-    func secretNames(ofCamera id: String) -> Set<String> {
-        let settings = read(paths.cameraFile(id)).flatMap {
-            try? JSONDecoder().decode(CameraConfiguration.self, from: Data($0))
-        }
-        return settings?.secretNames ?? []
-    }
+    /// The secrets that the settings refer to with which the unit is about to start.
+    func secretNames(ofUnit unit: String) -> Set<String> { file(ofUnit: unit)?.secretNames ?? [] }
 
-    /// The secrets that the settings refer to with which the hooks are about to start.
-    func secretNamesOfHooks() -> Set<String> {
-        let settings = read(paths.serviceFile("hooks")).flatMap {
-            try? JSONDocument.decode(HookServiceSettings.self, from: $0)
-        }
-        return settings?.secretNames ?? []
-    }
+    func restartToken(ofUnit unit: String) -> [UInt8]? { paths.restartMark(ofUnit: unit).flatMap { read($0) } }
 
-    /// The mark of a camera's or a service's unit.
-    func restartMark(ofUnit unit: String) -> String? {
-        if let id = UnitName.cameraID(unit) { return paths.restartMark(id) }
-        return UnitName.service(unit).map { paths.serviceRestartMark($0) }
+    private func file(ofUnit unit: String) -> UnitFile? {
+        paths.file(ofUnit: unit).flatMap { read($0) }.flatMap { try? UnitFile(unit: unit, $0) }
     }
-
-    func restartToken(ofUnit unit: String) -> [UInt8]? { restartMark(ofUnit: unit).flatMap { read($0) } }
 
     private func read(_ path: String) -> [UInt8]? {
         // One that cannot be read is written again; so is one of another user.

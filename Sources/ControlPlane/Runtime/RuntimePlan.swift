@@ -4,15 +4,12 @@ internal import Systemd
 
 /// What there is in the runtime directory and in systemd.
 struct RuntimePresent: Equatable {
-    /// Of cameras, by ID.
-    var cameraFiles: [String: [UInt8]] = [:]
-    /// Of `relay`, `kas` and `hooks`.
-    var serviceFiles: [String: [UInt8]] = [:]
-    var health: [UInt8]?
-    /// Cameras and services whose unit may run with older settings.
-    var cameraRestartMarks: Set<String> = []
-    var serviceRestartMarks: Set<String> = []
-    /// Of the marked cameras, those whose process lacks nothing but a change that the crew is about to tell it.
+    /// By unit; one that cannot be read is not there.
+    var files: [String: UnitFile] = [:]
+    var health: HealthServiceSettings?
+    /// Units that may run with older settings.
+    var restartMarks: Set<String> = []
+    /// Of these, those whose process lacks nothing but a change that the crew is about to tell it.
     var changing: Set<String> = []
     /// By unit name; nil when systemd was not asked: then nothing is started that nothing changed for.
     var units: [String: UnitState]?
@@ -54,93 +51,66 @@ struct RuntimePlan: Equatable {
     ) {
         self.token = token
         for (id, camera) in target.cameras.sorted(by: { $0.key < $1.key }) where camera.doubt == nil {
-            plan(
-                unit: UnitName.camera(id), file: camera.file, present: present.cameraFiles[id], runs: camera.runs,
-                path: paths.cameraFile(id), mode: 0o600, mark: paths.restartMark(id),
-                isMarked: present.cameraRestartMarks.contains(id), isChanging: present.changing.contains(id),
-                units: present.units, startsIdle: startsIdle)
+            plan(UnitName.camera(id), camera.file, runs: camera.runs, present, paths, startsIdle: startsIdle)
         }
         for service in UnitName.optional {
-            let file = target.services[service]
-            plan(
-                unit: UnitName.unit(ofService: service), file: file, present: present.serviceFiles[service],
-                runs: file != nil, path: paths.serviceFile(service), mode: 0o644,
-                mark: paths.serviceRestartMark(service), isMarked: present.serviceRestartMarks.contains(service),
-                units: present.units, startsIdle: startsIdle)
+            let unit = UnitName.unit(ofService: service)
+            let file = target.services[unit]
+            plan(unit, file, runs: file != nil, present, paths, startsIdle: startsIdle)
         }
         let known = Set(target.cameras.keys.map { UnitName.camera($0) })
-        let gone = Set(present.cameraFiles.keys).subtracting(target.cameras.keys)
-        for id in gone.sorted() {
-            removals.append(paths.cameraFile(id))
-            jobs.append(Job(unit: UnitName.camera(id), job: .stop))
+        let gone = present.files.keys.filter { UnitName.cameraID($0) != nil && !known.contains($0) }
+        for unit in gone.sorted() {
+            if let path = paths.file(ofUnit: unit) { removals.append(path) }
+            jobs.append(Job(unit: unit, job: .stop))
         }
         for unit in (present.units ?? [:]).values.sorted(by: { $0.name < $1.name }) {
-            guard let id = UnitName.cameraID(unit.name), !known.contains(unit.name), !gone.contains(id), unit.isUp
+            guard UnitName.cameraID(unit.name) != nil, !known.contains(unit.name), !gone.contains(unit.name), unit.isUp
             else { continue }
             jobs.append(Job(unit: unit.name, job: .stop))
         }
         if present.health != target.health {
-            writes.append(Write(path: "\(paths.services)/health.json", bytes: target.health, mode: 0o644))
+            writes.append(
+                Write(path: "\(paths.services)/health.json", bytes: JSONDocument.bytes(target.health), mode: 0o644))
         }
     }
 
     private mutating func plan(
-        unit: String, file: [UInt8]?, present: [UInt8]?, runs: Bool, path: String, mode: UInt32, mark: String,
-        isMarked: Bool, isChanging: Bool = false, units: [String: UnitState]?, startsIdle: Bool
+        _ unit: String, _ file: UnitFile?, runs: Bool, _ present: RuntimePresent, _ paths: ControlPaths,
+        startsIdle: Bool
     ) {
-        let state = units?[unit]
+        guard let path = paths.file(ofUnit: unit), let mark = paths.restartMark(ofUnit: unit) else { return }
+        let (known, state) = (present.files[unit], present.units?[unit])
+        let isMarked = present.restartMarks.contains(unit)
+        let isChanging = present.changing.contains(unit)
         // A process that waits for a restart has older settings than its file. Whether it runs at all is for the crew to
         // see: what is known here of a unit may be old.
-        let change = !isMarked || isChanging ? Self.change(from: present, to: file) : nil
-        let isOther = !Self.says(present, theSameAs: file)
-        if let file, file != present {
-            if present != nil || state?.isUp == true, runs, isOther {
+        let change = !isMarked || isChanging ? file.flatMap { known?.change(to: $0) } : nil
+        let isOther = file.map { known?.says(theSameAs: $0) != true } ?? (known != nil)
+        if let file, file != known {
+            if known != nil || state?.isUp == true, runs, isOther {
                 marks.append(Mark(path: mark, isChange: change != nil))
             }
-            writes.append(Write(path: path, bytes: file, mode: mode))
+            writes.append(Write(path: path, bytes: file.bytes, mode: file.mode))
         }
-        if file == nil, present != nil { removals.append(path) }
+        if file == nil, known != nil { removals.append(path) }
         guard runs else {
             // What was known of the unit may be older than its last start: one that had a file may run.
-            if (file == nil && present != nil) || state?.isUp == true { jobs.append(Job(unit: unit, job: .stop)) }
+            if (file == nil && known != nil) || state?.isUp == true { jobs.append(Job(unit: unit, job: .stop)) }
             return
         }
         if isOther {
-            let isNew = present == nil && state?.isUp != true
+            let isNew = known == nil && state?.isUp != true
             jobs.append(Job(unit: unit, job: change != nil ? .change : isNew ? .start : .restart, change: change))
         } else if isMarked, !isChanging, startsIdle {
             jobs.append(Job(unit: unit, job: .restart))
-        } else if startsIdle, units == nil || state?.isIdle ?? true {
+        } else if startsIdle, present.units == nil || state?.isIdle ?? true {
             jobs.append(Job(unit: unit, job: .start))
         }
     }
 }
 
 extension RuntimePlan {
-    /// What a process that runs with the settings `present` has to be told to have those of `file`; nil when only a
-    /// restart does it, and for what is no camera's.
-    private static func change(from present: [UInt8]?, to file: [UInt8]?) -> VideoChange? {
-        guard let present, let file, present != file,
-            var old = try? JSONDocument.decode(CameraConfiguration.self, from: present),
-            let new = try? JSONDocument.decode(CameraConfiguration.self, from: file)
-        else { return nil }
-        old.instance = old.instance ?? new.instance
-        guard let change = old.videoChange(to: new), !change.isEmpty else { return nil }
-        return change
-    }
-
-    /// Whether a process that has read `present` needs nothing of `file`. What an older control has written does not say
-    /// which camera of its ID it is: that alone restarts no camera, and is no change that its owner made.
-    static func says(_ present: [UInt8]?, theSameAs file: [UInt8]?) -> Bool {
-        if present == file { return true }
-        guard let present, let file,
-            var old = try? JSONDocument.decode(CameraConfiguration.self, from: present), old.instance == nil,
-            let new = try? JSONDocument.decode(CameraConfiguration.self, from: file)
-        else { return false }
-        old.instance = new.instance
-        return old == new
-    }
-
     /// What its marks hold.
     func markContent(isChange: Bool) -> [UInt8] { Array(((isChange ? Self.changePrefix : "") + token).utf8) }
 

@@ -9,7 +9,7 @@ internal import KeyAccessClient
 struct RuntimeTarget: Equatable {
     struct Camera: Equatable {
         /// Its unit's configuration; nil when it cannot run.
-        var file: [UInt8]?
+        var file: UnitFile?
         /// Why it is not started though it is active.
         var obstacle: CodedError?
         /// Active, without obstacle, and nobody asked for it to be stopped.
@@ -19,10 +19,10 @@ struct RuntimeTarget: Equatable {
     }
 
     var cameras: [String: Camera] = [:]
-    /// `relay`, `kas` and `hooks`, when they are enabled.
-    var services: [String: [UInt8]] = [:]
+    /// Of relay, KAS and hooks, when they are enabled; by unit.
+    var services: [String: UnitFile] = [:]
     /// For the health daemon.
-    var health: [UInt8] = []
+    var health = HealthServiceSettings()
 
     /// - Parameters:
     ///   - hasSecret: whether the store has a secret of this name for this camera (its own, or the box's); throws while
@@ -55,7 +55,7 @@ struct RuntimeTarget: Equatable {
         }
         let relay = settings.relayServer
         if relay.enabled, let address = HostAddress(listen: relay.listen) {
-            services["relay"] = JSONDocument.bytes(
+            services[UnitName.relay] = .relay(
                 RelayServiceSettings(
                     host: address.host, port: address.port, tlsCertificateFile: relay.tlsCertificate,
                     tlsKeyFile: relay.tlsKey, publishKeysFile: relay.publishKeys, isOpen: relay.isOpen,
@@ -71,25 +71,25 @@ struct RuntimeTarget: Equatable {
             if let certificate = settings.kasServer.tlsCertificate, let key = settings.kasServer.tlsKey {
                 tls = KeyAccessServiceSettings.TLSFiles(certificateChainFile: certificate, privateKeyFile: key)
             }
-            services["kas"] = JSONDocument.bytes(
+            services[UnitName.keyAccess] = .kas(
                 KeyAccessServiceSettings(
                     host: address.host, port: address.port, tls: tls,
                     keyEpochSeconds: Int64(settings.kasServer.keyEpochHours) * 3600,
                     keyOverlapSeconds: Int64(settings.kasServer.keyRetentionDays) * 86_400))
         }
-        services["hooks"] = Self.hooks(settings)
-        health = JSONDocument.bytes(health(settings, problem))
+        services[UnitName.hooks] = Self.hooks(settings)
+        health = health(settings, problem)
     }
 
     /// Nil when nobody is to be told anything.
-    private static func hooks(_ settings: BoxSettings) -> [UInt8]? {
+    private static func hooks(_ settings: BoxSettings) -> UnitFile? {
         let hooks = settings.hooks.sorted { $0.key < $1.key }.filter(\.value.enabled).map { name, hook in
             HookServiceSettings.Hook(
                 name: name, kind: hook.kind.rawValue, url: hook.secret == nil ? hook.url : nil, urlSecret: hook.secret,
                 tokenSecret: hook.tokenSecret, events: hook.events.map(\.rawValue), cameras: hook.cameras,
                 certificateAuthorityFile: hook.caFile, publicKeyPin: hook.publicKeyPin)
         }
-        return hooks.isEmpty ? nil : JSONDocument.bytes(HookServiceSettings(box: settings.name, hooks: hooks))
+        return hooks.isEmpty ? nil : .hooks(HookServiceSettings(box: settings.name, hooks: hooks))
     }
 
     private static func doubt(_ error: CodedError, _ name: String, _ id: String) -> CodedError {
@@ -102,7 +102,7 @@ struct RuntimeTarget: Equatable {
         _ id: String, _ camera: CameraSettings, _ settings: BoxSettings, _ paths: ControlPaths, _ instance: String?,
         _ signingSecret: (_ stream: String) -> String?,
         _ hasSecret: (_ name: String, _ camera: String) -> Bool
-    ) -> (file: [UInt8]?, obstacle: CodedError?) {
+    ) -> (file: UnitFile?, obstacle: CodedError?) {
         if let obstacle = settings.obstacle(to: id) { return (nil, obstacle) }
         let needed = [
             // A network camera without its password runs, and says so.
@@ -125,7 +125,7 @@ struct RuntimeTarget: Equatable {
             if let name = signingSecret(camera.streamName(id)), hasSecret(name, id) {
                 configuration.kas.signingKeyFile = CredentialReference.to(name)
             }
-            return (JSONDocument.bytes(configuration), nil)
+            return (.camera(configuration), nil)
         } catch {
             return (nil, error)
         }
