@@ -200,10 +200,9 @@ struct MeanwhileTests {
         } else {
             let renaming = Task { await rename() }
             await encryption.isAsked()
-            let setting = Task { await set() }
-            // One too many, when nothing asks for it.
-            for _ in 0..<2 { encryption.release() }
-            refused = await setting.value
+            // At once: it does not wait for what holds up the renaming.
+            refused = await set()
+            encryption.release()
             renamed = await renaming.value
         }
         #expect(refused.problem?.code == .busy, "\(refused.text)")

@@ -245,8 +245,13 @@ extension ControlCore {
 
     /// Files and units as the current settings want them, when no change of the configuration leads there: a secret
     /// came or went, somebody asked for a stop, or an earlier attempt failed.
-    func reconcile(startsIdle: Bool = false) throws {
-        let (target, plan, gone) = plan(current.settings, current.store, startsIdle: startsIdle)
+    ///
+    /// - Parameter job: what somebody asked for, of which unit: one job with what that unit needs anyway.
+    func reconcile(
+        startsIdle: Bool = false, asking job: UnitLine.Job? = nil, of unit: String = ""
+    ) throws {
+        var (target, plan, gone) = plan(current.settings, current.store, startsIdle: startsIdle)
+        if let job { plan.ask(for: job, of: unit) }
         let staged = try runtime.stage(plan)
         for id in gone { try? effects.remove(paths.stopMark(id)) }
         put(target, plan, staged)

@@ -8,24 +8,21 @@ extension ControlCore {
     func stopStream(_ id: String) throws {
         _ = try requireCamera(id)
         try effects.write([], to: paths.stopMark(id), mode: 0o600, isDurable: false)
-        try reconcile()
-        crew.request(.stop, UnitName.camera(id))
+        try reconcile(asking: .stop, of: UnitName.camera(id))
         hub.publish(.camera, object: id, "stopped by request")
     }
 
     func startStream(_ id: String) throws {
         try requireRunnable(id)
         try effects.remove(paths.stopMark(id))
-        try reconcile()
-        crew.request(.start, UnitName.camera(id))
+        try reconcile(asking: .start, of: UnitName.camera(id))
         hub.publish(.camera, object: id, "started by request")
     }
 
     func restartStream(_ id: String) throws {
         try requireRunnable(id)
         try effects.remove(paths.stopMark(id))
-        try reconcile()
-        crew.request(.restart, UnitName.camera(id))
+        try reconcile(asking: .restart, of: UnitName.camera(id))
         hub.publish(.camera, object: id, "restarted by request")
     }
 

@@ -111,6 +111,14 @@ struct RuntimePlan: Equatable {
 }
 
 extension RuntimePlan {
+    mutating func ask(for job: UnitLine.Job, of unit: String) {
+        guard let index = jobs.firstIndex(where: { $0.unit == unit }) else {
+            return jobs.append(Job(unit: unit, job: job))
+        }
+        // Every other one leads to what was asked for.
+        if job == .restart { jobs[index] = Job(unit: unit, job: .restart) }
+    }
+
     /// What its marks hold.
     func markContent(isChange: Bool) -> [UInt8] { Array(((isChange ? Self.changePrefix : "") + token).utf8) }
 
