@@ -201,7 +201,8 @@ let package = Package(
         module(
             "Doctor",
             [
-                "BoxConfiguration", "BoxReadings", "ControlAPI", "ControlClient", "CredentialStore", "Cryptography",
+                "BoxConfiguration", "BoxReadings", "CameraModel", "ControlAPI", "ControlClient", "CredentialStore",
+                "Cryptography",
                 "ErrorCatalog", "HTTPClient", "KeyAccessClient", "RTMP", "RTMPTransport", "Redaction", "RelayProbe",
                 "Systemd", "VideoCapture",
             ]),

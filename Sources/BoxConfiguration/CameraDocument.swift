@@ -82,29 +82,25 @@ extension BoxSettings {
 extension CameraSettings {
     fileprivate func documentSource(_ id: String, stateDirectory: String) -> CameraConfiguration.Source? {
         switch try? CameraSource(source) {
-        case .testPattern?:
-            .testPattern(
-                .init(
-                    width: width, height: height, frameRate: rate, bitrate: bitrate, gopSeconds: gop, audio: audio,
-                    stallsAfter: stallAfter))
-        case .file(let path)?: .file(.init(path: path, loop: loop))
+        case .testPattern?: return .testPattern(video)
+        case .file(let path)?: return .file(.init(path: path, loop: loop))
         case .device(let path)?:
-            .device(
-                .init(
-                    path: path, width: width, height: height, frameRate: rate, bitrate: bitrate, gopSeconds: gop,
-                    pixelFormat: pixelFormat, encoder: encoder, rotation: rotation, flip: flip, masks: masks,
-                    overlay: .init(time: showsTime, name: showsName ? displayName(id) : nil), controls: controls,
-                    microphone: microphone,
-                    encoderMemoryFile: "\(CameraDocumentField.runtimeDirectory)/\(id)/encoder.json"))
+            var device = device
+            device.path = path
+            (device.width, device.height, device.frameRate) = (video.width, video.height, video.frameRate)
+            (device.bitrate, device.gopSeconds) = (video.bitrate, video.gopSeconds)
+            device.overlay.name = showsName ? displayName(id) : nil
+            device.encoderMemoryFile = "\(CameraDocumentField.runtimeDirectory)/\(id)/encoder.json"
+            return .device(device)
         case .network(let url)?:
-            .network(
-                .init(
-                    url: url, user: user, passwordFile: passwordSecret.map(CredentialReference.to),
-                    transport: transport, timestamps: timestamps, audio: audio, allowsBasic: allowsBasic, pin: pin,
-                    snapshotRate: snapshotRate, profile: profile, rtspHost: rtspHost, rtspPort: rtspPort,
-                    events: events, identity: identity, memoryFile: "\(stateDirectory)/network.json",
-                    transcoding: .init(bitrate: bitrate, gopSeconds: gop)))
-        case nil: nil
+            var network = network
+            network.url = url
+            (network.user, network.passwordFile) = (user, passwordSecret.map(CredentialReference.to))
+            network.audio = video.audio
+            network.transcoding = .init(bitrate: video.bitrate, gopSeconds: video.gopSeconds)
+            network.memoryFile = "\(stateDirectory)/network.json"
+            return .network(network)
+        case nil: return nil
         }
     }
 }
@@ -142,38 +138,8 @@ struct CameraDocumentField {
 
     /// - Parameter problem: as `CameraConfiguration.validate()` tells it.
     static func origin(of problem: ConfigurationProblem) -> CameraDocumentField {
-        let keys: [(prefix: String, object: String, key: String)] = [
-            ("streamName", "camera", "stream"), ("source.testPattern.width", "camera", "size"),
-            ("source.testPattern.height", "camera", "size"), ("source.testPattern.frameRate", "camera", "rate"),
-            ("source.testPattern.bitrate", "camera", "bitrate"), ("source.testPattern.gopSeconds", "camera", "gop"),
-            ("source.testPattern.stallsAfter", "camera", "stall_after"),
-            ("source.device.width", "camera", "size"), ("source.device.height", "camera", "size"),
-            ("source.device.frameRate", "camera", "rate"), ("source.device.bitrate", "camera", "bitrate"),
-            ("source.device.gopSeconds", "camera", "gop"), ("source.device.pixelFormat", "camera", "pixel_format"),
-            ("source.device.encoderMemoryFile", "camera", "source"), ("source.device.encoder", "camera", "encoder"),
-            ("source.device.rotation", "camera", "rotate"), ("source.device.flip", "camera", "flip"),
-            ("source.device.masks", "camera", "masks"), ("source.device.overlay", "camera", "overlay"),
-            ("source.device.controls", "camera", "controls"),
-            ("source.device.microphone", "camera", "microphone"),
-            ("source.network.passwordFile", "camera", "secret"), ("source.network.user", "camera", "user"),
-            ("source.network.pin", "camera", "pin"), ("source.network.profile", "camera", "profile"),
-            ("source.network.snapshotRate", "camera", "snapshot_rate"),
-            ("source.network.rtspHost", "camera", "rtsp_host"), ("source.network.rtspPort", "camera", "rtsp_port"),
-            ("source.network.identity.endpoint", "camera", "identity_endpoint"),
-            ("source.network.identity.serial", "camera", "identity_serial"),
-            ("source.network.identity.mac", "camera", "identity_mac"),
-            ("source.network.transcoding.bitrate", "camera", "bitrate"),
-            ("source.network.transcoding.gopSeconds", "camera", "gop"),
-            ("source", "camera", "source"), ("relay.urlFile", "relay", "secret"),
-            ("relay.publicKeyPin", "relay", "public_key_pin"), ("kas.publicKeyPin", "kas", "public_key_pin"),
-            ("relay.redirectHosts", "relay", "redirect_hosts"), ("relay", "relay", "url"),
-            ("kas", "kas", "url"), ("rotation", "camera", "rotate_seconds"), ("policy.dissem", "camera", "viewers"),
-            ("policy", "camera", "attributes"),
-        ]
         let field = problem.field
-        let origin = keys.first { field.hasPrefix($0.prefix) }
-        let key = origin?.key ?? "source"
-        let object = origin?.object ?? "camera"
+        let (object, key) = origin(ofField: field)
         if field.hasPrefix("source.device.") || field.hasPrefix("source.network.") || field.hasSuffix(".publicKeyPin") {
             // Names no field of the document, and quotes nothing but numbers.
             return CameraDocumentField(
@@ -184,6 +150,35 @@ struct CameraDocumentField {
             object: object, key: key,
             reason: field == "policy" ? "attributes and viewers are longer than readers accept" : "it is not possible",
             next: field == "policy" ? "Use fewer or shorter entries" : advice)
+    }
+
+    /// Fields are called as their keys are, in the other spelling, but for these.
+    private static let others = [
+        "stream_name": "stream", "width": "size", "height": "size", "frame_rate": "rate", "gop_seconds": "gop",
+        "stalls_after": "stall_after", "rotation": "rotate", "password_file": "secret",
+    ]
+
+    private static func origin(ofField field: String) -> (object: String, key: String) {
+        var parts = field.split(separator: ".").map { snake($0.prefix { $0 != "[" }) }
+        let first = parts.isEmpty ? "" : parts.removeFirst()
+        switch (first, parts.first) {
+        case ("relay", "url_file"): return ("relay", "secret")
+        case ("relay", let key), ("kas", let key):
+            let definition = KeyTable.object(first)
+            return (first, key.flatMap { definition?.key($0)?.name } ?? "url")
+        case ("rotation", _): return ("camera", "rotate_seconds")
+        case ("policy", let key): return ("camera", key == "dissem" ? "viewers" : "attributes")
+        case ("source", _): parts.removeFirst(min(1, parts.count))
+        default: parts = [first]
+        }
+        if parts.first == "transcoding" { parts.removeFirst() }
+        let names = [parts.joined(separator: "_"), parts.first ?? ""].map { others[$0] ?? $0 }
+        return ("camera", names.first { KeyTable.camera.key($0) != nil } ?? "source")
+    }
+
+    /// `snapshotRate` → `snapshot_rate`
+    private static func snake(_ name: some StringProtocol) -> String {
+        name.reduce(into: "") { $0 += $1.isUppercase ? "_\($1.lowercased())" : String($1) }
     }
 
     func object(of camera: CameraSettings?, id: String = "") -> String {

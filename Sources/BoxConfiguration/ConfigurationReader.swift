@@ -319,10 +319,7 @@ extension BoxSettings {
             origins[candidate.object] = candidate.place.origin
             let values = candidate.values
             switch candidate.definition.name {
-            case "box":
-                name = values.text("name") ?? name
-                pulls = values.whole("pulls", default: pulls)
-                previews = values.flag("previews", default: previews)
+            case "box": take(values)
             case "relay": relays[candidate.id] = RelaySettings(values: values)
             case "kas": kas = KeyAccessSettings(values: values)
             case "camera": cameras[candidate.id] = CameraSettings(values: values)

@@ -25,7 +25,7 @@ extension CameraConfiguration.Device.Mask {
 }
 
 /// `brightness=128`
-struct ControlSetting: Equatable {
+struct ControlSetting: Equatable, SettingText {
     var name: String
     var value: Int
 
@@ -47,19 +47,9 @@ struct ControlSetting: Equatable {
     }
 
     var text: String { "\(name)=\(value)" }
-
-    /// In a stable order.
-    static func texts(_ controls: [String: Int]) -> [String] {
-        controls.sorted { $0.key < $1.key }.map { ControlSetting(name: $0.key, value: $0.value).text }
-    }
-
-    static func controls(_ texts: [String]) -> [String: Int] {
-        let settings = texts.compactMap { ControlSetting(text: $0) }
-        return Dictionary(settings.map { ($0.name, $0.value) }, uniquingKeysWith: { _, last in last })
-    }
 }
 
 /// What is burnt into a picture.
-enum OverlayPart: String, CaseIterable {
+enum OverlayPart: String, CaseIterable, SettingText {
     case time, name
 }

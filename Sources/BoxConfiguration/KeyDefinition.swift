@@ -57,18 +57,6 @@ struct KeyDefinition: Sendable {
     var isRequired: Bool
     /// A sentence with a full stop.
     var sentence: String
-
-    init(
-        _ name: String, _ kind: Kind, default standard: SettingValue? = nil, words: String? = nil,
-        required: Bool = false, _ sentence: String
-    ) {
-        self.name = name
-        self.kind = kind
-        self.standard = standard
-        standardWords = words
-        isRequired = required
-        self.sentence = sentence
-    }
 }
 
 /// A table of the configuration.
@@ -79,6 +67,13 @@ struct ObjectDefinition: Sendable {
     var isNamed: Bool
     var sentence: String
     var keys: [KeyDefinition]
+
+    init<Table: SettingsTable>(_ name: String, isNamed: Bool, of table: Table.Type, _ sentence: String) {
+        self.name = name
+        self.isNamed = isNamed
+        self.sentence = sentence
+        keys = table.keys.map(\.definition)
+    }
 
     func key(_ name: String) -> KeyDefinition? { keys.first { $0.name == name } }
 

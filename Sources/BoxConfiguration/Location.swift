@@ -135,23 +135,3 @@ struct ListenAddress: Equatable, Sendable {
         return parts.count == 4 && parts.first == "127" && parts.allSatisfy { UInt8($0) != nil }
     }
 }
-
-/// `1280x720`
-struct PictureSize: Equatable, Sendable {
-    var width: Int
-    var height: Int
-
-    init?(_ text: String) {
-        let parts = text.split(separator: "x", omittingEmptySubsequences: false)
-        guard parts.count == 2 else { return nil }
-        var numbers: [Int] = []
-        for part in parts {
-            guard (2...4).contains(part.utf8.count), part.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-                part.first != "0", let number = Int(part), (64...7680).contains(number), number % 2 == 0
-            else { return nil }
-            numbers.append(number)
-        }
-        width = numbers[0]
-        height = numbers[1]
-    }
-}

@@ -150,9 +150,8 @@ extension Reading {
 
     private mutating func check(_ id: String, _ camera: CameraSettings, _ settings: BoxSettings) {
         guard let candidate = candidates["camera.\(id)"] else { return }
-        let standard = SettingDefaults.camera.text("relay")
         // A relay that was misspelt is an error; the usual one may be defined later.
-        if settings.relays[camera.relay] == nil, camera.relay != standard {
+        if settings.relays[camera.relay] == nil, camera.relay != CameraSettings().relay {
             let meant = NearestName.nearest(camera.relay, in: Array(settings.relays.keys))
             report(
                 .invalidValue, candidate, "relay",
@@ -176,7 +175,8 @@ extension Reading {
     /// A setting of the stream that does nothing is told to whoever wrote it into a file. What is stored was told as it was asked for.
     private mutating func checkUnused(_ candidate: Candidate, _ camera: CameraSettings) {
         guard candidate.place.file != nil, case .network(let url)? = try? CameraSource(camera.source) else { return }
-        let network = CameraConfiguration.Network(url: url, transport: camera.transport, timestamps: camera.timestamps)
+        var network = camera.network
+        network.url = url
         for problem in network.unused(of: Set(candidate.values.keys)) {
             report(
                 .invalidValue, candidate, problem.setting, "\(problem.reason), so it does nothing", problem.next,
@@ -187,7 +187,7 @@ extension Reading {
     /// Other settings that a source has no use for wait for one that has; nobody may believe that something is hidden
     /// that is not.
     private mutating func checkMasks(_ candidate: Candidate, _ camera: CameraSettings) {
-        guard !camera.masks.isEmpty else { return }
+        guard !camera.device.masks.isEmpty else { return }
         switch try? CameraSource(camera.source) {
         case .testPattern?, .file?, .network?:
             report(

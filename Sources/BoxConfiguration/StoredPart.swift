@@ -24,19 +24,12 @@ extension BoxSettings {
 
     /// One object with the settings that differ from their defaults; nil: there is no such object.
     public func part(_ object: String) -> StoredPart? {
-        if object == "box" {
-            return StoredPart(object: object, settings: boxValues.filter { SettingDefaults.box[$0.key] != $0.value })
-        }
-        return table(object).map { StoredPart(object: object, settings: $0.differingValues) }
+        table(object).map { StoredPart(object: object, settings: $0.differingValues) }
     }
 
     /// All settings of one object, defaults included; nil: there is no such object.
     public func values(_ object: String) -> [String: SettingValue]? {
-        object == "box" ? boxValues : table(object)?.values
-    }
-
-    private var boxValues: [String: SettingValue] {
-        ["name": .string(name), "pulls": .integer(Int64(pulls)), "previews": .boolean(previews)]
+        table(object)?.values
     }
 
     /// Names of all objects; the ones that stand for themselves are always there, except `kas`.
@@ -58,6 +51,7 @@ extension BoxSettings {
 
     private func table(_ object: String) -> (any SettingsTable)? {
         switch object {
+        case "box": self
         case "kas": kas
         case "health": health
         case "relay_server": relayServer

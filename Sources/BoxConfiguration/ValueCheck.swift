@@ -77,7 +77,7 @@ extension KeyDefinition {
                 text.hasPrefix("/") && !text.hasSuffix("/") && text.utf8.count <= 1024
                 && text.unicodeScalars.allSatisfy(KeyText.isPrintable)
             return isPath ? nil : Finding("is not the absolute path of a file", kind.advice)
-        case .size: return PictureSize(text) == nil ? Finding("is not a size", kind.advice) : nil
+        case .size: return PictureSize(text: text) == nil ? Finding("is not a size", kind.advice) : nil
         case .choice(let choices):
             guard !choices.contains(text) else { return nil }
             let meant = NearestName.nearest(text, in: choices).map { ", did you mean \"\($0)\"?" }

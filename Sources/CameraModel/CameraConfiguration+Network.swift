@@ -109,23 +109,24 @@ extension CameraConfiguration {
 
         public init(from decoder: any Decoder) throws {
             let fields = try decoder.container(keyedBy: CodingKeys.self)
+            let standard = Self(url: "")
             self.init(
                 url: try fields.decode(String.self, forKey: .url),
                 user: try fields.decodeIfPresent(String.self, forKey: .user),
                 passwordFile: try fields.decodeIfPresent(String.self, forKey: .passwordFile),
-                transport: try fields.value(.transport, default: .tcp),
-                timestamps: try fields.value(.timestamps, default: .auto),
-                audio: try fields.value(.audio, default: true),
-                allowsBasic: try fields.value(.allowsBasic, default: false),
+                transport: try fields.value(.transport, default: standard.transport),
+                timestamps: try fields.value(.timestamps, default: standard.timestamps),
+                audio: try fields.value(.audio, default: standard.audio),
+                allowsBasic: try fields.value(.allowsBasic, default: standard.allowsBasic),
                 pin: try fields.decodeIfPresent(String.self, forKey: .pin),
-                snapshotRate: try fields.value(.snapshotRate, default: 2),
+                snapshotRate: try fields.value(.snapshotRate, default: standard.snapshotRate),
                 profile: try fields.decodeIfPresent(String.self, forKey: .profile),
                 rtspHost: try fields.decodeIfPresent(String.self, forKey: .rtspHost),
                 rtspPort: try fields.decodeIfPresent(Int.self, forKey: .rtspPort),
-                events: try fields.value(.events, default: true),
+                events: try fields.value(.events, default: standard.events),
                 identity: try fields.decodeIfPresent(Identity.self, forKey: .identity),
                 memoryFile: try fields.decodeIfPresent(String.self, forKey: .memoryFile),
-                transcoding: try fields.value(.transcoding, default: Transcoding()))
+                transcoding: try fields.value(.transcoding, default: standard.transcoding))
         }
     }
 }

@@ -1,4 +1,5 @@
 internal import BoxConfiguration
+internal import CameraModel
 public import ControlAPI
 internal import Cryptography
 internal import ErrorCatalog
@@ -57,7 +58,7 @@ public struct NetworkExamination: Sendable {
         }
         for (name, relay) in relays.prefix(Self.mostRelays) {
             let needed = settings.cameras.values.filter { $0.active && $0.relay == name && !$0.isNetworkCamera }
-                .reduce(0.0) { $0 + Double($1.bitrate) }
+                .reduce(0.0) { $0 + Double($1.video.bitrate) }
             peers.append(await examine(name, relay, needed: needed, live: live, progress))
         }
         if relay == nil, let kas = settings.kas { peers.append(await examine(kas, progress)) }

@@ -52,7 +52,7 @@ struct CameraDocumentTests {
 
     @Test func `settings that were made in the program are checked, too`() throws {
         var settings = Samples.settings(Samples.small)
-        settings.cameras["front"]?.rate = 0
+        settings.cameras["front"]?.video.frameRate = 0
         let error = #expect(throws: CodedError.self) { try settings.cameraConfiguration("front", stateDirectory: "/s") }
         #expect(error?.code == .invalidValue)
         #expect(error?.what.contains("`camera.front.rate`") == true)

@@ -174,7 +174,7 @@ struct DeviceKeyTests {
 
     @Test func `a camera that was set up in the program is checked, too`() throws {
         var settings = Samples.settings(Self.camera(""))
-        settings.cameras["yard"]?.masks = [.init(x: 0.5, y: 0, width: 0.6, height: 1)]
+        settings.cameras["yard"]?.device.masks = [.init(x: 0.5, y: 0, width: 0.6, height: 1)]
         let error = #expect(throws: CodedError.self) { try settings.cameraConfiguration("yard", stateDirectory: "/s") }
         #expect(error?.code == .invalidValue && error?.what.contains("`camera.yard.masks`") == true)
         #expect(error?.why == "it is not a rectangle inside the picture")

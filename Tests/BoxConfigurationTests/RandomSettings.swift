@@ -28,7 +28,7 @@ struct RandomSettings {
             if given["pixel_format"] == .string("h264") {
                 for key in ["encoder", "rotate", "flip", "masks", "overlay"] { given[key] = nil }
             }
-            if given.text("source")?.hasPrefix("v4l2:") != true { given["masks"] = nil }
+            if case .string(let source)? = given["source"], source.hasPrefix("v4l2:") {} else { given["masks"] = nil }
             if given["stream"] != nil { given["stream"] = .string("Stream_\(number).x") }
             box.cameras["camera-\(number)"] = CameraSettings(values: given)
         }

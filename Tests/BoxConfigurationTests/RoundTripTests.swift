@@ -1,3 +1,4 @@
+import CameraModel
 import FoundationEssentials
 import Settings
 import Testing
@@ -58,7 +59,7 @@ struct RoundTripTests {
         #expect(settings.part("camera.none") == nil && settings.values("moon") == nil)
         part.settings["rate"] = .integer(10)
         let parts = settings.storedParts().filter { $0.object != part.object } + [part]
-        #expect(ConfigurationReader.read(files: [], stored: parts).settings?.cameras["front"]?.rate == 10)
+        #expect(ConfigurationReader.read(files: [], stored: parts).settings?.cameras["front"]?.video.frameRate == 10)
     }
 
     @Test func `values in JSON have no tag`() throws {

@@ -74,6 +74,10 @@ struct SchemaTests {
         }
     }
 
+    private func names<Table: SettingsTable>(_ table: Table) -> Set<String> {
+        Set(Table.keys.map(\.definition.name))
+    }
+
     @Test func `each setting has its key`() {
         let tables: [any SettingsTable] = [
             CameraSettings(values: [
@@ -94,9 +98,7 @@ struct SchemaTests {
             KeyAccessServerSettings(tlsCertificate: "c", tlsKey: "k"),
         ]
         for table in tables {
-            let definition = type(of: table).definition
-            let known = Set(definition.keys.map(\.name))
-            #expect(Set(table.values.keys).union(["source"]) == known.union(["source"]), "\(definition.name)")
+            #expect(Set(table.values.keys).union(["source"]) == names(table).union(["source"]), "\(type(of: table))")
         }
     }
 

@@ -1,5 +1,6 @@
 import BoxConfiguration
 import BoxMemory
+import CameraModel
 import ControlAPI
 import ErrorCatalog
 import Foundation
@@ -344,7 +345,7 @@ struct ImportTests {
             .post, "cameras", #"{"id":"a","source":"test:","name":"A","settings":{"rate":15,"viewers":["x"]}}"#)
         await control.send(.patch, "cameras/a", #"{"active":false}"#)
         let before = try #require(await control.core.current.settings.cameras["a"])
-        #expect(before.grid == 1 && before.name == "A" && before.rate == 15)
+        #expect(before.grid == 1 && before.name == "A" && before.video.frameRate == 15)
         let toml = "camera.a = { source = \"test:\" }\n"
         let generation = await control.core.current.number
         let late = JSONDocument.text(ImportRequest(toml: toml, replace: true, ifGeneration: generation - 1))
@@ -353,7 +354,7 @@ struct ImportTests {
         let body = JSONDocument.text(ImportRequest(toml: toml, replace: true, ifGeneration: generation))
         #expect(await control.send(.post, "config/import", body).status == 200)
         let camera = try #require(await control.core.current.settings.cameras["a"])
-        #expect(camera.grid == 0 && (camera.name ?? "a") == "a" && camera.rate != 15 && camera.active)
+        #expect(camera.grid == 0 && (camera.name ?? "a") == "a" && camera.video.frameRate != 15 && camera.active)
         #expect(await control.core.current.number == generation + 1)
     }
 }

@@ -1,5 +1,6 @@
 import BoxConfiguration
 import BoxMemory
+import CameraModel
 import ControlAPI
 import Foundation
 import GRDB
@@ -56,8 +57,8 @@ struct FormerStoreTests {
         #expect(try await control.keptThumbnail("yard") == [0xff, 0xd8, 0xff, 0xe0, 1, 2, 3], "\(label)")
         #expect(current.settings.cameras["gate"]?.grid == (state == .whole ? 0 : 3), "\(label)")
         let front = try #require(current.settings.cameras["front"])
-        #expect(front.viewers == ["a@example.com", "b@example.com"] && front.rate == 15, "\(label)")
-        #expect(front.bitrate == (state == .whole ? 500_000 : CameraSettings(source: "test:").bitrate), "\(label)")
+        #expect(front.viewers == ["a@example.com", "b@example.com"] && front.video.frameRate == 15, "\(label)")
+        #expect(front.video.bitrate == (state == .whole ? 500_000 : 2_000_000), "\(label)")
         #expect(current.settings.relays["main"]?.url == "rtmp://127.0.0.1/live", "\(label)")
         #expect((current.settings.hooks["home"] != nil) == (state == .whole), "\(label)")
         #expect(stage.file("state/generations/restore.json") == nil, "\(label)")

@@ -101,7 +101,7 @@ extension ControlCore {
         let known = remembered(id)
         let values = current.settings.values("camera.\(id)") ?? [:]
         let stored = (known?.profiles ?? []).map { NetworkStatistics.Profile($0) }
-        let used = NetworkStatistics.Profile.used(stored, wanted: settings.profile)?.token
+        let used = NetworkStatistics.Profile.used(stored, wanted: settings.network.profile)?.token
         var profiles = stored.map {
             CameraDocument.Profile(
                 name: $0.name, width: $0.width, height: $0.height, rate: $0.rate, codec: $0.codec,
@@ -110,7 +110,8 @@ extension ControlCore {
         if profiles.isEmpty, settings.source == "test:" {
             profiles = [
                 CameraDocument.Profile(
-                    name: "main", width: settings.width, height: settings.height, rate: Double(settings.rate),
+                    name: "main", width: settings.video.width, height: settings.video.height,
+                    rate: Double(settings.video.frameRate),
                     codec: "h264", isDefault: true)
             ]
         }
@@ -140,7 +141,7 @@ extension ControlCore {
         }
         return CameraProfileListDocument(
             camera: id,
-            used: network?.profile ?? NetworkStatistics.Profile.used(profiles, wanted: settings.profile)?.token,
+            used: network?.profile ?? NetworkStatistics.Profile.used(profiles, wanted: settings.network.profile)?.token,
             profiles: profiles)
     }
 

@@ -49,7 +49,7 @@ extension ControlCore {
     /// are at one.
     func isKeyShared(_ id: String) -> Bool {
         func keys(_ id: String) -> Set<String> {
-            (network[id]?.keys ?? []).union([current.settings.cameras[id]?.pin].compactMap { $0 })
+            (network[id]?.keys ?? []).union([current.settings.cameras[id]?.network.pin].compactMap { $0 })
         }
         let (mine, place) = (keys(id), host(of: id))
         return current.settings.cameras.keys.contains { other in

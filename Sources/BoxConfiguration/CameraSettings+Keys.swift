@@ -1,0 +1,127 @@
+internal import CameraModel
+internal import Settings
+
+extension CameraSettings: SettingsTable {
+    static let keys = picture + ofDevices + ofNetwork + ofStream
+
+    private static let picture: [SettingKey<CameraSettings>] = [
+        SettingKey("name", .text(limit: 64), \.name, words: "the ID", "Name of the camera, for people."),
+        SettingKey(
+            "source", .source, \.source, required: true,
+            "`test:` for a moving test pattern, `file:/path`, or `v4l2:/dev/…` for a camera of this machine: `/dev/v4l/by-id/…` stays the same camera, `/dev/videoN` need not. Of a network camera: `rtsp://host/path`, `rtsps://host/path`, or `onvif://host` for one that is asked for its stream; `http://host/path` or `https://host/path` for one that sends JPEG pictures, as a stream (MJPEG) or one at a time. Without user and password."
+        ),
+        SettingKey(
+            "size", .size, \.size,
+            "Width and height in pixels of what the test pattern or a v4l2 camera publishes, after `rotate`; a camera that has another size is scaled."
+        ),
+        SettingKey(
+            "rate", .integer(1...120), \.video.frameRate, "Pictures per second of the test pattern or a v4l2 camera."),
+        SettingKey(
+            "bitrate", .integer(16_000...200_000_000), \.video.bitrate,
+            "Of the encoded video of the test pattern or a v4l2 camera, in bits per second; of a network camera only when it sends MJPEG, which is encoded on the box."
+        ),
+        SettingKey(
+            "gop", .real(0.1...60), \.video.gopSeconds,
+            "Seconds between two key frames of the test pattern or a v4l2 camera, or of a network camera's MJPEG."),
+        SettingKey(
+            "audio", \.video.audio,
+            "Whether the test pattern has a tone, and whether a network camera's sound is taken."),
+        SettingKey(
+            "stall_after", .real(0.1...86_400), \.video.stallsAfter, words: "never",
+            "Seconds after which the test pattern hangs, as a broken driver does: to try out the watchdog."),
+        SettingKey("loop", \.loop, "Whether a file begins again at its end, for ever."),
+    ]
+
+    /// What only a v4l2 camera has.
+    private static let ofDevices: [SettingKey<CameraSettings>] = [
+        SettingKey(
+            "pixel_format", \.device.pixelFormat,
+            "What a v4l2 camera delivers; `auto`: raw where its bus carries it, else MJPEG. `h264` is passed through as the camera codes it, which excludes `encoder`, `rotate`, `flip`, `masks` and `overlay`."
+        ),
+        SettingKey(
+            "encoder", \.device.encoder,
+            "Of a v4l2 camera, by FFmpeg's name; `auto`: hardware where it really works, else software. `watchboxctl camera encoders` shows them."
+        ),
+        SettingKey(
+            "rotate", .numbers(CameraConfiguration.Device.rotations), \.device.rotation,
+            "Degrees clockwise that a v4l2 camera's picture is turned."),
+        SettingKey("flip", \.device.flip, "How a v4l2 camera's picture is mirrored, after `rotate`."),
+        SettingKey(
+            "masks", .masks, \.device.masks,
+            "Rectangles of a v4l2 camera's published picture that are black before it is encoded: left, top, width and height as parts of the picture, such as `0,0,0.25,0.1`. Refused for other sources."
+        ),
+        SettingKey(
+            "overlay", .choices(OverlayPart.allCases.map(\.rawValue)), \.overlay,
+            "What is burnt into a v4l2 camera's picture: date and time, and the camera's name."),
+        SettingKey(
+            "controls", .controls, \.controls,
+            "Settings of the v4l2 camera itself, such as `brightness=128`; `watchboxctl camera controls` shows them."),
+        SettingKey(
+            "microphone", .soundDevice, \.device.microphone, words: "no sound",
+            "ALSA's name of the device that a v4l2 camera's sound comes from, such as `hw:CARD=C920`; `watchboxctl discover` shows them."
+        ),
+    ]
+
+    /// What only a network camera has.
+    private static let ofNetwork: [SettingKey<CameraSettings>] = [
+        SettingKey(
+            "transport", \.network.transport,
+            "How a network camera's media come; `tcp` passes everywhere and loses nothing."),
+        SettingKey(
+            "timestamps", \.network.timestamps,
+            "Which clock tells how long a network camera's pictures and sound last: `camera` its time stamps, `arrival` when they arrive, `auto` its time stamps as long as they agree with arrivals, and corrected by the rate that is measured when they run slow or fast."
+        ),
+        SettingKey(
+            "allow_basic", \.network.allowsBasic,
+            "Whether a network camera may be shown the password in a form that everybody on its network can read, when it offers nothing better and no TLS."
+        ),
+        SettingKey(
+            "pin", .certificatePin, \.network.pin, words: "the first that is seen",
+            "Of the certificate that a network camera has to show over TLS; `watchboxctl camera test` shows it."),
+        SettingKey(
+            "snapshot_rate", .real(CameraConfiguration.Network.snapshotRates), \.network.snapshotRate,
+            "Of an `http://` or `https://` camera that sends one picture at a time: how many it is asked for in a second, at the most."
+        ),
+        SettingKey(
+            "profile", .text(limit: 64), \.network.profile, words: "`\"main\"`",
+            "Which stream of an `onvif://` camera: `main` for the largest picture, `sub` for the smallest, or a profile's token as `watchboxctl camera probe` shows it."
+        ),
+        SettingKey(
+            "rtsp_host", .host, \.network.rtspHost, words: "as the camera is reached",
+            "Host of the stream of an `onvif://` camera, when that is another one: of a recorder with a media host of its own. The login is sent there."
+        ),
+        SettingKey(
+            "rtsp_port", .integer(1...65_535), \.network.rtspPort, words: "as the camera tells",
+            "Port of the stream of an `onvif://` camera, when that is another one: behind a port forward."),
+        SettingKey("events", \.network.events, "Whether motion and tamper events of an `onvif://` camera are taken."),
+        SettingKey(
+            "identity_endpoint", .text(limit: 256), \.identity.endpoint,
+            "Endpoint reference of an `onvif://` camera, such as `urn:uuid:…`: what a camera that moved is found by. Learned when the camera is added."
+        ),
+        SettingKey(
+            "identity_serial", .text(limit: 128), \.identity.serial,
+            "Serial number of an `onvif://` camera, to the same end."),
+        SettingKey(
+            "identity_mac", .macAddress, \.identity.mac, "MAC address of an `onvif://` camera, to the same end."),
+    ]
+
+    private static let ofStream: [SettingKey<CameraSettings>] = [
+        SettingKey("relay", .identifier, \.relay, "Name of the relay to publish to."),
+        SettingKey(
+            "stream", .streamName, \.stream, words: "the ID",
+            "Name of the stream at the relay and at the KAS; letters, digits, and `.` `_` `-`."),
+        SettingKey("active", \.active, "Whether the camera runs."),
+        SettingKey("grid", .integer(0...9999), \.grid, "Position in lists and on the dashboard."),
+        SettingKey("rotate_seconds", .real(1...86_400), \.rotateSeconds, "Seconds until a new key is used."),
+        SettingKey(
+            "attributes", .strings(count: 16, limit: 1024), \.attributes,
+            "Attribute URIs; a viewer must be granted every one."),
+        SettingKey(
+            "viewers", .strings(count: 200, limit: 1024), \.viewers,
+            "Subjects that may view; empty: every authenticated one."),
+        SettingKey("user", .text(limit: 64), \.user, "User name at a network camera."),
+        SettingKey(
+            "secret", .secretName, \.secret, words: "`\"password\"` of a network camera",
+            "Name of a stored secret of this camera that holds its password; `watchboxctl camera password` stores it."),
+    ]
+}
