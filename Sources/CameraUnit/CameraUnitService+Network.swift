@@ -9,26 +9,26 @@ extension CameraUnitService {
     var networkRoutes: [APIRoute] {
         [
             APIRoute(
-                .post, "/api/v1/test",
+                .post, APIPath.test(),
                 "Try everything from the first packet to the first key frame, on a connection beside the one that publishes.",
                 response: "StreamTestReport"
             ) { _ in .document(try await self.test()) },
-            APIRoute(.post, "/api/v1/ptz", "Move a camera that has motors.", request: "PTZCommand") { request in
+            APIRoute(.post, APIPath.ptz(), "Move a camera that has motors.", request: "PTZCommand") { request in
                 let command = try request.decode(PTZCommand.self)
                 try Self.check { () throws(ConfigurationError) in try command.validate() }
                 try await self.network().move(command)
                 return .noContent
             },
             APIRoute(
-                .get, "/api/v1/presets", "Positions that the camera has stored.", response: "PTZPresetListDocument",
+                .get, APIPath.presets(), "Positions that the camera has stored.", response: "PTZPresetListDocument",
                 isForAdministrators: true
             ) { _ in .document(PTZPresetListDocument(presets: try await self.network().presets())) },
             APIRoute(
-                .get, "/api/v1/encoders", "Encoders inside the camera, and what they may be set to.",
+                .get, APIPath.encoders(), "Encoders inside the camera, and what they may be set to.",
                 response: "CameraEncoderListDocument", isForAdministrators: true
             ) { _ in .document(CameraEncoderListDocument(encoders: try await self.network().encoders())) },
             APIRoute(
-                .patch, "/api/v1/encoders",
+                .patch, APIPath.encoders(),
                 "Change an encoder inside the camera; its stream may break off for a moment.",
                 request: "CameraEncoder.Change"
             ) { request in
@@ -38,7 +38,7 @@ extension CameraUnitService {
                 return .noContent
             },
             APIRoute(
-                .post, "/api/v1/announced",
+                .post, APIPath.announced(),
                 "A device that may be this camera is at an address; it has to prove that it is, or a person decides.",
                 request: "AnnouncedRequest"
             ) { request in

@@ -105,33 +105,33 @@ public final class CameraUnitService: Service {
     /// The API of this process: the same shape as control's.
     public var router: APIRouter {
         var routes = [
-            APIRoute(.get, "/api/v1/status", "State and figures of this camera.", response: "CameraStatusDocument") {
+            APIRoute(.get, APIPath.status(), "State and figures of this camera.", response: "CameraStatusDocument") {
                 _ in .document(await self.status())
             },
-            APIRoute(.post, "/api/v1/key-frame", "Ask the source for a key frame.") { _ in
+            APIRoute(.post, APIPath.keyFrame(), "Ask the source for a key frame.") { _ in
                 self.camera.requestKeyFrame()
                 return .noContent
             },
-            APIRoute(.post, "/api/v1/rotate-key", "Begin a new key at the next key frame.") { _ in
+            APIRoute(.post, APIPath.rotateKey(), "Begin a new key at the next key frame.") { _ in
                 self.camera.rotateKey()
                 return .noContent
             },
             APIRoute(
-                .put, "/api/v1/kas-token", "The token that it shows the key access server from now on.",
+                .put, APIPath.keyAccessToken(), "The token that it shows the key access server from now on.",
                 request: "SecretRequest"
             ) { request in
                 try self.camera.replaceToken(try request.decode(SecretRequest.self).secret)
                 return .noContent
             },
             APIRoute(
-                .patch, "/api/v1/video", "Change what the body names while it publishes, without a gap.",
+                .patch, APIPath.video(), "Change what the body names while it publishes, without a gap.",
                 request: "VideoChange"
             ) { request in
                 try await self.camera.change(try Self.change(request))
                 return .noContent
             },
             APIRoute(
-                .get, "/api/v1/snapshot", "The newest picture, with its masks and its text.",
+                .get, APIPath.snapshot(), "The newest picture, with its masks and its text.",
                 responseType: Self.pictureType, query: ["width": "Of the picture in pixels, at most; 16 to 16384"],
                 isForAdministrators: true
             ) { request in
@@ -148,7 +148,7 @@ public final class CameraUnitService: Service {
         routes += networkRoutes
         let described = routes
         routes.append(
-            APIRoute(.get, "/api/v1/openapi.json", "This document.") { [version] _ in
+            APIRoute(.get, APIPath.openAPI(), "This document.") { [version] _ in
                 APIResponse(
                     body: .json(OpenAPIDocument.make(title: "WatchBox camera", version: version, routes: described)))
             })

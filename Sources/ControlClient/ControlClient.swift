@@ -3,8 +3,7 @@ internal import HTTPClient
 
 /// Asks a daemon of this box over its Unix socket.
 ///
-/// A path is given as in the API's list of routes, each name in it through `part`: what a person typed stays one part
-/// of the path.
+/// A path comes from `APIPath`: what a person typed stays one part of it.
 public struct ControlClient: Sendable {
     /// Without a user's `--socket`.
     public static let defaultSocketPath = "/run/watchbox/api.sock"
@@ -41,9 +40,6 @@ public struct ControlClient: Sendable {
         self.socketOwner = socketOwner
     }
 
-    /// A name as one part of a path: `front` as it is, `a/b` as `a%2Fb`.
-    public static func part(_ name: String) -> String { URLText.encoded(name, alsoAllowed: "") }
-
     public func get<Document: Decodable>(
         _ type: Document.Type, _ path: String, query: [(String, String)] = []
     ) async throws(ControlClientError) -> Document {
@@ -61,34 +57,19 @@ public struct ControlClient: Sendable {
     /// - Parameters:
     ///   - body: nil for a request without one.
     ///   - ifMatch: of `getTagged`; the daemon refuses (412) when the object has changed since.
-    public func send<Body: Encodable, Document: Decodable>(
-        _ method: APIRequest.Method, _ path: String, body: Body?, query: [(String, String)] = [],
+    public func send<Document: Decodable>(
+        _ method: APIRequest.Method, _ path: String, body: (any Encodable)? = nil, query: [(String, String)] = [],
         ifMatch: String? = nil, as type: Document.Type
     ) async throws(ControlClientError) -> Document {
         try Self.decode(type, try await answer(method, path, query, body.map { JSONDocument.bytes($0) }, ifMatch))
     }
 
-    /// A request without a body, answered with a document.
-    public func send<Document: Decodable>(
-        _ method: APIRequest.Method, _ path: String, query: [(String, String)] = [], ifMatch: String? = nil,
-        as type: Document.Type
-    ) async throws(ControlClientError) -> Document {
-        try Self.decode(type, try await answer(method, path, query, nil, ifMatch))
-    }
-
     /// For what is answered without a document, or with one that nobody needs.
-    public func send<Body: Encodable>(
-        _ method: APIRequest.Method, _ path: String, body: Body?, query: [(String, String)] = [],
+    public func send(
+        _ method: APIRequest.Method, _ path: String, body: (any Encodable)? = nil, query: [(String, String)] = [],
         ifMatch: String? = nil
     ) async throws(ControlClientError) {
         _ = try await answer(method, path, query, body.map { JSONDocument.bytes($0) }, ifMatch)
-    }
-
-    /// A request without a body, answered without a document.
-    public func send(
-        _ method: APIRequest.Method, _ path: String, query: [(String, String)] = [], ifMatch: String? = nil
-    ) async throws(ControlClientError) {
-        _ = try await answer(method, path, query, nil, ifMatch)
     }
 
     /// An answer that is a file: a picture.
@@ -112,7 +93,7 @@ public struct ControlClient: Sendable {
     ///   - topics: none for all of them.
     ///   - lastEventID: of the last event that was seen, to be told what came after it.
     public func events(
-        _ path: String = "/api/v1/events", topics: [String] = [], query: [(String, String)] = [],
+        _ path: String = APIPath.events(), topics: [String] = [], query: [(String, String)] = [],
         lastEventID: String? = nil
     ) -> AsyncThrowingStream<ServerEvent, any Error> {
         let query = topics.isEmpty ? query : [("topics", topics.joined(separator: ","))] + query

@@ -1,4 +1,6 @@
-/// Percent-encoding (RFC 3986 §2).
+internal import ControlAPI
+
+/// The URL of a request to a socket.
 enum URLText {
     /// The path goes as it is given, but for what no URL can hold. Nil for a path that would name something else.
     static func url(_ path: String, _ query: [(String, String)]) -> String? {
@@ -9,28 +11,11 @@ enum URLText {
                 separator: ".")
             if plain == "." || plain == ".." { return nil }
         }
-        var url = "http://watchbox" + encoded(path, alsoAllowed: "/%!$&'()*+,;=:@")
+        var url = "http://watchbox" + APIPath.encoded(path, alsoAllowed: "/%!$&'()*+,;=:@")
         for (index, (name, value)) in query.enumerated() {
             url += index == 0 ? "?" : "&"
-            url += encoded(name, alsoAllowed: ",") + "=" + encoded(value, alsoAllowed: ",")
+            url += APIPath.encoded(name, alsoAllowed: ",") + "=" + APIPath.encoded(value, alsoAllowed: ",")
         }
         return url
-    }
-
-    static func encoded(_ text: String, alsoAllowed: String) -> String {
-        let hexadecimal = Array("0123456789ABCDEF".utf8)
-        let allowed = Array(alsoAllowed.utf8)
-        var bytes: [UInt8] = []
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "~"):
-                bytes.append(byte)
-            case _ where allowed.contains(byte): bytes.append(byte)
-            default: bytes += [UInt8(ascii: "%"), hexadecimal[Int(byte >> 4)], hexadecimal[Int(byte & 15)]]
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -14,11 +14,11 @@ enum HealthRoutes {
 
     static func routes(_ source: Source) -> [APIRoute] {
         [
-            APIRoute(.get, "/api/v1/health", "All checks, and the escalation ladder.", response: "HealthReport") { _ in
+            APIRoute(.get, APIPath.health(), "All checks, and the escalation ladder.", response: "HealthReport") { _ in
                 .document(source.report())
             },
             APIRoute(
-                .get, "/api/v1/health/history", "Changes of states and recoveries, newest first.",
+                .get, APIPath.health("history"), "Changes of states and recoveries, newest first.",
                 response: "HealthHistoryDocument",
                 query: ["check": "Only of this check.", "hours": "How far back, 1 to 24; 24 when it is left out."]
             ) { request in
@@ -27,7 +27,7 @@ enum HealthRoutes {
                 return .document(await source.history(request.query["check"], hours))
             },
             APIRoute(
-                .post, "/api/v1/health/{check}/acknowledge",
+                .post, APIPath.health("{check}", "acknowledge"),
                 "Somebody has seen it; holds until the state changes.",
                 query: ["object": "Only of this camera, relay or unit."]
             ) { request in

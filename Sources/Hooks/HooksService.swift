@@ -53,11 +53,11 @@ public final class HooksService: Service {
     /// For the socket at which control asks how hooks stand.
     public var router: APIRouter {
         APIRouter([
-            APIRoute(.get, "/api/v1/hooks", "How each hook stands", response: "HookStatesDocument") { [self] _ in
+            APIRoute(.get, APIPath.hooks(), "How each hook stands", response: "HookStatesDocument") { [self] _ in
                 .document(HookStatesDocument(hooks: await states))
             },
             APIRoute(
-                .post, "/api/v1/hooks/{name}/test", "Sends one message now and tells what came of it",
+                .post, APIPath.hooks("{name}", "test"), "Sends one message now and tells what came of it",
                 response: "HookTestDocument"
             ) { [self] request in
                 let name = request.parameters["name"] ?? ""
@@ -117,7 +117,7 @@ public final class HooksService: Service {
         var told = ""
         while !Task.isCancelled {
             do {
-                let newest = try await client.get(EventPositionDocument.self, "/api/v1/events/latest").id
+                let newest = try await client.get(EventPositionDocument.self, APIPath.events("latest")).id
                 for runner in runners { await runner.began(at: newest) }
                 await keeper.save()
                 let position = await position

@@ -69,15 +69,13 @@ struct CameraAddCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let client = output.client
         let request = CameraRequest(
             id: id, name: settings.name, source: source, user: settings.user, isActive: !disabled,
             settings: settings.settings)
         if dryRun {
-            let diff = try await asking("\(id) cannot be added") { () throws(ControlClientError) in
-                try await client.send(
-                    .post, "/api/v1/cameras", body: request, query: [("dryRun", "1")], as: ConfigurationDiff.self)
-            }
+            let diff = try await output.client.send(
+                .post, APIPath.cameras(), body: request, query: [("dryRun", "1")], as: ConfigurationDiff.self,
+                or: "\(id) cannot be added")
             return output.show(diff) { ConfigurationView.lines(diff, style: $0) }
         }
         let password = try Secret.forUser(settings.user, file: settings.passwordFile, of: "camera \(id)")
@@ -87,8 +85,7 @@ struct CameraAddCommand: AsyncParsableCommand {
         var added: [CameraDocument] = []
         for document in documents {
             if !disabled, !noWait { try await wait(for: document.id) }
-            let path = "/api/v1/cameras/\(ControlClient.part(document.id))"
-            added.append((try? await client.get(CameraDocument.self, path)) ?? document)
+            added.append((try? await output.client.get(CameraDocument.self, APIPath.cameras(document.id))) ?? document)
         }
         if bothStreams {
             let both = CameraAdditionsDocument(cameras: added)
@@ -174,11 +171,10 @@ struct CameraAddition {
         if let (number, _) = try await tested() { first.test = number }
         if password != nil { first.isActive = false }
         let wanted = first
-        let document = try await asking("\(id) was not added") { () throws(ControlClientError) in
-            try await client.send(.post, "/api/v1/cameras", body: wanted, as: CameraDocument.self)
-        }
+        let document = try await client.send(
+            .post, APIPath.cameras(), body: wanted, as: CameraDocument.self, or: "\(id) was not added")
         guard let password else { return document }
-        let path = "/api/v1/cameras/\(ControlClient.part(id))"
+        let path = APIPath.cameras(id)
         do {
             try await client.send(.put, path + "/password", body: SecretRequest(secret: password))
             if isActive { try await client.send(.post, path + "/enable") }

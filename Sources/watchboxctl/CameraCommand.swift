@@ -22,7 +22,7 @@ struct CameraArgument: ParsableArguments {
     @Argument(help: "ID of the camera.", completion: CameraNames.completion)
     var id: String
 
-    var path: String { "/api/v1/cameras/" + ControlClient.part(id) }
+    var path: String { APIPath.cameras(id) }
 }
 
 struct CameraListCommand: AsyncParsableCommand {
@@ -36,10 +36,8 @@ struct CameraListCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let client = output.client
-        let document = try await asking("the cameras cannot be listed") { () throws(ControlClientError) in
-            try await client.get(CameraListDocument.self, "/api/v1/cameras")
-        }
+        let document = try await output.client.get(
+            CameraListDocument.self, APIPath.cameras(), or: "the cameras cannot be listed")
         output.show(document, rows: document.cameras) { CameraView.table(document) }
     }
 }
@@ -55,10 +53,7 @@ struct CameraShowCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let client = output.client
-        let document = try await asking("\(camera.id) cannot be shown") { () throws(ControlClientError) in
-            try await client.get(CameraDocument.self, camera.path)
-        }
+        let document = try await output.client.get(CameraDocument.self, camera.path, or: "\(camera.id) cannot be shown")
         let place = await output.surroundings(of: document)
         output.show(document) { CameraView.lines(document, at: place, style: $0) }
     }
@@ -68,9 +63,8 @@ extension OutputOptions {
     /// What a card has to tell of the box beside the camera; nil where no card is shown, or the daemon does not say.
     func surroundings(of camera: CameraDocument) async -> CameraSurroundings? {
         guard chosen == .table, !quiet else { return nil }
-        let client = client
-        guard let relays = try? await client.get(RelayListDocument.self, "/api/v1/relays"),
-            let keyAccess = try? await client.get(KeyAccessDocument.self, "/api/v1/kas")
+        guard let relays = try? await client.get(RelayListDocument.self, APIPath.relays()),
+            let keyAccess = try? await client.get(KeyAccessDocument.self, APIPath.keyAccess())
         else { return nil }
         return CameraSurroundings(
             relay: relays.relays.first { $0.name == camera.stream.relay }, keyAccess: keyAccess)
@@ -95,10 +89,7 @@ struct CameraRemoveCommand: AsyncParsableCommand {
         try Question.confirm(
             "Remove \(camera.id)? Its stream ends, its settings and its password are deleted.", flag: "--yes",
             isConfirmed: yes)
-        let client = output.client
-        try await asking("\(camera.id) was not removed") { () throws(ControlClientError) in
-            try await client.send(.delete, camera.path)
-        }
+        try await output.client.send(.delete, camera.path, or: "\(camera.id) was not removed")
         output.tell("Removed \(camera.id).", Done(object: "camera.\(camera.id)", action: "removed"))
     }
 }
@@ -133,10 +124,7 @@ struct CameraDisableCommand: AsyncParsableCommand {
     }
 
     static func change(_ camera: CameraArgument, _ verb: String, _ output: OutputOptions) async throws {
-        let client = output.client
-        try await asking("\(camera.id) was not changed") { () throws(ControlClientError) in
-            try await client.send(.post, camera.path + "/" + verb)
-        }
+        try await output.client.send(.post, camera.path + "/" + verb, or: "\(camera.id) was not changed")
         output.tell("\(camera.id): \(verb)d.", Done(object: "camera.\(camera.id)", action: verb + "d"))
     }
 }
@@ -154,13 +142,12 @@ struct CameraReorderCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let client = output.client
-        try await asking("the order was not changed") { () throws(ControlClientError) in
-            // The API takes the whole order.
-            let all = try await client.get(CameraListDocument.self, "/api/v1/cameras").cameras
-            let rest = all.filter { $0.origin == CameraSettingOptions.storeOrigin && !ids.contains($0.id) }.map(\.id)
-            try await client.send(.put, "/api/v1/cameras/order", body: CameraOrderRequest(ids: ids + rest))
-        }
+        // The API takes the whole order.
+        let what = "the order was not changed"
+        let all = try await output.client.get(CameraListDocument.self, APIPath.cameras(), or: what).cameras
+        let rest = all.filter { $0.origin == CameraSettingOptions.storeOrigin && !ids.contains($0.id) }.map(\.id)
+        try await output.client.send(
+            .put, APIPath.cameras("order"), body: CameraOrderRequest(ids: ids + rest), or: what)
         output.tell("Reordered.", Done(object: "cameras", action: "reordered"))
     }
 }

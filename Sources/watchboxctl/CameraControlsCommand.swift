@@ -49,10 +49,8 @@ struct CameraControlsCommand: AsyncParsableCommand {
 
     /// Of a camera that the daemon knows.
     private func device(of id: String) async throws -> String {
-        let client = output.client
-        let document = try await asking("the controls of \(id) cannot be read") { () throws(ControlClientError) in
-            try await client.get(CameraDocument.self, "/api/v1/cameras/" + ControlClient.part(id))
-        }
+        let document = try await output.client.get(
+            CameraDocument.self, APIPath.cameras(id), or: "the controls of \(id) cannot be read")
         guard document.source.hasPrefix("v4l2:") else {
             throw CommandFailure(
                 what: "\(id) has no controls", why: "its source is \(document.source), no camera of this machine",

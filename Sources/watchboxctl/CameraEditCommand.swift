@@ -72,9 +72,8 @@ struct CameraEditCommand: AsyncParsableCommand {
     func run() async throws {
         let client = output.client
         // Somebody else's change between our look and ours must not be lost.
-        let (known, tag) = try await asking("\(camera.id) was not changed") { () throws(ControlClientError) in
-            try await client.getTagged(CameraDocument.self, camera.path)
-        }
+        let (known, tag) = try await client.getTagged(
+            CameraDocument.self, camera.path, or: "\(camera.id) was not changed")
         var values = settings.settings
         if acceptCertificate { values["pin"] = .string(try await shownPin(source ?? known.source)) }
         if acceptDevice {
@@ -84,11 +83,9 @@ struct CameraEditCommand: AsyncParsableCommand {
             name: settings.name, source: source, user: settings.user, settings: values.isEmpty ? nil : values,
             acceptMove: acceptMove)
         if dryRun {
-            let diff = try await asking("\(camera.id) cannot be changed") { () throws(ControlClientError) in
-                try await client.send(
-                    .patch, camera.path, body: request, query: [("dryRun", "1")], ifMatch: tag,
-                    as: ConfigurationDiff.self)
-            }
+            let diff = try await client.send(
+                .patch, camera.path, body: request, query: [("dryRun", "1")], ifMatch: tag, as: ConfigurationDiff.self,
+                or: "\(camera.id) cannot be changed")
             return output.show(diff) { ConfigurationView.lines(diff, style: $0) }
         }
         if acceptDevice {
@@ -106,25 +103,21 @@ struct CameraEditCommand: AsyncParsableCommand {
         if let password {
             if isChange {
                 // What would be refused afterwards is refused before the password is another one.
-                _ = try await asking("\(camera.id) was not changed") { () throws(ControlClientError) in
-                    try await client.send(
-                        .patch, camera.path, body: request, query: [("dryRun", "1")], ifMatch: tag,
-                        as: ConfigurationDiff.self)
-                }
+                try await client.send(
+                    .patch, camera.path, body: request, query: [("dryRun", "1")], ifMatch: tag,
+                    or: "\(camera.id) was not changed")
             }
             // First, so that a new user never goes out with the former one's password.
-            try await asking("\(camera.id) was not changed: its password was not stored") {
-                () throws(ControlClientError) in
-                try await client.send(.put, camera.path + "/password", body: SecretRequest(secret: password))
-            }
+            try await client.send(
+                .put, camera.path + "/password", body: SecretRequest(secret: password),
+                or: "\(camera.id) was not changed: its password was not stored")
         }
         var document = known
         if isChange {
             let what =
                 "\(camera.id) was not changed" + (password == nil ? "" : ", but for its password, which is stored")
-            document = try await asking(what) { () throws(ControlClientError) in
-                try await client.send(.patch, camera.path, body: request, ifMatch: tag, as: CameraDocument.self)
-            }
+            document = try await client.send(
+                .patch, camera.path, body: request, ifMatch: tag, as: CameraDocument.self, or: what)
         } else if password != nil {
             document = (try? await client.get(CameraDocument.self, camera.path)) ?? document
         }

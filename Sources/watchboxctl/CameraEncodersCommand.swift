@@ -55,7 +55,7 @@ struct CameraEncodersCommand: AsyncParsableCommand {
                 what: "the encoders cannot be tried", why: "there is no \(Self.daemon), which does it",
                 next: "install watchboxd beside watchboxctl", status: .failed)
         }
-        let cameras = try? await output.client.get(CameraListDocument.self, "/api/v1/cameras")
+        let cameras = try? await output.client.get(CameraListDocument.self, APIPath.cameras())
         let (probe, rate) = (probe, rate)
         let pixels = pixels ?? (1280, 720)
         let progress = ProgressLine()

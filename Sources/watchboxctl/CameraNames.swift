@@ -9,7 +9,7 @@ enum CameraNames {
         .custom { _, _, _ async -> [String] in
             var client = OutputOptions.environmentClient
             client.readTimeout = .milliseconds(300)
-            return (try? await client.get(CameraListDocument.self, "/api/v1/cameras"))?.cameras.map(\.id) ?? []
+            return (try? await client.get(CameraListDocument.self, APIPath.cameras()))?.cameras.map(\.id) ?? []
         }
     }
 }

@@ -102,11 +102,9 @@ struct CameraPTZCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard let command = try command() else { return try await showPresets() }
-        let client = output.client
-        try await asking("\(camera.id) was not moved") { () async throws(ControlClientError) in
-            try await Waiting.during("asking \(camera.id.terminalSafe)") { () async throws(ControlClientError) in
-                try await client.send(.post, camera.path + "/ptz", body: command)
-            }
+        try await Waiting.during("asking \(camera.id.terminalSafe)") { () async throws(CommandFailure) in
+            try await output.client.send(
+                .post, camera.path + "/ptz", body: command, or: "\(camera.id) was not moved")
         }
         let (words, action): (String, String) =
             switch command {
@@ -124,11 +122,11 @@ struct CameraPTZCommand: AsyncParsableCommand {
         var client = output.client
         client.readTimeout = .seconds(28)
         let patient = client
-        let document = try await asking("the positions of \(camera.id) are not known") {
-            () async throws(ControlClientError) in
-            try await Waiting.during("asking \(camera.id.terminalSafe)") { () async throws(ControlClientError) in
-                try await patient.get(PTZPresetListDocument.self, camera.path + "/presets")
-            }
+        let document = try await Waiting.during("asking \(camera.id.terminalSafe)") {
+            () async throws(CommandFailure) in
+            try await patient.get(
+                PTZPresetListDocument.self, camera.path + "/presets",
+                or: "the positions of \(camera.id) are not known")
         }
         output.show(document, rows: document.presets) { PTZPresetView.table(document) }
     }

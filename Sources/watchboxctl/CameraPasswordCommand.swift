@@ -24,17 +24,13 @@ struct CameraPasswordCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let client = output.client
         if remove {
-            try await asking("the password was not removed") { () throws(ControlClientError) in
-                try await client.send(.delete, camera.path + "/password")
-            }
+            try await output.client.send(.delete, camera.path + "/password", or: "the password was not removed")
             return output.tell("Forgotten.", Done(object: "camera.\(camera.id)", action: "password-removed"))
         }
         let secret = try Secret.given(file: file) ?? Secret.typed("Password of \(camera.id)")
-        try await asking("the password was not stored") { () throws(ControlClientError) in
-            try await client.send(.put, camera.path + "/password", body: SecretRequest(secret: secret))
-        }
+        try await output.client.send(
+            .put, camera.path + "/password", body: SecretRequest(secret: secret), or: "the password was not stored")
         output.tell(
             "Stored, encrypted for this box.", Done(object: "camera.\(camera.id)", action: "password-stored"))
     }

@@ -73,9 +73,8 @@ struct CameraProfilesCommand: AsyncParsableCommand {
         client.readTimeout = .seconds(28)
         let patient = client
         if let set { try await change(set, patient) }
-        let profiles = try await asking("the streams of \(camera.id) are not known") { () throws(ControlClientError) in
-            try await patient.get(CameraProfileListDocument.self, camera.path + "/profiles")
-        }
+        let profiles = try await patient.get(
+            CameraProfileListDocument.self, camera.path + "/profiles", or: "the streams of \(camera.id) are not known")
         // A camera without ONVIF has none, and one that is away tells none.
         let encoders = await Waiting.during("asking \(camera.id.terminalSafe)") {
             () async -> CameraEncoderListDocument? in
@@ -89,10 +88,9 @@ struct CameraProfilesCommand: AsyncParsableCommand {
     private func change(_ token: String, _ client: ControlClient) async throws(CommandFailure) {
         let change = CameraEncoder.Change(
             token: token, codec: codec, size: pixels, rate: rate, bitrate: bitrate, gop: gop)
-        try await asking("the encoder of \(camera.id) was not changed") { () async throws(ControlClientError) in
-            try await Waiting.during("changing \(camera.id.terminalSafe)") { () async throws(ControlClientError) in
-                try await client.send(.patch, camera.path + "/encoders", body: change)
-            }
+        try await Waiting.during("changing \(camera.id.terminalSafe)") { () async throws(CommandFailure) in
+            try await client.send(
+                .patch, camera.path + "/encoders", body: change, or: "the encoder of \(camera.id) was not changed")
         }
         if !output.quiet { StandardError.writeLine("Changed.") }
     }

@@ -43,20 +43,15 @@ struct CameraRenameCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let client = output.client
         let what = "\(camera.id) was not renamed"
-        let (former, tag) = try await asking(what) { () throws(ControlClientError) in
-            try await client.getTagged(CameraDocument.self, camera.path)
-        }
+        let (former, tag) = try await output.client.getTagged(CameraDocument.self, camera.path, or: what)
         var request = CameraRenameRequest(id: newID, stream: stream)
         request.password = try Secret.given(file: passwordFile)
         if dryRun {
             let wanted = request
-            let diff = try await asking("\(camera.id) cannot be renamed") { () throws(ControlClientError) in
-                try await client.send(
-                    .post, camera.path + "/rename", body: wanted, query: [("dryRun", "1")], ifMatch: tag,
-                    as: ConfigurationDiff.self)
-            }
+            let diff = try await output.client.send(
+                .post, camera.path + "/rename", body: wanted, query: [("dryRun", "1")], ifMatch: tag,
+                as: ConfigurationDiff.self, or: "\(camera.id) cannot be renamed")
             return output.show(diff) { ConfigurationView.lines(diff, style: $0) }
         }
         let renamed = try await rename(request, tag, what)
@@ -68,9 +63,8 @@ struct CameraRenameCommand: AsyncParsableCommand {
     private func rename(
         _ request: CameraRenameRequest, _ tag: String?, _ what: String
     ) async throws(CommandFailure) -> CameraDocument {
-        let client = output.client
         do throws(ControlClientError) {
-            return try await client.send(
+            return try await output.client.send(
                 .post, camera.path + "/rename", body: request, ifMatch: tag, as: CameraDocument.self)
         } catch {
             guard case .problem(let problem) = error, problem.code == .missingSecret, request.password == nil,
@@ -80,9 +74,7 @@ struct CameraRenameCommand: AsyncParsableCommand {
         var complete = request
         complete.password = try Secret.typed("Password of \(camera.id), which only systemd can open")
         let wanted = complete
-        return try await asking(what) { () throws(ControlClientError) in
-            try await client.send(
-                .post, camera.path + "/rename", body: wanted, ifMatch: tag, as: CameraDocument.self)
-        }
+        return try await output.client.send(
+            .post, camera.path + "/rename", body: wanted, ifMatch: tag, as: CameraDocument.self, or: what)
     }
 }

@@ -40,9 +40,7 @@ struct CameraSnapshotCommand: AsyncParsableCommand {
         // A camera that has just begun has no picture yet; the daemon waits for it, for 13 seconds.
         client.readTimeout = .seconds(16)
         let asked = client
-        let picture = try await asking("there is no picture of \(camera.id)") { () throws(ControlClientError) in
-            try await asked.bytes("\(camera.path)/snapshot")
-        }
+        let picture = try await asked.bytes("\(camera.path)/snapshot", or: "there is no picture of \(camera.id)")
         if output == "-" { return try StandardOutputBytes.write(picture) }
         do {
             try NewFile.write(picture, to: output)

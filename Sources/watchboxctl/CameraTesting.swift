@@ -24,10 +24,9 @@ enum CameraTesting {
         let what = "the camera was not tested"
         let interruption = Interruption()
         defer { interruption.end() }
-        let begun = try await asking(what) { () throws(ControlClientError) in
-            try await client.send(.post, "/api/v1/camera-tests", body: request, as: CameraTestDocument.self)
-        }
-        let path = "/api/v1/camera-tests/" + ControlClient.part(begun.id)
+        let begun = try await client.send(
+            .post, APIPath.cameraTests(), body: request, as: CameraTestDocument.self, or: what)
+        let path = APIPath.cameraTests(begun.id)
         let progress = ProgressLine()
         let deadline = ContinuousClock.now + patience
         var shown = 0
@@ -66,12 +65,11 @@ enum CameraTesting {
 
     /// The test of a camera of this box, with the password that it has.
     static func run(camera id: String, _ output: OutputOptions) async throws(CommandFailure) -> StreamTestReport {
-        let client = output.client
-        let path = "/api/v1/cameras/\(ControlClient.part(id))/test"
         let result = await Waiting.during("testing \(id.terminalSafe)") {
             () async -> Result<StreamTestReport, ControlClientError> in
             do throws(ControlClientError) {
-                return .success(try await client.send(.post, path, as: StreamTestReport.self))
+                return .success(
+                    try await output.client.send(.post, APIPath.cameras(id, "test"), as: StreamTestReport.self))
             } catch {
                 return .failure(error)
             }

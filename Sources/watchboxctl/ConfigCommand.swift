@@ -30,10 +30,8 @@ struct ConfigShowCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let client = output.client
-        let document = try await asking("the configuration cannot be shown") { () throws(ControlClientError) in
-            try await client.get(ConfigurationDocument.self, "/api/v1/config")
-        }
+        let document = try await output.client.get(
+            ConfigurationDocument.self, APIPath.configuration(), or: "the configuration cannot be shown")
         output.show(document) { style in
             guard origin else {
                 let text = document.toml.hasSuffix("\n") ? document.toml.dropLast() : document.toml[...]
@@ -56,10 +54,8 @@ struct ConfigValidateCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let client = output.client
-        let document = try await asking("the files cannot be checked") { () throws(ControlClientError) in
-            try await client.send(.post, "/api/v1/config/validate", as: ValidationDocument.self)
-        }
+        let document = try await output.client.send(
+            .post, APIPath.configuration("validate"), as: ValidationDocument.self, or: "the files cannot be checked")
         output.show(document, isWell: document.isValid) { ConfigurationView.lines(document, style: $0) }
         if !document.isValid { throw ExitCode(ExitStatus.invalidConfiguration.rawValue) }
     }
@@ -75,10 +71,8 @@ struct ConfigDiffCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let client = output.client
-        let diff = try await asking("the difference cannot be shown") { () throws(ControlClientError) in
-            try await client.get(ConfigurationDiff.self, "/api/v1/config/diff")
-        }
+        let diff = try await output.client.get(
+            ConfigurationDiff.self, APIPath.configuration("diff"), or: "the difference cannot be shown")
         output.show(diff) { ConfigurationView.lines(diff, style: $0) }
     }
 }
@@ -98,13 +92,11 @@ struct ConfigApplyCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let client = output.client
         let request = ApplyRequest(confirmSeconds: try options.seconds())
         let query = options.query
-        let diff = try await asking("nothing was applied") { () throws(ControlClientError) in
-            try await client.send(
-                .post, "/api/v1/config/apply", body: request, query: query, as: ConfigurationDiff.self)
-        }
+        let diff = try await output.client.send(
+            .post, APIPath.configuration("apply"), body: request, query: query, as: ConfigurationDiff.self,
+            or: "nothing was applied")
         output.show(diff) { ConfigurationView.lines(diff, style: $0) }
     }
 }
@@ -143,10 +135,7 @@ struct ConfigConfirmCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let client = output.client
-        try await asking("nothing was confirmed") { () throws(ControlClientError) in
-            try await client.send(.post, "/api/v1/config/confirm")
-        }
+        try await output.client.send(.post, APIPath.configuration("confirm"), or: "nothing was confirmed")
         output.tell("Confirmed: it stays.", Done(object: "config", action: "confirmed"))
     }
 }
@@ -170,13 +159,11 @@ struct ConfigRollbackCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let client = output.client
         let request = ApplyRequest(confirmSeconds: try options.seconds(), generation: generation)
         let query = options.query
-        let diff = try await asking("nothing was changed") { () throws(ControlClientError) in
-            try await client.send(
-                .post, "/api/v1/config/rollback", body: request, query: query, as: ConfigurationDiff.self)
-        }
+        let diff = try await output.client.send(
+            .post, APIPath.configuration("rollback"), body: request, query: query, as: ConfigurationDiff.self,
+            or: "nothing was changed")
         output.show(diff) { ConfigurationView.lines(diff, style: $0) }
     }
 }
@@ -191,10 +178,8 @@ struct ConfigHistoryCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let client = output.client
-        let document = try await asking("the history cannot be shown") { () throws(ControlClientError) in
-            try await client.get(GenerationListDocument.self, "/api/v1/config/history")
-        }
+        let document = try await output.client.get(
+            GenerationListDocument.self, APIPath.configuration("history"), or: "the history cannot be shown")
         output.show(document, rows: document.generations) { ConfigurationView.table(document) }
     }
 }
@@ -215,16 +200,13 @@ struct ConfigExportCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let client = output.client
         guard output.chosen == .table else {
-            let document = try await asking("the configuration cannot be exported") { () throws(ControlClientError) in
-                try await client.get(ConfigurationDocument.self, "/api/v1/config")
-            }
+            let document = try await output.client.get(
+                ConfigurationDocument.self, APIPath.configuration(), or: "the configuration cannot be exported")
             return output.show(document) { _ in [] }
         }
-        let text = try await asking("the configuration cannot be exported") { () throws(ControlClientError) in
-            try await client.text("/api/v1/config/export")
-        }
+        let text = try await output.client.text(
+            APIPath.configuration("export"), or: "the configuration cannot be exported")
         StandardOutput.write(text)
     }
 }
@@ -276,11 +258,9 @@ enum ConfigurationText {
     static func take(
         _ request: ImportRequest, isDryRun: Bool, _ client: ControlClient, what: String = "nothing was imported"
     ) async throws -> ConfigurationDiff {
-        try await asking(what) { () throws(ControlClientError) in
-            try await client.send(
-                .post, "/api/v1/config/import", body: request, query: isDryRun ? [("dryRun", "1")] : [],
-                as: ConfigurationDiff.self)
-        }
+        try await client.send(
+            .post, APIPath.configuration("import"), body: request, query: isDryRun ? [("dryRun", "1")] : [],
+            as: ConfigurationDiff.self, or: what)
     }
 }
 

@@ -15,9 +15,7 @@ private struct RunningSetting {
     var origin: String?
 
     static func read(_ text: String, what: String, _ client: ControlClient) async throws -> RunningSetting {
-        let document = try await asking(what) { () throws(ControlClientError) in
-            try await client.get(ConfigurationDocument.self, "/api/v1/config")
-        }
+        let document = try await client.get(ConfigurationDocument.self, APIPath.configuration(), or: what)
         return try coded(what) { () throws(CodedError) in
             let path = try SettingPath(text)
             return RunningSetting(

@@ -24,8 +24,6 @@ struct DeviceCommand: AsyncParsableCommand {
 }
 
 private enum DeviceAPI {
-    static let path = "/api/v1/device"
-
     static func told(_ document: DeviceKeyDocument, next: Bool = false) -> String {
         ((next ? document.nextPublicKey : document.publicKey) ?? "").split(separator: "\n").joined(separator: "\n")
     }
@@ -48,10 +46,8 @@ struct DeviceKeyCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let client = output.client
-        let document = try await asking("the device key cannot be shown") { () throws(ControlClientError) in
-            try await client.get(DeviceKeyDocument.self, DeviceAPI.path)
-        }
+        let document = try await output.client.get(
+            DeviceKeyDocument.self, APIPath.device(), or: "the device key cannot be shown")
         guard let key = next ? document.nextFingerprint : document.fingerprint else {
             throw CommandFailure(
                 what: "there is no \(next ? "next " : "")device key", why: "none was made on this box",
@@ -69,10 +65,8 @@ struct DeviceMakeCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let client = output.client
-        let document = try await asking("no device key was made") { () throws(ControlClientError) in
-            try await client.send(.post, DeviceAPI.path, as: DeviceKeyDocument.self)
-        }
+        let document = try await output.client.send(
+            .post, APIPath.device(), as: DeviceKeyDocument.self, or: "no device key was made")
         output.show(document) { _ in
             [
                 "The device key is \(document.fingerprint ?? "").",
@@ -94,10 +88,8 @@ struct DeviceNextCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let client = output.client
-        let document = try await asking("no next device key was made") { () throws(ControlClientError) in
-            try await client.send(.post, DeviceAPI.path + "/next", as: DeviceKeyDocument.self)
-        }
+        let document = try await output.client.send(
+            .post, APIPath.device("next"), as: DeviceKeyDocument.self, or: "no next device key was made")
         output.show(document) { _ in ["The next device key is \(document.nextFingerprint ?? ""); it signs nothing yet."]
         }
     }
@@ -111,10 +103,8 @@ struct DeviceSwitchCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let client = output.client
-        let document = try await asking("the device key was not changed") { () throws(ControlClientError) in
-            try await client.send(.post, DeviceAPI.path + "/switch", as: DeviceKeyDocument.self)
-        }
+        let document = try await output.client.send(
+            .post, APIPath.device("switch"), as: DeviceKeyDocument.self, or: "the device key was not changed")
         output.show(document) { _ in
             [
                 "The device key is \(document.fingerprint ?? ""); cameras begin anew with it.",
@@ -140,10 +130,7 @@ struct DeviceRemoveCommand: AsyncParsableCommand {
 
     func run() async throws {
         try Question.confirm("The device key is destroyed. Go on?", flag: "--yes", isConfirmed: yes)
-        let client = output.client
-        try await asking("the device key was not removed") { () throws(ControlClientError) in
-            try await client.send(.delete, DeviceAPI.path)
-        }
+        try await output.client.send(.delete, APIPath.device(), or: "the device key was not removed")
         output.tell("The box signs nothing any more.", Done(object: "device", action: "removed"))
     }
 }

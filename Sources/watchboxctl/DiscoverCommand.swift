@@ -158,8 +158,9 @@ struct DiscoverCommand: AsyncParsableCommand {
 
     /// Which devices of this machine are cameras of the box already.
     private func mark(_ document: inout DiscoveryDocument) async {
-        let client = output.client
-        guard let cameras = try? await client.get(CameraListDocument.self, "/api/v1/cameras").cameras else { return }
+        guard let cameras = try? await output.client.get(CameraListDocument.self, APIPath.cameras()).cameras else {
+            return
+        }
         for index in document.nodes.indices {
             let node = document.nodes[index]
             let names = [node.device, node.stableID, node.stablePath].compactMap(\.self).map { "v4l2:\($0)" }

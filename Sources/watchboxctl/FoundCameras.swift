@@ -36,10 +36,9 @@ struct FoundCameras {
             }
         }
         let password = asks || chosen.isEmpty ? nil : try Secret.forUser(user, file: passwordFile, of: "the cameras")
-        let client = output.client
-        let known = try await asking("the cameras cannot be listed") { () throws(ControlClientError) in
-            try await client.get(CameraListDocument.self, "/api/v1/cameras").cameras
-        }
+        let known = try await output.client.get(
+            CameraListDocument.self, APIPath.cameras(), or: "the cameras cannot be listed"
+        ).cameras
         var taken = Set(known.map(\.id))
         var added: [CameraDocument] = []
         for row in chosen {

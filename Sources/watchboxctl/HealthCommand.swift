@@ -42,9 +42,8 @@ struct HealthShowCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let client = output.client
         if nagios {
-            guard let report = try? await client.get(HealthReport.self, "/api/v1/health") else {
+            guard let report = try? await output.client.get(HealthReport.self, APIPath.health()) else {
                 StandardOutput.writeLine("WATCHBOX UNKNOWN - the daemon does not answer")
                 throw ExitCode(3)
             }
@@ -53,9 +52,7 @@ struct HealthShowCommand: AsyncParsableCommand {
             if status != 0 { throw ExitCode(status) }
             return
         }
-        var report = try await asking("the health cannot be shown") { () throws(ControlClientError) in
-            try await client.get(HealthReport.self, "/api/v1/health")
-        }
+        var report = try await output.client.get(HealthReport.self, APIPath.health(), or: "the health cannot be shown")
         if let check {
             report.checks = report.checks.filter { $0.check.hasPrefix(check) || $0.object == check }
             guard !report.checks.isEmpty else {
@@ -97,11 +94,9 @@ struct HealthHistoryCommand: AsyncParsableCommand {
     static func history(
         _ client: ControlClient, hours: Int, check: String?
     ) async throws(CommandFailure) -> HealthHistoryDocument {
-        try await asking("the history cannot be shown") { () throws(ControlClientError) in
-            try await client.get(
-                HealthHistoryDocument.self, "/api/v1/health/history",
-                query: [("hours", "\(hours)")] + (check.map { [("check", $0)] } ?? []))
-        }
+        try await client.get(
+            HealthHistoryDocument.self, APIPath.health("history"),
+            query: [("hours", "\(hours)")] + (check.map { [("check", $0)] } ?? []), or: "the history cannot be shown")
     }
 }
 
@@ -133,9 +128,7 @@ struct HealthMetricsCommand: AsyncParsableCommand {
 
     func run() async throws {
         let client = ControlClient(socketPath: socket)
-        let text = try await asking("the metrics cannot be shown") { () throws(ControlClientError) in
-            try await client.text("/metrics")
-        }
+        let text = try await client.text("/metrics", or: "the metrics cannot be shown")
         StandardOutput.write(text)
     }
 }
@@ -157,12 +150,10 @@ struct HealthAcknowledgeCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let client = output.client
-        let path = "/api/v1/health/\(ControlClient.part(check))/acknowledge"
         let name = check + (object.map { " of \($0)" } ?? "")
-        try await asking("\(name) was not acknowledged") { () throws(ControlClientError) in
-            try await client.send(.post, path, query: object.map { [("object", $0)] } ?? [])
-        }
+        try await output.client.send(
+            .post, APIPath.health(check, "acknowledge"), query: object.map { [("object", $0)] } ?? [],
+            or: "\(name) was not acknowledged")
         output.tell(
             "Acknowledged \(name).",
             Done(object: "check.\(check)" + (object.map { ".\($0)" } ?? ""), action: "acknowledged"))

@@ -16,18 +16,12 @@ struct HookCommand: AsyncParsableCommand {
             HookRemoveCommand.self, HookTestCommand.self,
         ])
 
-    static func path(_ name: String) -> String { "/api/v1/hooks/" + ControlClient.part(name) }
-
     static func document(_ name: String, _ client: ControlClient) async throws(CommandFailure) -> HookDocument {
-        try await asking("\(name) cannot be shown") { () throws(ControlClientError) in
-            try await client.get(HookDocument.self, path(name))
-        }
+        try await client.get(HookDocument.self, APIPath.hooks(name), or: "\(name) cannot be shown")
     }
 
     static func list(_ client: ControlClient) async throws(CommandFailure) -> HookListDocument {
-        try await asking("the hooks cannot be listed") { () throws(ControlClientError) in
-            try await client.get(HookListDocument.self, "/api/v1/hooks")
-        }
+        try await client.get(HookListDocument.self, APIPath.hooks(), or: "the hooks cannot be listed")
     }
 }
 
@@ -130,22 +124,20 @@ struct HookSettingOptions: ParsableArguments {
     /// The URL first: with it the hook's definition is complete, also when it is nothing but a secret.
     func put(_ name: String, _ request: HookRequest, _ output: OutputOptions, done: String) async throws {
         let (secret, token) = (try Secret.given(file: urlFile), try Secret.given(file: tokenFile))
-        let (client, path) = (output.client, HookCommand.path(name))
+        let (client, path) = (output.client, APIPath.hooks(name))
         if let secret {
-            try await asking("the URL of the hook \(name) was not stored") { () throws(ControlClientError) in
-                try await client.send(.put, path + "/secret", body: SecretRequest(secret: secret))
-            }
+            try await client.send(
+                .put, path + "/secret", body: SecretRequest(secret: secret),
+                or: "the URL of the hook \(name) was not stored")
         }
         if request != HookRequest() {
             let what = "the hook \(name) was not changed" + (secret == nil ? "" : ", but its URL is stored")
-            _ = try await asking(what) { () throws(ControlClientError) in
-                try await client.send(.put, path, body: request, as: HookDocument.self)
-            }
+            try await client.send(.put, path, body: request, or: what)
         }
         if let token {
-            try await asking("the token of the hook \(name) was not stored") { () throws(ControlClientError) in
-                try await client.send(.put, path + "/token", body: SecretRequest(secret: token))
-            }
+            try await client.send(
+                .put, path + "/token", body: SecretRequest(secret: token),
+                or: "the token of the hook \(name) was not stored")
         }
         let document = try await HookCommand.document(name, client)
         output.tell("\(name): \(done). Try it: watchboxctl hook test \(name)", document)
@@ -245,10 +237,7 @@ struct HookRemoveCommand: AsyncParsableCommand {
 
     func run() async throws {
         try Question.confirm("Remove the hook \(name)? Nobody is told there any more.", flag: "--yes", isConfirmed: yes)
-        let client = output.client
-        try await asking("\(name) was not removed") { () throws(ControlClientError) in
-            try await client.send(.delete, HookCommand.path(name))
-        }
+        try await output.client.send(.delete, APIPath.hooks(name), or: "\(name) was not removed")
         output.tell("Removed \(name).", Done(object: "hook.\(name)", action: "removed"))
     }
 }
@@ -268,10 +257,8 @@ struct HookTestCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let client = output.client
-        let result = try await asking("\(name) was not tested") { () throws(ControlClientError) in
-            try await client.send(.post, HookCommand.path(name) + "/test", as: HookTestDocument.self)
-        }
+        let result = try await output.client.send(
+            .post, APIPath.hooks(name, "test"), as: HookTestDocument.self, or: "\(name) was not tested")
         guard !result.isDelivered else {
             let status = result.status.map { ", status \($0)" } ?? ""
             return output.tell("\(name): delivered in \(result.milliseconds) ms\(status).", result)

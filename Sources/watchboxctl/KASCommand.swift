@@ -34,10 +34,8 @@ struct KASShowCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard let state else {
-            let client = output.client
-            let document = try await asking("the KAS cannot be shown") { () throws(ControlClientError) in
-                try await client.get(KeyAccessDocument.self, "/api/v1/kas")
-            }
+            let document = try await output.client.get(
+                KeyAccessDocument.self, APIPath.keyAccess(), or: "the KAS cannot be shown")
             return output.show(document) { style in
                 [
                     style.paint(document.url ?? "none is set", .strong),

@@ -48,24 +48,18 @@ struct KASSetCommand: AsyncParsableCommand {
         let client = output.client
         let token = try Secret.given(file: tokenFile)
         if url != nil || kasCA != nil || kasPin != nil || keyIdentifiers != nil {
-            let (current, tag) = try await asking("the KAS was not changed") { () throws(ControlClientError) in
-                try await client.getTagged(KeyAccessDocument.self, "/api/v1/kas")
-            }
+            let (current, tag) = try await client.getTagged(
+                KeyAccessDocument.self, APIPath.keyAccess(), or: "the KAS was not changed")
             let wanted = KeyAccessDocument(
                 url: url ?? current.url, certificateAuthorityFile: kasCA ?? current.certificateAuthorityFile,
                 publicKeyPin: kasPin, keyIdentifiers: keyIdentifiers)
-            try await asking("the KAS was not changed") { () throws(ControlClientError) in
-                try await client.send(.put, "/api/v1/kas", body: wanted, ifMatch: tag)
-            }
+            try await client.send(.put, APIPath.keyAccess(), body: wanted, ifMatch: tag, or: "the KAS was not changed")
         }
         if let token {
-            try await asking("the token was not stored") { () throws(ControlClientError) in
-                try await client.send(.put, "/api/v1/kas/token", body: SecretRequest(secret: token))
-            }
+            try await client.send(
+                .put, APIPath.keyAccess("token"), body: SecretRequest(secret: token), or: "the token was not stored")
         }
-        let document = try await asking("the KAS cannot be shown") { () throws(ControlClientError) in
-            try await client.get(KeyAccessDocument.self, "/api/v1/kas")
-        }
+        let document = try await client.get(KeyAccessDocument.self, APIPath.keyAccess(), or: "the KAS cannot be shown")
         output.tell("KAS \(document.url ?? "-"), token \(document.hasToken ? "stored" : "MISSING").", document)
     }
 }
@@ -103,10 +97,8 @@ struct KASTestCommand: AsyncParsableCommand {
     func run() async throws {
         var (url, authority, pin) = (url, kasCA, kasPin)
         if url == nil {
-            let client = output.client
-            let configured = try await asking("the KAS is not known") { () throws(ControlClientError) in
-                try await client.get(KeyAccessDocument.self, "/api/v1/kas")
-            }
+            let configured = try await output.client.get(
+                KeyAccessDocument.self, APIPath.keyAccess(), or: "the KAS is not known")
             url = configured.url
             authority = authority ?? configured.certificateAuthorityFile
             pin = pin ?? configured.publicKeyPin

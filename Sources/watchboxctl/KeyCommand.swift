@@ -20,10 +20,8 @@ struct KeyListCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let client = output.client
-        let document = try await asking("the keys cannot be listed") { () throws(ControlClientError) in
-            try await client.get(KeyListDocument.self, "/api/v1/keys")
-        }
+        let document = try await output.client.get(
+            KeyListDocument.self, APIPath.keys(), or: "the keys cannot be listed")
         output.show(document, rows: document.keys) { KeyView.table(document) }
     }
 }
@@ -39,11 +37,8 @@ struct KeyShowCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let client = output.client
-        let path = "/api/v1/keys/" + ControlClient.part(camera.id)
-        let document = try await asking("the key of \(camera.id) cannot be shown") { () throws(ControlClientError) in
-            try await client.get(KeyDocument.self, path)
-        }
+        let document = try await output.client.get(
+            KeyDocument.self, APIPath.keys(camera.id), or: "the key of \(camera.id) cannot be shown")
         output.show(document, rows: [document]) { KeyView.table(KeyListDocument(keys: [document])) }
     }
 }
@@ -59,11 +54,8 @@ struct KeyRotateCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let client = output.client
-        let path = "/api/v1/keys/\(ControlClient.part(camera.id))/rotate"
-        try await asking("the key of \(camera.id) was not rotated") { () throws(ControlClientError) in
-            try await client.send(.post, path)
-        }
+        try await output.client.send(
+            .post, APIPath.keys(camera.id, "rotate"), or: "the key of \(camera.id) was not rotated")
         output.tell(
             "\(camera.id): a new key begins at the next key frame.",
             Done(object: "key.\(camera.id)", action: "rotation-asked-for"))

@@ -79,15 +79,13 @@ struct LogsCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let client = output.client
         var query = filter + [("n", "\(lines)")]
         if let since, let seconds = Self.seconds(since) {
             query.append(("since", "\(max(0, Moment.unixSeconds() - seconds))"))
         }
-        if follow { return try await follow(client, query) }
-        let document = try await asking("the log cannot be shown") { () throws(ControlClientError) in
-            try await client.get(LogDocument.self, "/api/v1/logs", query: query)
-        }
+        if follow { return try await follow(output.client, query) }
+        let document = try await output.client.get(
+            LogDocument.self, APIPath.logs(), query: query, or: "the log cannot be shown")
         output.show(document, rows: document.lines) { style in
             document.lines.flatMap { LogView.line($0, style: style, explain: explain) }
         }
@@ -104,7 +102,7 @@ struct LogsCommand: AsyncParsableCommand {
             var why = "the daemon has ended it"
             do {
                 let wanted = (cursor == nil ? query : filter) + [("follow", "1")]
-                for try await event in client.events("/api/v1/logs", query: wanted, lastEventID: cursor)
+                for try await event in client.events(APIPath.logs(), query: wanted, lastEventID: cursor)
                 where event.event == "log" {
                     hasBegun = true
                     guard let line = try? JSONDocument.decode(LogLine.self, from: Array(event.data.utf8)) else {

@@ -6,7 +6,7 @@ import ErrorCatalog
 
 /// The daemon's search of the network, shown while it goes on.
 struct NetworkSearch {
-    private static let path = "/api/v1/discovery"
+    private static let path = APIPath.discovery()
     let output: OutputOptions
 
     /// Until it ends, or until Ctrl-C ends it.
@@ -49,10 +49,7 @@ struct NetworkSearch {
     }
 
     func cancel() async throws(CommandFailure) -> NetworkSearchDocument {
-        let client = output.client
-        return try await asking("no search was ended") { () throws(ControlClientError) in
-            try await client.send(.delete, Self.path, as: NetworkSearchDocument.self)
-        }
+        try await output.client.send(.delete, Self.path, as: NetworkSearchDocument.self, or: "no search was ended")
     }
 
     /// A bar on a terminal; elsewhere a line for each camera.

@@ -124,25 +124,6 @@ struct OutputOptions: ParsableArguments {
     }
 }
 
-/// Runs a request and turns what the client throws into the words and the exit status of a command.
-func asking<Answer>(
-    _ what: String, _ body: () async throws(ControlClientError) -> Answer
-) async throws(CommandFailure) -> Answer {
-    do {
-        return try await body()
-    } catch {
-        throw CommandFailure(error, what: what)
-    }
-}
-
-extension CommandFailure {
-    init(_ error: ControlClientError, what: String) {
-        self.init(
-            what: what, why: "\(error)", next: error.next,
-            status: ExitStatus(rawValue: error.exitStatus) ?? .failed)
-    }
-}
-
 /// The answer to a change that has no document of its own.
 struct Done: Codable {
     var schema = "watchbox.done/1"

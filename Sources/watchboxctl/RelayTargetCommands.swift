@@ -8,12 +8,8 @@ internal import Settings
 /// The relays that this box publishes to; `relay test` looks at any relay.
 enum RelayTargets {
     static func list(_ client: ControlClient) async throws(CommandFailure) -> RelayListDocument {
-        try await asking("the relays cannot be listed") { () throws(ControlClientError) in
-            try await client.get(RelayListDocument.self, "/api/v1/relays")
-        }
+        try await client.get(RelayListDocument.self, APIPath.relays(), or: "the relays cannot be listed")
     }
-
-    static func path(_ name: String) -> String { "/api/v1/relays/" + ControlClient.part(name) }
 
     /// What is named changes, the rest stays as it is; a relay that is not there yet begins.
     static func merged(_ wanted: RelayRequest, with known: RelayDocument?) -> RelayRequest {
@@ -30,25 +26,23 @@ enum RelayTargets {
     static func put(
         _ name: String, _ wanted: RelayRequest, secret: String?, _ client: ControlClient
     ) async throws(CommandFailure) -> RelayDocument {
-        let path = path(name)
+        let path = APIPath.relays(name)
         if let secret {
-            try await asking("the secret of the relay \(name) was not stored") { () throws(ControlClientError) in
-                try await client.send(.put, path + "/secret", body: SecretRequest(secret: secret))
-            }
+            try await client.send(
+                .put, path + "/secret", body: SecretRequest(secret: secret),
+                or: "the secret of the relay \(name) was not stored")
         }
         let what = "the relay \(name) was not changed" + (secret == nil ? "" : ", but its secret is stored")
-        return try await asking(what) { () throws(ControlClientError) in
-            var (known, tag): (RelayDocument?, String?) = (nil, nil)
-            do throws(ControlClientError) {
-                let look = try await client.getTagged(RelayDocument.self, path)
-                (known, tag) = (look.document, look.eTag)
-            } catch {
-                guard error.exitStatus == ExitStatus.notFound.rawValue else { throw error }
-            }
-            if let known, wanted == RelayRequest() { return known }
-            return try await client.send(
-                .put, path, body: merged(wanted, with: known), ifMatch: tag, as: RelayDocument.self)
+        var (known, tag): (RelayDocument?, String?) = (nil, nil)
+        do throws(CommandFailure) {
+            let look = try await client.getTagged(RelayDocument.self, path, or: what)
+            (known, tag) = (look.document, look.eTag)
+        } catch {
+            guard error.status == .notFound else { throw error }
         }
+        if let known, wanted == RelayRequest() { return known }
+        return try await client.send(
+            .put, path, body: merged(wanted, with: known), ifMatch: tag, as: RelayDocument.self, or: what)
     }
 }
 
@@ -80,10 +74,8 @@ struct RelayShowCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let client = output.client
-        let document = try await asking("\(name) cannot be shown") { () throws(ControlClientError) in
-            try await client.get(RelayDocument.self, RelayTargets.path(name))
-        }
+        let document = try await output.client.get(
+            RelayDocument.self, APIPath.relays(name), or: "\(name) cannot be shown")
         output.show(document) {
             RelayView.table(RelayListDocument(relays: [document])).lines($0, header: !output.noHeaders)
         }
@@ -189,10 +181,7 @@ struct RelayEditCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let client = output.client
-        _ = try await asking("\(name) was not changed") { () throws(ControlClientError) in
-            try await client.get(RelayDocument.self, RelayTargets.path(name))
-        }
+        _ = try await output.client.get(RelayDocument.self, APIPath.relays(name), or: "\(name) was not changed")
         try await settings.put(name, output, done: "changed")
     }
 }
@@ -215,10 +204,7 @@ struct RelayRemoveCommand: AsyncParsableCommand {
     func run() async throws {
         try Question.confirm(
             "Remove the relay \(name)? Cameras that publish there stop.", flag: "--yes", isConfirmed: yes)
-        let client = output.client
-        try await asking("\(name) was not removed") { () throws(ControlClientError) in
-            try await client.send(.delete, RelayTargets.path(name))
-        }
+        try await output.client.send(.delete, APIPath.relays(name), or: "\(name) was not removed")
         output.tell("Removed \(name).", Done(object: "relay.\(name)", action: "removed"))
     }
 }
@@ -243,22 +229,20 @@ struct RelayUseCommand: AsyncParsableCommand {
         var ids = cameras
         var others = 0
         if ids.isEmpty {
-            let all = try await asking("the cameras cannot be listed") { () throws(ControlClientError) in
-                try await client.get(CameraListDocument.self, "/api/v1/cameras")
-            }.cameras
+            let all = try await client.get(
+                CameraListDocument.self, APIPath.cameras(), or: "the cameras cannot be listed"
+            ).cameras
             ids = all.filter { $0.origin == CameraSettingOptions.storeOrigin }.map(\.id)
             others = all.count - ids.count
         }
         let progress = ProgressLine()
         for (index, id) in ids.enumerated() {
             progress.update("\(id) → \(name)", fraction: Double(index) / Double(ids.count))
-            let path = "/api/v1/cameras/" + ControlClient.part(id)
-            _ = try await asking("\(id) was not changed") { () throws(ControlClientError) in
-                let (_, tag) = try await client.getTagged(CameraDocument.self, path)
-                return try await client.send(
-                    .patch, path, body: CameraRequest(settings: ["relay": .string(name)]), ifMatch: tag,
-                    as: CameraDocument.self)
-            }
+            let path = APIPath.cameras(id)
+            let (_, tag) = try await client.getTagged(CameraDocument.self, path, or: "\(id) was not changed")
+            try await client.send(
+                .patch, path, body: CameraRequest(settings: ["relay": .string(name)]), ifMatch: tag,
+                or: "\(id) was not changed")
         }
         progress.clear()
         let rest =

@@ -86,9 +86,8 @@ struct SetupCommand: AsyncParsableCommand {
         try await steps.keyAccess(url: kas, tokenFile: kasTokenFile)
         try await steps.camera(id: camera, source: source, user: user, passwordFile: passwordFile)
         let published = try await steps.check(timeout: .seconds(timeout))
-        let status = try await asking("the box's state cannot be shown") { () throws(ControlClientError) in
-            try await output.client.get(BoxStatus.self, "/api/v1/status")
-        }
+        let status = try await output.client.get(
+            BoxStatus.self, APIPath.status(), or: "the box's state cannot be shown")
         if output.chosen != .table {
             output.show(status) { StatusView.lines(status, style: $0) }
         } else {
@@ -141,18 +140,14 @@ struct SetupSteps {
     }
 
     func name() async throws {
-        let status = try await asking("the box cannot be set up") { () throws(ControlClientError) in
-            try await client.get(BoxStatus.self, "/api/v1/status")
-        }
+        let status = try await client.get(BoxStatus.self, APIPath.status(), or: "the box cannot be set up")
         say(
             "1/5 name     \(status.name) (another one: box = { name = \"…\" } in /etc/watchbox/watchbox.toml, which is yours alone)"
         )
     }
 
     func relay(url: String?, secretFile: String?) async throws {
-        let known = try await asking("the relays cannot be listed") { () throws(ControlClientError) in
-            try await client.get(RelayListDocument.self, "/api/v1/relays")
-        }
+        let known = try await client.get(RelayListDocument.self, APIPath.relays(), or: "the relays cannot be listed")
         var url = url
         var secret = try Secret.given(file: secretFile)
         if url == nil, secret == nil {
@@ -174,17 +169,14 @@ struct SetupSteps {
     }
 
     func keyAccess(url: String?, tokenFile: String?) async throws {
-        let (known, tag) = try await asking("the KAS is not known") { () throws(ControlClientError) in
-            try await client.getTagged(KeyAccessDocument.self, "/api/v1/kas")
-        }
+        let (known, tag) = try await client.getTagged(
+            KeyAccessDocument.self, APIPath.keyAccess(), or: "the KAS is not known")
         var url = url
         var token = try Secret.given(file: tokenFile)
         if url == nil, known.url == nil, asks { url = Self.ask("Key access server, https://host/kas", default: nil) }
         if let url {
             let wanted = KeyAccessDocument(url: url, certificateAuthorityFile: known.certificateAuthorityFile)
-            try await asking("the KAS was not set") { () throws(ControlClientError) in
-                try await client.send(.put, "/api/v1/kas", body: wanted, ifMatch: tag)
-            }
+            try await client.send(.put, APIPath.keyAccess(), body: wanted, ifMatch: tag, or: "the KAS was not set")
         }
         guard let set = url ?? known.url else { return say("3/5 KAS      MISSING: give --kas URL") }
         if token == nil, !known.hasToken, asks {
@@ -193,9 +185,8 @@ struct SetupSteps {
                 next: Self.goOn)
         }
         if let token {
-            try await asking("the token was not stored") { () throws(ControlClientError) in
-                try await client.send(.put, "/api/v1/kas/token", body: SecretRequest(secret: token))
-            }
+            try await client.send(
+                .put, APIPath.keyAccess("token"), body: SecretRequest(secret: token), or: "the token was not stored")
         }
         let tail =
             token != nil
@@ -205,9 +196,7 @@ struct SetupSteps {
     }
 
     func camera(id: String?, source: String?, user: String?, passwordFile: String?) async throws {
-        let known = try await asking("the cameras cannot be listed") { () throws(ControlClientError) in
-            try await client.get(CameraListDocument.self, "/api/v1/cameras")
-        }
+        let known = try await client.get(CameraListDocument.self, APIPath.cameras(), or: "the cameras cannot be listed")
         var (id, source) = (id, source)
         // By their names only: nothing is opened.
         let devices = CaptureNodes.find(isOpening: false).filter(\.isCamera)
@@ -249,16 +238,14 @@ struct SetupSteps {
 
     /// - Returns: false when nothing could publish, because a part is missing.
     func check(timeout: Duration) async throws -> Bool {
-        let status = try await asking("the box's state cannot be read") { () throws(ControlClientError) in
-            try await client.get(BoxStatus.self, "/api/v1/status")
-        }
+        let status = try await client.get(BoxStatus.self, APIPath.status(), or: "the box's state cannot be read")
         let active = status.cameras.filter(\.isActive)
         guard !active.isEmpty, !status.relays.isEmpty, status.keyAccess.url != nil else {
             say("5/5 check    not possible yet")
             return false
         }
         try await Waiting.until("all cameras to publish", timeout: timeout) {
-            let cameras = try await client.get(CameraListDocument.self, "/api/v1/cameras").cameras
+            let cameras = try await client.get(CameraListDocument.self, APIPath.cameras()).cameras
             let silent = cameras.filter { $0.isActive && $0.stream.state != .live }
             return silent.isEmpty
                 ? nil

@@ -30,20 +30,18 @@ struct StatusCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let client = output.client
         if watch {
-            try await Watching.again(every: .seconds(2), output) { isAgain in _ = try await show(client, isAgain) }
+            try await Watching.again(every: .seconds(2), output) { isAgain in _ = try await show(output.client, isAgain)
+            }
         }
-        let status = try await show(client, false)
+        let status = try await show(output.client, false)
         if status != .ok { throw ExitCode(status.rawValue) }
     }
 
     private func show(_ client: ControlClient, _ isAgain: Bool) async throws -> ExitStatus {
         if let camera {
-            let path = "/api/v1/cameras/" + ControlClient.part(camera)
-            let document = try await asking("the state of \(camera) cannot be shown") { () throws(ControlClientError) in
-                try await client.get(CameraDocument.self, path)
-            }
+            let document = try await client.get(
+                CameraDocument.self, APIPath.cameras(camera), or: "the state of \(camera) cannot be shown")
             // A stream that somebody has stopped is as it should be.
             let stream = document.stream
             let isWell = !document.isActive || stream.state == .live || stream.reason == "stopped by request"
@@ -52,9 +50,7 @@ struct StatusCommand: AsyncParsableCommand {
             output.show(document, isWell: isWell) { CameraView.lines(document, at: place, style: $0) }
             return isWell ? .ok : .degraded
         }
-        let status = try await asking("the box's state cannot be shown") { () throws(ControlClientError) in
-            try await client.get(BoxStatus.self, "/api/v1/status")
-        }
+        let status = try await client.get(BoxStatus.self, APIPath.status(), or: "the box's state cannot be shown")
         let result: ExitStatus =
             status.state == .degraded ? .degraded : status.rebootRequired ? .rebootRequired : .ok
         Watching.clear(isAgain, output)
@@ -80,7 +76,7 @@ struct VersionCommand: AsyncParsableCommand {
 
     func run() async throws {
         // A daemon that does not answer is no reason to keep our own version back.
-        let daemon = try? await output.client.get(VersionDocument.self, "/api/v1/version")
+        let daemon = try? await output.client.get(VersionDocument.self, APIPath.version())
         let document = Document(daemon: daemon?.version)
         output.show(document) { style in
             [

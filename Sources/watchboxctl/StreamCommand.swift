@@ -13,11 +13,8 @@ struct StreamCommand: AsyncParsableCommand {
         ])
 
     static func change(_ camera: CameraArgument, _ verb: String, _ done: String, _ output: OutputOptions) async throws {
-        let client = output.client
-        let path = "/api/v1/streams/" + ControlClient.part(camera.id)
-        try await asking("the stream of \(camera.id) was not changed") { () throws(ControlClientError) in
-            try await client.send(.post, path + "/" + verb)
-        }
+        try await output.client.send(
+            .post, APIPath.streams(camera.id, verb), or: "the stream of \(camera.id) was not changed")
         output.tell("\(camera.id): \(done).", Done(object: "stream.\(camera.id)", action: done))
     }
 }
@@ -32,10 +29,8 @@ struct StreamListCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let client = output.client
-        let document = try await asking("the streams cannot be listed") { () throws(ControlClientError) in
-            try await client.get(StreamListDocument.self, "/api/v1/streams")
-        }
+        let document = try await output.client.get(
+            StreamListDocument.self, APIPath.streams(), or: "the streams cannot be listed")
         output.show(document, rows: document.streams) { StreamView.table(document) }
     }
 }
@@ -51,11 +46,8 @@ struct StreamShowCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let client = output.client
-        let path = "/api/v1/streams/" + ControlClient.part(camera.id)
-        let document = try await asking("the stream of \(camera.id) cannot be shown") { () throws(ControlClientError) in
-            try await client.get(StreamDocument.self, path)
-        }
+        let document = try await output.client.get(
+            StreamDocument.self, APIPath.streams(camera.id), or: "the stream of \(camera.id) cannot be shown")
         output.show(document) { StreamView.lines(document, style: $0) }
     }
 }
@@ -137,11 +129,9 @@ struct StreamTopCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let client = output.client
         try await Watching.again(every: .seconds(1), count: count, output) { isAgain in
-            let document = try await asking("the streams cannot be shown") { () throws(ControlClientError) in
-                try await client.get(StreamListDocument.self, "/api/v1/streams")
-            }
+            let document = try await output.client.get(
+                StreamListDocument.self, APIPath.streams(), or: "the streams cannot be shown")
             Watching.clear(isAgain, output)
             output.show(document) { StreamView.table(document).lines($0, header: !output.noHeaders) }
         }

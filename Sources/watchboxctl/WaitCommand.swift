@@ -7,9 +7,8 @@ import ControlClient
 enum Publishing {
     /// - Throws: exit status 7 with the camera's own reason when it is not live in time.
     static func wait(for id: String, client: ControlClient, timeout: Duration) async throws {
-        let path = "/api/v1/streams/" + ControlClient.part(id)
         try await Waiting.until("\(id) to publish", timeout: timeout) {
-            let stream = try await client.get(StreamDocument.self, path)
+            let stream = try await client.get(StreamDocument.self, APIPath.streams(id))
             return stream.state == .live
                 ? nil : [stream.state.rawValue, stream.reason].compactMap { $0 }.joined(separator: ": ")
         }
@@ -127,7 +126,7 @@ struct WaitCommand: AsyncParsableCommand {
         switch condition {
         case .online:
             try await Waiting.until("the daemon", timeout: limit) {
-                _ = try await client.get(VersionDocument.self, "/api/v1/version")
+                _ = try await client.get(VersionDocument.self, APIPath.version())
                 return nil
             }
         case .publishing:
@@ -135,14 +134,14 @@ struct WaitCommand: AsyncParsableCommand {
                 try await Publishing.wait(for: camera, client: client, timeout: limit)
             } else {
                 try await Waiting.until("all cameras to publish", timeout: limit) {
-                    let cameras = try await client.get(CameraListDocument.self, "/api/v1/cameras").cameras
+                    let cameras = try await client.get(CameraListDocument.self, APIPath.cameras()).cameras
                     let silent = cameras.filter { $0.isActive && $0.stream.state != .live }.map(\.id)
                     return silent.isEmpty ? nil : "\(silent.joined(separator: ", ")) not yet"
                 }
             }
         case .healthy:
             try await Waiting.until("the box to be well", timeout: limit) {
-                let status = try await client.get(BoxStatus.self, "/api/v1/status")
+                let status = try await client.get(BoxStatus.self, APIPath.status())
                 return status.state == .ok ? nil : status.reason ?? "degraded"
             }
         }

@@ -38,7 +38,7 @@ struct HandOverCommand: AsyncParsableCommand {
         while true {
             do {
                 return try await ControlClient(socketPath: socket).send(
-                    .post, "/api/v1/kas/handed-over", body: HandOverRequest(secrets: secrets))
+                    .post, APIPath.keyAccess("handed-over"), body: HandOverRequest(secrets: secrets))
             } catch {
                 // Control may be on its way up, or go down this moment: its next start asks for the secrets anew.
                 guard ContinuousClock.now < deadline else {

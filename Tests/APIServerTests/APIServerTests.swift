@@ -55,7 +55,7 @@ struct APIServerTests {
         }
         try await RunningServer.with([route]) { server in
             let answer = try await server.client.send(
-                .patch, "/api/v1/cameras/" + ControlClient.part("a b"), body: ["k": "v"], query: [("x", "1&2 ü")],
+                .patch, APIPath.cameras("a b"), body: ["k": "v"], query: [("x", "1&2 ü")],
                 ifMatch: "\"3\"", as: [String].self)
             #expect(
                 answer == ["PATCH", "/api/v1/cameras/a b", "a b", "1&2 ü", #"{"k":"v"}"#, "\"3\""])

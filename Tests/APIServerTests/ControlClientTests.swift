@@ -193,8 +193,8 @@ struct ControlClientTests {
     }
 
     @Test func `a part of a path is one part, whatever it holds`() {
-        #expect(ControlClient.part("front-1_a.b~") == "front-1_a.b~")
-        #expect(ControlClient.part("a/b?c#d%e f\0ü") == "a%2Fb%3Fc%23d%25e%20f%00%C3%BC")
+        #expect(APIPath.part("front-1_a.b~") == "front-1_a.b~")
+        #expect(APIPath.part("a/b?c#d%e f\0ü") == "a%2Fb%3Fc%23d%25e%20f%00%C3%BC")
     }
 
     @Test func `a refused stream throws the daemon's words`() async throws {

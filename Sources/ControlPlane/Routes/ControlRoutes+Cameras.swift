@@ -4,7 +4,7 @@ internal import ErrorCatalog
 
 extension ControlRoutes {
     var cameras: [APIRoute] {
-        let path = "\(Self.prefix)/cameras"
+        let path = APIPath.cameras()
         return [
             APIRoute(.get, path, "All cameras, by grid position", response: "CameraListDocument") { _ in
                 .document(CameraListDocument(cameras: await core.cameras()))
@@ -62,7 +62,7 @@ extension ControlRoutes {
     }
 
     var cameraActions: [APIRoute] {
-        let path = "\(Self.prefix)/cameras/{id}"
+        let path = APIPath.cameras("{id}")
         return [
             switching("enable", isActive: true, "Lets a camera run"),
             switching("disable", isActive: false, "Stops a camera until it is enabled"),
@@ -117,7 +117,7 @@ extension ControlRoutes {
 
     private func switching(_ action: String, isActive: Bool, _ summary: String) -> APIRoute {
         APIRoute(
-            .post, "\(Self.prefix)/cameras/{id}/\(action)", summary, response: "CameraDocument", query: Self.dryRun
+            .post, APIPath.cameras("{id}", action), summary, response: "CameraDocument", query: Self.dryRun
         ) { request in
             let id = request.parameter("id")
             let difference = try await coded {
@@ -134,6 +134,6 @@ extension ControlRoutes {
         let (document, revision) = try await coded { try await core.camera(id) }
         return .document(
             document, status: status, eTag: APIResponse.tag(revision),
-            location: location ? "\(Self.prefix)/cameras/\(id)" : nil)
+            location: location ? APIPath.cameras(id) : nil)
     }
 }

@@ -4,7 +4,7 @@ internal import ErrorCatalog
 
 extension ControlRoutes {
     var configuration: [APIRoute] {
-        let path = "\(Self.prefix)/config"
+        let path = APIPath.configuration()
         return [
             APIRoute(.get, path, "The configuration that runs", response: "ConfigurationDocument") { _ in
                 .document(await core.configuration())

@@ -13,7 +13,7 @@ extension ControlRoutes {
 
     private func happenings(isPatient: Bool) -> APIRoute {
         APIRoute(
-            .get, "\(Self.prefix)/events", "What happens, as server-sent events; Last-Event-ID resumes",
+            .get, APIPath.events(), "What happens, as server-sent events; Last-Event-ID resumes",
             response: "EventDocument",
             query: [
                 "topics": "some of \(EventTopic.allCases.map(\.rawValue).joined(separator: ",")); all without it"
@@ -35,7 +35,7 @@ extension ControlRoutes {
 
     private var latestEvent: APIRoute {
         APIRoute(
-            .get, "\(Self.prefix)/events/latest", "The newest event: where to begin for what comes from now on",
+            .get, APIPath.events("latest"), "The newest event: where to begin for what comes from now on",
             response: "EventPositionDocument"
         ) { _ in .document(EventPositionDocument(id: core.hub.latestID)) }
     }
@@ -44,7 +44,7 @@ extension ControlRoutes {
         [
             happenings(isPatient: false), latestEvent,
             APIRoute(
-                .get, "\(Self.prefix)/logs",
+                .get, APIPath.logs(),
                 "Lines of the journal, oldest first; Last-Event-ID resumes behind that line",
                 response: "LogDocument",
                 query: [

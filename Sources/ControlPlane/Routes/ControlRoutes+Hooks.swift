@@ -3,7 +3,7 @@ internal import ErrorCatalog
 
 extension ControlRoutes {
     var hooks: [APIRoute] {
-        let path = "\(Self.prefix)/hooks"
+        let path = APIPath.hooks()
         return [
             APIRoute(.get, path, "All hooks, and how they stand", response: "HookListDocument") { _ in
                 .document(HookListDocument(hooks: await core.hooks()))

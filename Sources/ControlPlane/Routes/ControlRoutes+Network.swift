@@ -7,8 +7,8 @@ internal import ErrorCatalog
 extension ControlRoutes {
     /// Searches and tests: what is not yet a camera of this box.
     var network: [APIRoute] {
-        let discovery = "\(Self.prefix)/discovery"
-        let tests = "\(Self.prefix)/camera-tests"
+        let discovery = APIPath.discovery()
+        let tests = APIPath.cameraTests()
         return [
             APIRoute(
                 .post, discovery, "Searches the network for cameras; one search at a time", request: "DiscoveryRequest",
@@ -46,7 +46,7 @@ extension ControlRoutes {
 
     /// What the process of a network camera is asked.
     var networkCameras: [APIRoute] {
-        let path = "\(Self.prefix)/cameras/{id}"
+        let path = APIPath.cameras("{id}")
         return [
             APIRoute(
                 .post, "\(path)/test", "Tries a camera of this box out, with its own settings and password",

@@ -3,7 +3,7 @@ internal import ErrorCatalog
 
 extension ControlRoutes {
     var relays: [APIRoute] {
-        let path = "\(Self.prefix)/relays"
+        let path = APIPath.relays()
         return [
             APIRoute(.get, path, "All relays that cameras can publish to", response: "RelayListDocument") { _ in
                 .document(RelayListDocument(relays: await core.relays()))
@@ -54,7 +54,7 @@ extension ControlRoutes {
     }
 
     var keyAccess: [APIRoute] {
-        let path = "\(Self.prefix)/kas"
+        let path = APIPath.keyAccess()
         return [
             APIRoute(.get, path, "The key access server, with its tag for a change", response: "KeyAccessDocument") {
                 _ in await keyAccessAnswer()
@@ -95,7 +95,7 @@ extension ControlRoutes {
     }
 
     var device: [APIRoute] {
-        let path = "\(Self.prefix)/device"
+        let path = APIPath.device()
         return [
             APIRoute(
                 .get, path, "The key that signs what the box registers at the key access server",

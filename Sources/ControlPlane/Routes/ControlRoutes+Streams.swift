@@ -7,7 +7,7 @@ extension ControlRoutes {
     private static let patience = Duration.seconds(10)
 
     var streams: [APIRoute] {
-        let path = "\(Self.prefix)/streams"
+        let path = APIPath.streams()
         return [
             APIRoute(.get, path, "All streams, one per camera", response: "StreamListDocument") { _ in
                 .document(StreamListDocument(streams: await core.streams()))
@@ -34,7 +34,7 @@ extension ControlRoutes {
     private func job(
         _ action: String, _ summary: String, _ body: @escaping @Sendable (String) async throws -> Void
     ) -> APIRoute {
-        APIRoute(.post, "\(Self.prefix)/streams/{id}/\(action)", summary, response: "StreamDocument") { request in
+        APIRoute(.post, APIPath.streams("{id}", action), summary, response: "StreamDocument") { request in
             let id = request.parameter("id")
             return try await coded {
                 try await body(id)
@@ -55,7 +55,7 @@ extension ControlRoutes {
     }
 
     var keys: [APIRoute] {
-        let path = "\(Self.prefix)/keys"
+        let path = APIPath.keys()
         return [
             APIRoute(.get, path, "Which key material the streams use; never a key", response: "KeyListDocument") { _ in
                 .document(KeyListDocument(keys: await core.keys()))
@@ -91,7 +91,7 @@ extension ControlRoutes {
     }
 
     var health: [APIRoute] {
-        let path = "\(Self.prefix)/health"
+        let path = APIPath.health()
         let client = ControlClient(socketPath: paths.healthSocket)
         return [
             APIRoute(.get, path, "All checks of the box", response: "HealthReport") { _ in
@@ -112,10 +112,10 @@ extension ControlRoutes {
                 .post, "\(path)/{check}/acknowledge", "Somebody has seen it; holds until the state changes",
                 query: ["object": "Only of this camera, relay or unit"]
             ) { request in
-                let check = ControlClient.part(request.parameter("check"))
-                return try await forwarded {
+                try await forwarded {
                     try await client.send(
-                        .post, "\(path)/\(check)/acknowledge", query: request.query.sorted { $0 < $1 })
+                        .post, APIPath.health(request.parameter("check"), "acknowledge"),
+                        query: request.query.sorted { $0 < $1 })
                     return .noContent
                 }
             },

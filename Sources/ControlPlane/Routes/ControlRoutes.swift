@@ -4,7 +4,6 @@ internal import PrometheusText
 
 /// Control's routes. A handler reads the request, asks the core, and writes the document; it decides nothing.
 struct ControlRoutes: Sendable {
-    static let prefix = "/api/v1"
     /// What a change of an object takes besides its body.
     static let dryRun = ["dryRun": "1: answer what would change, and change nothing"]
 
@@ -21,7 +20,7 @@ struct ControlRoutes: Sendable {
 
     /// Made when somebody asks, which is seldom.
     private func openAPI(of routes: [APIRoute]) -> APIRoute {
-        let path = "\(Self.prefix)/openapi.json"
+        let path = APIPath.openAPI()
         let summary = "This API as an OpenAPI 3.1 document"
         // It describes itself as well.
         let described = routes + [APIRoute(.get, path, summary) { _ in .noContent }]
@@ -33,10 +32,10 @@ struct ControlRoutes: Sendable {
 
     private var box: [APIRoute] {
         [
-            APIRoute(.get, "\(Self.prefix)/status", "The whole box on one screen", response: "BoxStatus") { _ in
+            APIRoute(.get, APIPath.status(), "The whole box on one screen", response: "BoxStatus") { _ in
                 .document(await core.status())
             },
-            APIRoute(.get, "\(Self.prefix)/version", "Which WatchBox answers", response: "VersionDocument") { _ in
+            APIRoute(.get, APIPath.version(), "Which WatchBox answers", response: "VersionDocument") { _ in
                 .document(VersionDocument(version: core.version))
             },
             APIRoute(.get, "/metrics", "Metrics of control in Prometheus text") { _ in

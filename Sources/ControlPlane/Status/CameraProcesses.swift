@@ -40,19 +40,19 @@ final class CameraProcesses: Sendable {
 
     /// - Parameter user: of the camera's unit.
     func requestKeyFrame(of id: String, user: UInt32) async throws(ControlClientError) {
-        try await client(id, user).send(.post, "/api/v1/key-frame")
+        try await client(id, user).send(.post, APIPath.keyFrame())
     }
 
     /// - Parameter user: of the camera's unit.
     func rotateKey(of id: String, user: UInt32) async throws(ControlClientError) {
-        try await client(id, user).send(.post, "/api/v1/rotate-key")
+        try await client(id, user).send(.post, APIPath.rotateKey())
     }
 
     /// - Parameter user: of the camera's unit.
     func change(_ change: VideoChange, of id: String, user: UInt32) async throws(ControlClientError) {
         var client = client(id, user)
         client.changeTimeout = deadlines.change
-        try await client.send(.patch, "/api/v1/video", body: change)
+        try await client.send(.patch, APIPath.video(), body: change)
     }
 
     /// The token that it shows the key access server from now on.
@@ -61,7 +61,7 @@ final class CameraProcesses: Sendable {
     func replaceToken(_ token: String, of id: String, user: UInt32) async throws(ControlClientError) {
         var client = client(id, user)
         client.changeTimeout = deadlines.change
-        try await client.send(.put, "/api/v1/kas-token", body: SecretRequest(secret: token))
+        try await client.send(.put, APIPath.keyAccessToken(), body: SecretRequest(secret: token))
     }
 
     /// The newest picture as JPEG.
@@ -71,7 +71,7 @@ final class CameraProcesses: Sendable {
         var client = client(id, user)
         client.readTimeout = deadlines.picture
         client.maximumAnswerBytes = Self.pictureBytes
-        let picture = try await client.bytes("/api/v1/snapshot")
+        let picture = try await client.bytes(APIPath.snapshot())
         guard picture.starts(with: [0xFF, 0xD8, 0xFF]) else {
             throw .invalidAnswer(path: client.socketPath, why: "it is no JPEG picture")
         }
@@ -85,7 +85,7 @@ final class CameraProcesses: Sendable {
         var client = client(id, user)
         client.readTimeout = deadlines.picture
         client.maximumAnswerBytes = limit
-        let picture = try await client.bytes("/api/v1/snapshot", query: [("width", "\(width)")])
+        let picture = try await client.bytes(APIPath.snapshot(), query: [("width", "\(width)")])
         guard picture.starts(with: [0xFF, 0xD8, 0xFF]) else {
             throw .invalidAnswer(path: client.socketPath, why: "it is no JPEG picture")
         }
@@ -100,28 +100,28 @@ final class CameraProcesses: Sendable {
     func test(_ id: String, user: UInt32) async throws(ControlClientError) -> StreamTestReport {
         var client = client(id, user)
         client.changeTimeout = deadlines.test
-        return try await client.send(.post, "/api/v1/test", as: StreamTestReport.self)
+        return try await client.send(.post, APIPath.test(), as: StreamTestReport.self)
     }
 
     /// - Parameter user: of the camera's unit.
     func move(_ command: PTZCommand, _ id: String, user: UInt32) async throws(ControlClientError) {
         var client = client(id, user)
         client.changeTimeout = deadlines.device
-        try await client.send(.post, "/api/v1/ptz", body: command)
+        try await client.send(.post, APIPath.ptz(), body: command)
     }
 
     /// - Parameter user: of the camera's unit.
     func presets(of id: String, user: UInt32) async throws(ControlClientError) -> PTZPresetListDocument {
         var client = client(id, user)
         client.readTimeout = deadlines.device
-        return try await client.get(PTZPresetListDocument.self, "/api/v1/presets")
+        return try await client.get(PTZPresetListDocument.self, APIPath.presets())
     }
 
     /// - Parameter user: of the camera's unit.
     func encoders(of id: String, user: UInt32) async throws(ControlClientError) -> CameraEncoderListDocument {
         var client = client(id, user)
         client.readTimeout = deadlines.device
-        return try await client.get(CameraEncoderListDocument.self, "/api/v1/encoders")
+        return try await client.get(CameraEncoderListDocument.self, APIPath.encoders())
     }
 
     /// - Parameter user: of the camera's unit.
@@ -130,7 +130,7 @@ final class CameraProcesses: Sendable {
     ) async throws(ControlClientError) {
         var client = client(id, user)
         client.changeTimeout = deadlines.device
-        try await client.send(.patch, "/api/v1/encoders", body: change)
+        try await client.send(.patch, APIPath.encoders(), body: change)
     }
 
     /// - Parameter user: of the camera's unit.
@@ -138,7 +138,7 @@ final class CameraProcesses: Sendable {
         var client = client(id, user)
         // Nobody waits for it.
         client.changeTimeout = deadlines.device
-        try await client.send(.post, "/api/v1/announced", body: request)
+        try await client.send(.post, APIPath.announced(), body: request)
     }
 
     private func client(_ id: String, _ user: UInt32) -> ControlClient {
@@ -159,7 +159,7 @@ final class CameraProcesses: Sendable {
                     let client = ControlClient(
                         socketPath: socket, readTimeout: deadline, maximumAnswerBytes: ControlClient.cameraAnswerBytes,
                         socketOwner: user)
-                    return (id, try? await client.get(CameraStatusDocument.self, "/api/v1/status"))
+                    return (id, try? await client.get(CameraStatusDocument.self, APIPath.status()))
                 }
             }
             for _ in 0..<concurrency { askNext() }
