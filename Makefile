@@ -70,6 +70,7 @@ format: toolchain  ## rewrite the sources in the project's style
 install: release  ## programs, units, manual and completions into $(DESTDIR)
 	install -D -m 0755 --strip .build/release/watchboxd $(DESTDIR)$(PREFIX)/bin/watchboxd
 	install -D -m 0755 --strip .build/release/watchboxctl $(DESTDIR)$(PREFIX)/bin/watchboxctl
+	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/watchbox docs/ref/openapi.json docs/ref/openapi-camera.json
 	units/install-units --programs $(PREFIX)/bin "$(DESTDIR)/"
 	.build/release/watchboxctl manual > .build/watchboxctl.1
 	install -D -m 0644 .build/watchboxctl.1 $(DESTDIR)$(PREFIX)/share/man/man1/watchboxctl.1

@@ -294,6 +294,11 @@ let package = Package(
             name: "KeyAccessLoad",
             dependencies: ["Cryptography", "KeyAccess", "KeyAccessClient", "NanoTDF", "NanoTDFCryptography", "Wire"],
             path: "Tests/KeyAccessLoad", swiftSettings: common),
+        // The OpenAPI documents of docs/ref, made from the routes; tests compare the two.
+        .target(
+            name: "OpenAPI", dependencies: ["CameraModel", "ControlAPI", "ErrorCatalog", "Settings"],
+            path: "Tests/OpenAPI",
+            swiftSettings: common),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: common),
         .target(
             name: "FLVTestSupport", dependencies: ["FLV", "Media"], path: "Tests/FLVTestSupport", swiftSettings: common),
@@ -358,7 +363,7 @@ let package = Package(
             ["Hooks", "APIServer", "ControlAPI", "ErrorCatalog", "HookDelivery", "Systemd", lifecycle, logging]),
         tests("TOML", ["TOML"]),
         tests("CameraModel", ["CameraModel", "KeyAccessClient"]),
-        tests("ControlAPI", ["ControlAPI", "CameraModel", "ErrorCatalog"]),
+        tests("ControlAPI", ["ControlAPI", "CameraModel", "ErrorCatalog", "OpenAPI"]),
         tests("PrometheusText", ["PrometheusText"]),
         tests(
             "BoxConfiguration",
@@ -377,7 +382,7 @@ let package = Package(
             "ControlPlane",
             [
                 "ControlPlane", "BoxConfiguration", "BoxMemory", "CameraModel", "ControlAPI", "CredentialStore",
-                "Cryptography", "ErrorCatalog", "KeyAccess", "KeyAccessClient", "KeyAccessServer", "ONVIF", "Settings",
+                "Cryptography", "ErrorCatalog", "KeyAccess", "KeyAccessClient", "KeyAccessServer", "ONVIF", "OpenAPI", "Settings",
                 "Systemd", "Wire", grdb, logging,
             ], fixtures: true),
         tests(
@@ -389,7 +394,8 @@ let package = Package(
         tests(
             "CameraUnit",
             [
-                "CameraUnit", "CameraModel", "ControlAPI", "ErrorCatalog", "KeyAccessClient", "PrometheusText",
+                "CameraUnit", "CameraModel", "ControlAPI", "ErrorCatalog", "KeyAccessClient", "OpenAPI",
+                "PrometheusText",
                 "Systemd", logging,
             ]),
         tests(

@@ -146,13 +146,7 @@ public final class CameraUnitService: Service {
         ]
         // Of every camera: one that is not on the network says so.
         routes += networkRoutes
-        let described = routes
-        routes.append(
-            APIRoute(.get, APIPath.openAPI(), "This document.") { [version] _ in
-                APIResponse(
-                    body: .json(OpenAPIDocument.make(title: "WatchBox camera", version: version, routes: described)))
-            })
-        return APIRouter(routes)
+        return APIRouter(routes + [.openAPI("openapi-camera.json")])
     }
 
     private static let pictureType = "image/jpeg"

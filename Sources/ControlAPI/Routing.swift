@@ -141,7 +141,7 @@ public struct APIRoute: Sendable {
     public var path: String
     /// One sentence, for OpenAPI.
     public var summary: String
-    /// Names of documents in `DocumentSchemas`; nil: no body.
+    /// Names of documents, each with its sample in `Tests/OpenAPI`; nil: no body.
     public var requestDocument: String?
     public var responseDocument: String?
     /// Query parameters and what they mean.

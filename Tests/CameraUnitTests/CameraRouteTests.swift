@@ -2,6 +2,8 @@ import CameraModel
 import CameraUnit
 import ControlAPI
 import ErrorCatalog
+import Foundation
+import OpenAPI
 import Synchronization
 import Systemd
 import Testing
@@ -17,9 +19,13 @@ struct CameraRouteTests {
     ) async -> APIResponse {
         var peer = Self.administrator
         peer.isAdministrator = isAdministrator
-        let unit = CameraUnitService(
-            camera: camera, notifier: Notifier(socketPath: nil), watchdogInterval: nil, version: "1.2.3")
-        return await unit.router.answer(APIRequest(method, path, query: query, body: Array(body.utf8), peer: peer))
+        return await router(camera).answer(APIRequest(method, path, query: query, body: Array(body.utf8), peer: peer))
+    }
+
+    private func router(_ camera: CameraUnitService.Camera) -> APIRouter {
+        CameraUnitService(
+            camera: camera, notifier: Notifier(socketPath: nil), watchdogInterval: nil, version: "1.2.3"
+        ).router
     }
 
     private func camera(_ capture: CaptureStatistics? = nil) -> CameraUnitService.Camera {
@@ -37,6 +43,19 @@ struct CameraRouteTests {
             return nil
         }
         return try? JSONDocument.decode(Problem.self, from: bytes)
+    }
+
+    /// `WATCHBOX_WRITE_DOCS=1 swift test --filter OpenAPI` writes it anew.
+    @Test func `the committed OpenAPI document is the one that the code makes`() throws {
+        let routes = router(camera()).routes
+        #expect(OpenAPIDocument.undocumented(routes) == [])
+        let made = OpenAPIDocument.text(title: "WatchBox camera", version: "1", routes: routes)
+        let path = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
+            .appendingPathComponent("../../docs/ref/openapi-camera.json")
+        if ProcessInfo.processInfo.environment["WATCHBOX_WRITE_DOCS"] == "1" {
+            try made.write(to: path, atomically: true, encoding: .utf8)
+        }
+        #expect(try String(contentsOf: path, encoding: .utf8) == made)
     }
 
     @Test func `a change reaches the camera as it was asked for`() async {

@@ -1,8 +1,9 @@
 import CameraModel
+import ControlAPI
 import ErrorCatalog
 import Testing
 
-@testable import ControlAPI
+@testable import OpenAPI
 
 struct DocumentSampleTests {
     private static let names = DocumentSample.all.map(\.name)

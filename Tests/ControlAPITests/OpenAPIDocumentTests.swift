@@ -1,7 +1,8 @@
+import ControlAPI
 import ErrorCatalog
 import Testing
 
-@testable import ControlAPI
+@testable import OpenAPI
 
 struct OpenAPIDocumentTests {
     private static let routes: [APIRoute] = [
@@ -17,15 +18,15 @@ struct OpenAPIDocumentTests {
     ]
 
     private func document() throws -> OpenAPIValue {
-        let bytes = OpenAPIDocument.make(title: "WatchBox", version: "1", routes: Self.routes)
-        return try JSONDocument.decode(OpenAPIValue.self, from: bytes)
+        let text = OpenAPIDocument.text(title: "WatchBox", version: "1", routes: Self.routes)
+        return try JSONDocument.decode(OpenAPIValue.self, from: Array(text.utf8))
     }
 
     @Test func `equal routes are equal bytes, and the text reads back`() throws {
-        let bytes = OpenAPIDocument.make(title: "WatchBox", version: "1", routes: Self.routes)
-        #expect(bytes == OpenAPIDocument.make(title: "WatchBox", version: "1", routes: Self.routes.reversed()))
-        #expect(bytes.last == UInt8(ascii: "\n"))
-        #expect(try document().text() + "\n" == String(decoding: bytes, as: UTF8.self))
+        let text = OpenAPIDocument.text(title: "WatchBox", version: "1", routes: Self.routes)
+        #expect(text == OpenAPIDocument.text(title: "WatchBox", version: "1", routes: Self.routes.reversed()))
+        #expect(text.last == "\n")
+        #expect(try document().text() + "\n" == text)
     }
 
     @Test func `it is OpenAPI 3.1 with an operation for each route`() throws {

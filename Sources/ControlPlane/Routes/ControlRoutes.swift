@@ -12,22 +12,8 @@ struct ControlRoutes: Sendable {
     let paths: ControlPaths
 
     var all: [APIRoute] {
-        let routes =
-            box + cameras + cameraActions + network + networkCameras + streams + relays + hooks + keyAccess + device
-            + keys + health + events + configuration
-        return routes + [openAPI(of: routes)]
-    }
-
-    /// Made when somebody asks, which is seldom.
-    private func openAPI(of routes: [APIRoute]) -> APIRoute {
-        let path = APIPath.openAPI()
-        let summary = "This API as an OpenAPI 3.1 document"
-        // It describes itself as well.
-        let described = routes + [APIRoute(.get, path, summary) { _ in .noContent }]
-        return APIRoute(.get, path, summary) { _ in
-            APIResponse(
-                body: .json(OpenAPIDocument.make(title: "WatchBox control", version: "1", routes: described)))
-        }
+        box + cameras + cameraActions + network + networkCameras + streams + relays + hooks + keyAccess + device
+            + keys + health + events + configuration + [.openAPI("openapi.json")]
     }
 
     private var box: [APIRoute] {

@@ -1,3 +1,4 @@
+internal import ControlAPI
 internal import ErrorCatalog
 
 extension DocumentSample {

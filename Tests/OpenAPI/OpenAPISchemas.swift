@@ -1,4 +1,5 @@
 internal import CameraModel
+internal import ControlAPI
 internal import ErrorCatalog
 internal import Settings
 

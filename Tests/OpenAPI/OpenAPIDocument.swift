@@ -1,9 +1,11 @@
+public import ControlAPI
+
 /// OpenAPI 3.1 of an API, from its routes and from the documents' code.
 public enum OpenAPIDocument {
     /// The document: sorted keys, two spaces, a line break at the end; equal routes are equal bytes.
     ///
     /// A name of a document that is not among `DocumentSample.all` stays without a schema; `undocumented` finds it.
-    public static func make(title: String, version: String, routes: [APIRoute]) -> [UInt8] {
+    public static func text(title: String, version: String, routes: [APIRoute]) -> String {
         var builder = OpenAPIBuilder()
         var paths: [String: [String: OpenAPIValue]] = [:]
         for route in routes {
@@ -20,7 +22,7 @@ public enum OpenAPIDocument {
             "paths": .object(paths.mapValues { .object($0) }),
             "components": ["schemas": .object(builder.components)],
         ]
-        return Array((document.text() + "\n").utf8)
+        return document.text() + "\n"
     }
 
     /// Names that routes give to documents that do not exist, with the route.
