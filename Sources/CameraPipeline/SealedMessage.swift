@@ -19,8 +19,6 @@ public struct SealedMessage: Equatable, Sendable {
         /// A sealed access unit.
         case video
         case audio
-
-        public var isMedia: Bool { self == .video || self == .audio }
     }
 
     public fileprivate(set) var content: Content

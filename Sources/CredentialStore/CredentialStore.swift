@@ -82,23 +82,6 @@ public final class CredentialStore: Sendable {
         protection = !isEncrypted ? .deviceKeyFile : access(tpmDevice, F_OK) == 0 ? .systemdTPM : .systemdHostKey
     }
 
-    /// What the protection is worth, for the owner.
-    public var honestWord: String {
-        switch protection {
-        case .systemdTPM:
-            "systemd encrypts the secrets with a key of this box and its TPM. That protects them in logs, backups and "
-                + "copies, and when the card is stolen without the box. It does not protect them from root on this box."
-        case .systemdHostKey:
-            "systemd encrypts the secrets with a key of this box. That protects them in logs, backups and copies of "
-                + "the WatchBox data. It does not protect them from theft: the key is on the same card."
-        case .deviceKeyFile:
-            "The secrets are sealed with a key in a file of this box, because its systemd does not encrypt for "
-                + "services (256 and newer do). That protects them in logs, exports and copies of the database. It "
-                + "does not protect them from theft of the card or from a backup that holds \(state.path)/"
-                + "\(DeviceKey.fileName)."
-        }
-    }
-
     /// Stores a secret, or replaces it. It does not reach a running unit before that is started again.
     ///
     /// - Parameters:

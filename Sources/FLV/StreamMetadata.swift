@@ -62,11 +62,6 @@ public struct StreamMetadata: Equatable, Sendable {
         AMF0.encode([.string("@setDataFrame"), .string("onMetaData"), .ecmaArray(object())])
     }
 
-    /// The body of a script tag in a file: the same without `@setDataFrame`.
-    public func encodedScriptTag() -> [UInt8] {
-        AMF0.encode([.string("onMetaData"), .ecmaArray(object())])
-    }
-
     private func object() -> AMF0Object {
         var object = AMF0Object()
         func number(_ key: String, _ value: Double?) {

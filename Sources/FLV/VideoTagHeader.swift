@@ -42,11 +42,6 @@ public struct VideoTagHeader: Equatable, Sendable {
         self.format = format ?? (codec == .h264 ? .legacy : .enhanced)
     }
 
-    /// A coded frame whose picture a decoder can begin with.
-    public var beginsPictures: Bool {
-        if case .codedFrame = kind { isKeyFrame } else { false }
-    }
-
     /// Parses the clear prefix. Nothing is copied; `payload` is what follows.
     public static func parse(
         _ body: ArraySlice<UInt8>

@@ -49,9 +49,4 @@ struct KeyRing: Sendable {
         case .rsa2048: try rsa.first.map { ($0.kid, try $0.key.publicKey.spkiPEM()) }
         }
     }
-
-    /// The issuer's public keys, for services that accept its tokens.
-    var issuerKeySet: JSONWebKeySet {
-        JSONWebKeySet(keys: issuer.map { JSONWebKey(p256Point: $0.key.publicKey.uncompressed(), keyID: $0.kid) })
-    }
 }

@@ -79,9 +79,4 @@ public struct TokenIssuer: Sendable {
             claims: try JSONCoding.encode(claims))
         return JSONWebToken.compact(signingInput: input, signature: try key.key.signES256(input))
     }
-
-    /// The public keys that verify these tokens, as a JWKS file.
-    public func keySet() throws -> String {
-        String(decoding: try JSONCoding.encode(store.ring.issuerKeySet), as: UTF8.self)
-    }
 }

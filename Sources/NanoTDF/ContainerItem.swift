@@ -7,8 +7,6 @@ public struct ContainerItem: Equatable, Sendable {
     public static let overhead = 22
     /// Largest counter value; the first item has 1, and 0 is never written.
     public static let lastCounter: UInt32 = 0xFF_FFFF
-    /// Most bytes of ciphertext and tag that a 24-bit length names.
-    static let largestBody = 0xFF_FFFF
 
     public let counter: UInt32
     public let ciphertext: ArraySlice<UInt8>

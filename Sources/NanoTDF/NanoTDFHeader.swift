@@ -27,8 +27,6 @@ public struct NanoTDFHeader: Equatable, Sendable {
         /// AES-256-GCM with a 16-byte tag, unsigned: what ntdf-1 writes.
         public static var ntdf1: Self { Self(isSigned: false, signatureCurveBits: 0, cipher: 5) }
 
-        public var signatureCurve: EllipticCurve? { EllipticCurve(rawValue: signatureCurveBits) }
-
         /// 8, 12, 13, 14, 15 or 16.
         public var tagByteCount: Int { Self.tagByteCounts[Int(cipher)] }
 

@@ -39,11 +39,6 @@ public struct Notifier: Sendable {
         send("WATCHDOG=1")
     }
 
-    /// The service knows that it cannot go on: PID 1 acts as if the watchdog's time had passed.
-    public func watchdogTrigger() {
-        send("WATCHDOG=trigger", mayWait: true)
-    }
-
     /// Starting, or stopping, takes this much longer, counted from now.
     public func extendTimeout(_ time: Duration) {
         send("EXTEND_TIMEOUT_USEC=\(time.microseconds)")

@@ -51,21 +51,8 @@ public struct TOMLWriter: Sendable {
 
     public init() {}
 
-    /// Line breaks begin a new comment, control characters are left out.
-    public mutating func comment(_ words: String) {
-        for line in words.split(separator: "\n", omittingEmptySubsequences: false) {
-            let scalars = line.unicodeScalars.filter { $0.properties.generalCategory != .control }
-            text += "# \(String(String.UnicodeScalarView(scalars)))\n"
-        }
-    }
-
     /// `[a.b]`, below an empty line.
-    public mutating func table(_ path: [String]) { text += "\(gap)[\(TOMLText.key(path))]\n" }
-
-    /// `[[a.b]]`, below an empty line.
-    public mutating func arrayTable(_ path: [String]) { text += "\(gap)[[\(TOMLText.key(path))]]\n" }
+    public mutating func table(_ path: [String]) { text += "\(text.isEmpty ? "" : "\n")[\(TOMLText.key(path))]\n" }
 
     public mutating func line(_ key: String, _ value: TOMLText) { text += "\(TOMLText.key([key])) = \(value)\n" }
-
-    private var gap: String { text.isEmpty ? "" : "\n" }
 }

@@ -1,5 +1,6 @@
 import AMF0
 import FLV
+import FLVTestSupport
 import Media
 import Testing
 import Wire

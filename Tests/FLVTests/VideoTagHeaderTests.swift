@@ -99,13 +99,6 @@ import Wire
         }
     }
 
-    @Test func `only a coded key frame begins pictures`() {
-        #expect(Header(codec: .h264, isKeyFrame: true, kind: .codedFrame(compositionTime: 0)).beginsPictures)
-        #expect(!Header(codec: .h264, isKeyFrame: false, kind: .codedFrame(compositionTime: 0)).beginsPictures)
-        #expect(!Header(codec: .h264, isKeyFrame: true, kind: .sequenceHeader).beginsPictures)
-        #expect(!Header(codec: .h264, isKeyFrame: true, kind: .ntdfHeader).beginsPictures)
-    }
-
     @Test(arguments: UInt64(1)...64)
     func `random bytes throw or return`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)

@@ -155,7 +155,7 @@ struct CollectionFile: Sendable {
         for _ in 0..<count {
             items.append(
                 try ContainerItem(
-                    reading: &reader, framing, tagByteCount: header.tagByteCount, limit: ContainerItem.largestBody))
+                    reading: &reader, framing, tagByteCount: header.tagByteCount, limit: 0xFF_FFFF))
         }
         try reader.finish()
         return CollectionFile(header: header, items: items)
@@ -213,4 +213,9 @@ struct ItemReader: Sendable {
         case .remote, .encryptedWithKeyAccess: throw .unsupported(.policyType(header.policy.typeCode))
         }
     }
+}
+
+extension NanoTDFHeader.PayloadConfiguration {
+    /// Nil: the three bits name no curve.
+    var signatureCurve: EllipticCurve? { EllipticCurve(rawValue: signatureCurveBits) }
 }

@@ -95,12 +95,4 @@ struct ExtendedTimestampTests {
         #expect(messages.map(\.timestamp) == times)
         #expect(messages.allSatisfy { $0.payload == long })
     }
-
-    @Test(arguments: [
-        (UInt32(5), UInt32(2), Int32(3)), (2, 5, -3), (1, 0xFFFF_FFFF, 2), (0xFFFF_FFFF, 1, -2),
-        (0x100_0000, 0xFF_FFFF, 1),
-    ])
-    func `times are compared across the wrap`(later: UInt32, earlier: UInt32, difference: Int32) {
-        #expect(RTMPTime.difference(later, since: earlier) == difference)
-    }
 }

@@ -17,8 +17,6 @@ struct NotifierTests {
         #expect(try socket.receiveText() == "STATUS=waiting for the camera")
         notifier.watchdog()
         #expect(try socket.receiveText() == "WATCHDOG=1")
-        notifier.watchdogTrigger()
-        #expect(try socket.receiveText() == "WATCHDOG=trigger")
         notifier.extendTimeout(.milliseconds(1500))
         #expect(try socket.receiveText() == "EXTEND_TIMEOUT_USEC=1500000")
         notifier.stopping(status: "last frames")
