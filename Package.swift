@@ -114,7 +114,6 @@ let package = Package(
         protocolCore("ONVIF"),
         protocolCore("ErrorCatalog"),
         protocolCore("Redaction"),
-        protocolCore("HookDelivery", ["ErrorCatalog"]),
         protocolCore("TOML"),
         protocolCore("PrometheusText"),
 
@@ -152,7 +151,7 @@ let package = Package(
         module("ControlAPI", ["CameraModel", "ErrorCatalog", "Settings"]),
         module(
             "BoxConfiguration",
-            ["CameraModel", "ErrorCatalog", "HookDelivery", "KeyAccessClient", "RTMP", "Settings", "TOML", "Wire"]),
+            ["CameraModel", "ErrorCatalog", "KeyAccessClient", "RTMP", "Settings", "TOML", "Wire"]),
         module("Systemd", ["CSystemd", logging]),
         // What HealthMonitor and Doctor both read of the box, and from when on it is bad.
         module("BoxReadings", ["ControlAPI", "Systemd"]),
@@ -188,7 +187,7 @@ let package = Package(
             "ControlPlane",
             [
                 "BoxConfiguration", "BoxMemory", "CameraModel", "ControlAPI", "ControlClient", "CredentialStore",
-                "Database", "Discovery", "ErrorCatalog", "HookDelivery", "KeyAccessClient", "PrometheusText", "ONVIF",
+                "Database", "Discovery", "ErrorCatalog", "KeyAccessClient", "PrometheusText", "ONVIF",
                 "RTSPIngest", "Settings", "Systemd", lifecycle, logging,
             ]),
         module(
@@ -209,8 +208,8 @@ let package = Package(
         module(
             "Hooks",
             [
-                "CameraModel", "ControlAPI", "ControlClient", "ErrorCatalog", "HTTPClient", "HookDelivery", "Redaction",
-                "Systemd", lifecycle, logging,
+                "CameraModel", "ControlAPI", "ControlClient", "ErrorCatalog", "HTTPClient", "Redaction", "Settings",
+                "Systemd", "Wire", lifecycle, logging,
             ]),
         module("Demonstration", ["Console", "FLV", "Media", "VideoCodec"]),
         module(
@@ -254,7 +253,7 @@ let package = Package(
             "watchboxctl",
             [
                 "AudioCapture", "BoxConfiguration", "BoxView", "CameraModel", "ControlAPI", "ControlClient", "Doctor",
-                "ErrorCatalog", "HTTPClient", "HookDelivery", "Player", "Relay", "RelayProbe", "KeyAccess",
+                "ErrorCatalog", "HTTPClient", "Player", "Relay", "RelayProbe", "KeyAccess",
                 "KeyAccessClient",
                 "KeyAccessServer", "RTMP", "RTMPTransport",
                 "Settings", "Systemd", "VideoCapture", "VideoCodec", "Console", arguments,
@@ -357,17 +356,16 @@ let package = Package(
             ]),
         tests("ErrorCatalog", ["ErrorCatalog"]),
         tests("Redaction", ["Redaction"]),
-        tests("HookDelivery", ["HookDelivery", "ErrorCatalog"]),
         tests(
             "Hooks",
-            ["Hooks", "APIServer", "ControlAPI", "ErrorCatalog", "HookDelivery", "Systemd", lifecycle, logging]),
+            ["Hooks", "APIServer", "ControlAPI", "ErrorCatalog", "Systemd", lifecycle, logging]),
         tests("TOML", ["TOML"]),
         tests("CameraModel", ["CameraModel", "KeyAccessClient"]),
         tests("ControlAPI", ["ControlAPI", "CameraModel", "ErrorCatalog", "OpenAPI"]),
         tests("PrometheusText", ["PrometheusText"]),
         tests(
             "BoxConfiguration",
-            ["BoxConfiguration", "CameraModel", "ErrorCatalog", "HookDelivery", "Settings", "TOML"]),
+            ["BoxConfiguration", "CameraModel", "ErrorCatalog", "Settings", "TOML"]),
         tests("Systemd", ["Systemd", logging]),
         tests("Database", ["Database", grdb]),
         tests("BoxMemory", ["BoxMemory", "Database", "MemoryWriter", "Settings", grdb], fixtures: true),

@@ -1,5 +1,4 @@
-public import HookDelivery
-internal import Settings
+public import Settings
 
 /// `hook.NAME`
 public struct HookSettings: Equatable, Sendable {

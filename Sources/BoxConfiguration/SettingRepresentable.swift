@@ -1,5 +1,4 @@
 internal import CameraModel
-internal import HookDelivery
 internal import KeyAccessClient
 internal import Settings
 

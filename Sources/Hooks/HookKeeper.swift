@@ -1,4 +1,3 @@
-internal import HookDelivery
 internal import Logging
 
 /// Saves where the hooks are, all in one file, one write after the other.

@@ -2,8 +2,8 @@ internal import ControlAPI
 internal import ErrorCatalog
 internal import FoundationEssentials
 internal import HTTPClient
-internal import HookDelivery
 internal import Redaction
+internal import Settings
 
 /// What a receiver gets of one message, as docs/guide/box.md tells it.
 struct HookLetter: Equatable {

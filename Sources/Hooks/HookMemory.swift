@@ -1,5 +1,4 @@
 internal import ControlAPI
-internal import HookDelivery
 internal import Systemd
 
 /// Where each hook is in the events of the box, in one small file, so that a restart neither loses an event nor tells one

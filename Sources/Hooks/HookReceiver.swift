@@ -1,7 +1,7 @@
 internal import ControlAPI
 internal import ErrorCatalog
 internal import HTTPClient
-internal import HookDelivery
+internal import Settings
 
 /// The other end of one hook: one URL, with its token and its trust. Sends one message at a time; follows nothing, and reads of
 /// an answer no more than its status.

@@ -1,8 +1,8 @@
 internal import CameraModel
 internal import ControlAPI
 internal import ErrorCatalog
-internal import HookDelivery
 internal import Logging
+internal import Settings
 
 /// Tells one hook its events, one after the other, for as long as its process runs. No hook waits for another.
 actor HookRunner {

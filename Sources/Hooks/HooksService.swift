@@ -1,9 +1,9 @@
 public import ControlAPI
 internal import ControlClient
 internal import ErrorCatalog
-internal import HookDelivery
 public import Logging
 public import ServiceLifecycle
+internal import Settings
 
 /// `watchboxd hooks`: follows what control says happens on the box, and tells it to those whom the configuration names.
 ///

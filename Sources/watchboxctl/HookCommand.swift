@@ -3,7 +3,7 @@ import BoxView
 import Console
 import ControlAPI
 import ControlClient
-import HookDelivery
+import Settings
 
 struct HookCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

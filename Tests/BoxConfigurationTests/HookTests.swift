@@ -1,5 +1,4 @@
 import ErrorCatalog
-import HookDelivery
 import Settings
 import Testing
 

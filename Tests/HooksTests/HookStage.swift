@@ -2,7 +2,6 @@ import APIServer
 import ControlAPI
 import ErrorCatalog
 import Foundation
-import HookDelivery
 import Logging
 import ServiceLifecycle
 import Synchronization

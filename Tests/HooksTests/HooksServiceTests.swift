@@ -1,7 +1,6 @@
 import ControlAPI
 import ErrorCatalog
 import Foundation
-import HookDelivery
 import Testing
 
 @testable import Hooks

@@ -2,7 +2,6 @@ internal import BoxConfiguration
 internal import ControlAPI
 internal import ControlClient
 internal import ErrorCatalog
-internal import HookDelivery
 internal import Settings
 
 extension ControlCore {

@@ -2,8 +2,8 @@ internal import BoxConfiguration
 internal import CameraModel
 internal import ControlAPI
 internal import ErrorCatalog
-internal import HookDelivery
 internal import KeyAccessClient
+internal import Settings
 
 /// What the runtime directory and systemd should look like under some settings. Made of values only.
 struct RuntimeTarget: Equatable {

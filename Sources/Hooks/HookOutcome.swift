@@ -1,5 +1,5 @@
 /// What came of one message.
-public enum HookOutcome: Equatable, Sendable {
+enum HookOutcome: Equatable, Sendable {
     case delivered
     /// The receiver will not take this one, however often it is sent.
     case refused
@@ -8,7 +8,7 @@ public enum HookOutcome: Equatable, Sendable {
 
     /// By the status of the answer. A redirect is refused: the message is for the address that the owner gave, and for no
     /// other.
-    public init(status: Int) {
+    init(status: Int) {
         switch status {
         case 200...299: self = .delivered
         // Request timeout, too early, too many requests: the request is not what is wrong.

@@ -1,7 +1,7 @@
 import ErrorCatalog
 import Testing
 
-@testable import HookDelivery
+@testable import Hooks
 
 /// Dialogues with a queue: what happened, what it wants to be done, and when.
 struct HookQueueTests {

@@ -1,6 +1,7 @@
+internal import Wire
+
 /// Text of any kind as the value of an HTTP header.
-public enum HeaderText {
-    private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+enum HeaderText {
     /// Bytes of UTF-8 in one encoded word, so that it has at most 75 characters (RFC 2047 §2): 45 become 60.
     private static let wordBytes = 45
 
@@ -8,7 +9,7 @@ public enum HeaderText {
     /// (RFC 2047, Base64), which ntfy reads.
     ///
     /// - Parameter limit: of characters; what is longer is cut.
-    public static func value(_ text: String, limit: Int = 250) -> String {
+    static func value(_ text: String, limit: Int = 250) -> String {
         var scalars: [Unicode.Scalar] = []
         for scalar in text.unicodeScalars {
             let isBlank = scalar.value < 32 || (127..<160).contains(scalar.value) || scalar.properties.isWhitespace
@@ -34,19 +35,5 @@ public enum HeaderText {
         return words.joined(separator: " ")
     }
 
-    private static func encoded(_ bytes: [UInt8]) -> String { "=?UTF-8?B?\(base64(bytes))?=" }
-
-    private static func base64(_ bytes: [UInt8]) -> String {
-        var text: [UInt8] = []
-        for start in stride(from: 0, to: bytes.count, by: 3) {
-            let group = bytes[start..<min(start + 3, bytes.count)]
-            var bits: UInt32 = 0
-            for byte in group { bits = bits << 8 | UInt32(byte) }
-            bits <<= UInt32(8 * (3 - group.count))
-            for place in 0..<4 {
-                text.append(place <= group.count ? digits[Int(bits >> UInt32(18 - 6 * place) & 63)] : UInt8(ascii: "="))
-            }
-        }
-        return String(decoding: text, as: UTF8.self)
-    }
+    private static func encoded(_ bytes: [UInt8]) -> String { "=?UTF-8?B?\(Base64.encode(bytes))?=" }
 }

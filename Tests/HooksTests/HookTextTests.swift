@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import HookDelivery
+@testable import Hooks
 
 struct HookTextTests {
     @Test(arguments: [

@@ -2,19 +2,19 @@
 ///
 /// Knows no clock and no network. Everything is bounded: events that wait, their age, requests in a minute, the pause after
 /// a failure. What is not told by itself is counted, and the next message that arrives says how many those were.
-public struct HookQueue: Equatable, Sendable {
+struct HookQueue: Equatable, Sendable {
     /// Events that wait. The newest are kept: what is the matter now is worth more than how it began.
-    public static let limit = 64
+    static let limit = 64
     /// Older events are not told any more.
-    public static let longestAge = Duration.seconds(86_400)
+    static let longestAge = Duration.seconds(86_400)
     /// Requests in any minute. The last of them stands for everything that waits.
-    public static let requestsPerMinute = 30
+    static let requestsPerMinute = 30
     /// After the first failure; each one doubles it.
-    public static let firstPause = Duration.seconds(2)
-    public static let longestPause = Duration.seconds(300)
+    static let firstPause = Duration.seconds(2)
+    static let longestPause = Duration.seconds(300)
     private static let minute = Duration.seconds(60)
 
-    public enum Action: Equatable, Sendable {
+    enum Action: Equatable, Sendable {
         /// Send this, then say what came of it: `ended`.
         case send(HookMessage)
         /// Ask again then, or when something happened.
@@ -44,27 +44,27 @@ public struct HookQueue: Equatable, Sendable {
     private var failuresInARow = 0
     private var seen: Int64?
     private var missed: UInt64
-    public private(set) var counts = HookCounts()
+    private(set) var counts = HookCounts()
 
     /// - Parameter place: where it was when its process ended.
-    public init(place: HookPlace = HookPlace()) {
+    init(place: HookPlace = HookPlace()) {
         seen = place.settled
         missed = place.missed
     }
 
     /// The newest event that was looked at; nil before the first.
-    public var position: Int64? { seen }
+    var position: Int64? { seen }
 
     /// Events that wait, with what is being sent.
-    public var length: Int {
+    var length: Int {
         if case .sending(let events, _) = state { waiting.count + events.count } else { waiting.count }
     }
 
     /// The last requests came to nothing.
-    public var isFailing: Bool { failuresInARow > 0 }
+    var isFailing: Bool { failuresInARow > 0 }
 
     /// What is kept, so that a restart neither loses an event nor tells one twice.
-    public var place: HookPlace {
+    var place: HookPlace {
         var ids = waiting.map(\.event.id)
         if case .sending(let events, _) = state { ids += events.map(\.event.id) }
         let oldest = ids.filter { $0 > 0 }.min()
@@ -72,7 +72,7 @@ public struct HookQueue: Equatable, Sendable {
     }
 
     /// The newest event that there is: where a hook begins that has seen none, and one whose place is of a history that is gone.
-    public mutating func began(at newest: Int64) {
+    mutating func began(at newest: Int64) {
         guard newest > 0, seen.map({ $0 > newest }) ?? true else { return }
         seen = newest
     }
@@ -82,18 +82,18 @@ public struct HookQueue: Equatable, Sendable {
     /// - Parameters:
     ///   - age: how long ago it happened.
     ///   - now: any clock that does not go back.
-    public mutating func happened(_ event: HookEvent, age: Duration = .zero, at now: Duration) {
+    mutating func happened(_ event: HookEvent, age: Duration = .zero, at now: Duration) {
         guard isNew(event.id) else { return }
         waiting.append(Waiting(event: event, expires: now + Self.longestAge - age))
         makeRoom()
     }
 
     /// An event that this hook does not tell.
-    public mutating func passed(_ id: Int64) {
+    mutating func passed(_ id: Int64) {
         _ = isNew(id)
     }
 
-    public mutating func next(at now: Duration) -> Action {
+    mutating func next(at now: Duration) -> Action {
         switch state {
         case .sending: return .rest
         case .pausing(let until) where now < until: return .wait(until: until)
@@ -117,7 +117,7 @@ public struct HookQueue: Equatable, Sendable {
     }
 
     /// What came of the message.
-    public mutating func ended(_ outcome: HookOutcome, at now: Duration) {
+    mutating func ended(_ outcome: HookOutcome, at now: Duration) {
         guard case .sending(let events, let told) = state else { return }
         state = .ready
         switch outcome {
@@ -141,7 +141,7 @@ public struct HookQueue: Equatable, Sendable {
     }
 
     /// It is known that the receiver answers: no more waiting for it.
-    public mutating func reached() {
+    mutating func reached() {
         failuresInARow = 0
         if case .pausing = state { state = .ready }
     }
