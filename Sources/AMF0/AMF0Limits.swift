@@ -9,13 +9,6 @@ public struct AMF0Limits: Equatable, Sendable {
     /// Encoded size of all values together.
     public var bytes: Int
 
-    public init(depth: Int, entriesPerContainer: Int, entries: Int, bytes: Int) {
-        self.depth = depth
-        self.entriesPerContainer = entriesPerContainer
-        self.entries = entries
-        self.bytes = bytes
-    }
-
     /// RTMP commands (types 17 and 20).
     public static let command = AMF0Limits(depth: 16, entriesPerContainer: 256, entries: 4096, bytes: 64 << 10)
     /// RTMP data messages (types 15 and 18).

@@ -13,51 +13,33 @@ public struct APIServerConfiguration: Sendable {
     }
 
     public var listener: Listener
-    public var administrators: Administrators
+    public var administrators = Administrators()
     /// At the same time. As many again are told so; more than that are closed unheard.
     public var maximumConnections: Int
     /// Over TCP, of one address.
-    public var maximumConnectionsPerHost: Int
+    public var maximumConnectionsPerHost = 4
     /// Server-sent events at the same time: so that watchers leave room for commands.
     public var maximumEventStreams: Int
-    public var maximumBodyBytes: Int
+    public var maximumBodyBytes = 1 << 20
     /// Request line and headers together.
-    public var maximumHeaderBytes: Int
-    public var maximumHeaders: Int
+    public var maximumHeaderBytes = 16 << 10
+    public var maximumHeaders = 100
     /// From the first byte of a request to the end of its headers.
-    public var headerTimeout: Duration
+    public var headerTimeout = Duration.seconds(10)
     /// How long a connection may be silent between requests.
-    public var idleTimeout: Duration
+    public var idleTimeout = Duration.seconds(30)
     /// For a request's body and its answer together. A handler that takes longer is cancelled, and the client told.
-    public var requestTimeout: Duration
+    public var requestTimeout = Duration.seconds(30)
     /// How long a client may take to accept what waits for it; then it is dropped.
-    public var writeTimeout: Duration
+    public var writeTimeout = Duration.seconds(30)
     /// Between two signs of life on a stream of events.
-    public var pingInterval: Duration
+    public var pingInterval = Duration.seconds(15)
     /// For open requests, after a shutdown was asked for.
-    public var shutdownGrace: Duration
+    public var shutdownGrace = Duration.milliseconds(700)
 
-    public init(
-        listener: Listener, administrators: Administrators = Administrators(), maximumConnections: Int = 32,
-        maximumConnectionsPerHost: Int = 4, maximumEventStreams: Int = 16, maximumBodyBytes: Int = 1 << 20,
-        maximumHeaderBytes: Int = 16 << 10, maximumHeaders: Int = 100, headerTimeout: Duration = .seconds(10),
-        idleTimeout: Duration = .seconds(30), requestTimeout: Duration = .seconds(30),
-        writeTimeout: Duration = .seconds(30), pingInterval: Duration = .seconds(15),
-        shutdownGrace: Duration = .milliseconds(700)
-    ) {
+    public init(listener: Listener, maximumConnections: Int = 32, maximumEventStreams: Int = 16) {
         self.listener = listener
-        self.administrators = administrators
         self.maximumConnections = maximumConnections
-        self.maximumConnectionsPerHost = maximumConnectionsPerHost
         self.maximumEventStreams = maximumEventStreams
-        self.maximumBodyBytes = maximumBodyBytes
-        self.maximumHeaderBytes = maximumHeaderBytes
-        self.maximumHeaders = maximumHeaders
-        self.headerTimeout = headerTimeout
-        self.idleTimeout = idleTimeout
-        self.requestTimeout = requestTimeout
-        self.writeTimeout = writeTimeout
-        self.pingInterval = pingInterval
-        self.shutdownGrace = shutdownGrace
     }
 }

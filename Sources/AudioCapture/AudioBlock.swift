@@ -5,11 +5,5 @@ public struct AudioBlock: Equatable, Sendable {
     /// When the first sample was heard: CLOCK_MONOTONIC in nanoseconds.
     public var instant: UInt64
     /// The stream was started anew before this block: samples are missing between it and the one before.
-    public var isAfterRestart: Bool
-
-    public init(samples: [Float], instant: UInt64, isAfterRestart: Bool = false) {
-        self.samples = samples
-        self.instant = instant
-        self.isAfterRestart = isAfterRestart
-    }
+    public var isAfterRestart = false
 }

@@ -9,12 +9,6 @@ public struct AudioDevice: Equatable, Sendable {
     public var description: String
     /// A sound card itself (`hw:…`), not one of ALSA's ways to it.
     public var isCard: Bool
-
-    public init(name: String, description: String, isCard: Bool) {
-        self.name = name
-        self.description = description
-        self.isCard = isCard
-    }
 }
 
 /// The sound devices of this machine.

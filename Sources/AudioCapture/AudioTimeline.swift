@@ -14,11 +14,6 @@ public struct AudioTimeline: Sendable {
         /// Of the first sample, CLOCK_MONOTONIC in nanoseconds. Where it is not the end of the one before, the time
         /// line has jumped over a hole that is too long to be filled with silence.
         public var instant: UInt64
-
-        public init(samples: [Float], instant: UInt64) {
-            self.samples = samples
-            self.instant = instant
-        }
     }
 
     /// All counts begin with the time line.

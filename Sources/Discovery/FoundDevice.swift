@@ -32,13 +32,6 @@ public struct FoundDevice: Equatable, Sendable {
     public var needsLogin: Bool?
     /// Ports on which it answers RTSP, as far as the scan has asked.
     public var rtspPorts: [UInt16] = []
-
-    public init(kind: Kind, address: String, port: UInt16, source: String) {
-        self.kind = kind
-        self.address = address
-        self.port = port
-        self.source = source
-    }
 }
 
 /// How far a search is.

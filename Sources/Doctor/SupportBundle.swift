@@ -16,11 +16,6 @@ public struct SupportBundle: Sendable {
     /// Seconds since 1970.
     public var time: Int64
 
-    public init(files: [(name: String, text: String)], time: Int64) {
-        self.files = files
-        self.time = time
-    }
-
     /// The archive. Every name is ours, every text goes through `Redaction`.
     public func archive() throws(TapeArchive.NameError) -> [UInt8] {
         var archive = TapeArchive()

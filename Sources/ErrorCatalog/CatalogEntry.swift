@@ -19,19 +19,6 @@ public struct CatalogEntry: Equatable, Sendable {
     public let severity: Severity
     /// 32 hexadecimal digits, for `journalctl -x`; made once at random, never changed.
     public let messageID: String
-
-    public init(
-        code: ErrorCode, title: String, cause: String, selfHealing: String, next: String, severity: Severity,
-        messageID: String
-    ) {
-        self.code = code
-        self.title = title
-        self.cause = cause
-        self.selfHealing = selfHealing
-        self.next = next
-        self.severity = severity
-        self.messageID = messageID
-    }
 }
 
 extension CatalogEntry {

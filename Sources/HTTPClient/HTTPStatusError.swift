@@ -2,10 +2,6 @@
 public struct HTTPStatusError: Error, Equatable, Sendable {
     /// Complete, its body no longer than the request's `maximumResponseBytes`.
     public var response: HTTPResponse
-
-    public init(response: HTTPResponse) {
-        self.response = response
-    }
 }
 
 extension HTTPStatusError: CustomStringConvertible {

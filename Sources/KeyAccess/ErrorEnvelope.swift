@@ -5,12 +5,6 @@ public struct ErrorEnvelope: Codable, Equatable, Sendable {
     public var error: String
     /// One sentence; never holds a key, a token, or why exactly a signature was refused.
     public var message: String
-
-    public init(code: String, error: String, message: String) {
-        self.code = code
-        self.error = error
-        self.message = message
-    }
 }
 
 /// A request that is refused as a whole. (What concerns one key access object is an answer with status 200.)

@@ -8,11 +8,5 @@ public struct CollectionGrant: Sendable {
     /// is not verified by the KAS.
     public var facts: CollectionFacts?
     /// The device that registered it.
-    public var publisher: PublisherProof
-
-    public init(key: CollectionKey, facts: CollectionFacts? = nil, publisher: PublisherProof = .none) {
-        self.publisher = publisher
-        self.key = key
-        self.facts = facts
-    }
+    public var publisher: PublisherProof = .none
 }

@@ -19,17 +19,6 @@ public struct KeyAccessServerConfiguration: Codable, Equatable, Sendable {
         /// Nil: the service's audience.
         public var audience: String?
         public var tokenEndpoint: String?
-
-        public init(
-            issuer: String, jwksFile: String? = nil, jwksURL: String? = nil, audience: String? = nil,
-            tokenEndpoint: String? = nil
-        ) {
-            self.issuer = issuer
-            self.jwksFile = jwksFile
-            self.jwksURL = jwksURL
-            self.audience = audience
-            self.tokenEndpoint = tokenEndpoint
-        }
     }
 
     public struct TLSFiles: Codable, Equatable, Sendable {
@@ -58,11 +47,6 @@ public struct KeyAccessServerConfiguration: Codable, Equatable, Sendable {
         public var perSecond: Double
         /// Requests at once.
         public var burst: Double
-
-        public init(perSecond: Double, burst: Double) {
-            self.perSecond = perSecond
-            self.burst = burst
-        }
     }
 
     /// The HS256 secret of development mode. Has a description of its own so that it stays out of logs.

@@ -9,12 +9,6 @@ public struct HEVCConfigurationRecord: Equatable, Sendable {
         public var nalUnitType: UInt8
         /// Whole NAL units.
         public var units: [[UInt8]]
-
-        public init(isComplete: Bool, nalUnitType: UInt8, units: [[UInt8]]) {
-            self.isComplete = isComplete
-            self.nalUnitType = nalUnitType
-            self.units = units
-        }
     }
 
     public var profile: HEVCProfile

@@ -13,10 +13,4 @@ public struct CollectionClaim: Sendable {
     /// SHA-256 of `headerBytes`.
     public let headerHash: [UInt8]
     public let proof: any PossessionProof
-
-    public init(headerBytes: [UInt8], headerHash: [UInt8], proof: any PossessionProof) {
-        self.headerBytes = headerBytes
-        self.headerHash = headerHash
-        self.proof = proof
-    }
 }

@@ -24,18 +24,4 @@ public struct EncoderConfiguration: Equatable, Sendable {
     public var gop: Int?
     /// The element as it came: a change is written into it, so that what nobody here knows stays as it was.
     public var element: XMLElement
-
-    public init(
-        token: String, name: String, codec: String, size: PictureSize? = nil, rate: Double? = nil,
-        bitrate: Int? = nil, gop: Int? = nil, element: XMLElement
-    ) {
-        self.token = token
-        self.name = name
-        self.codec = codec
-        self.size = size
-        self.rate = rate
-        self.bitrate = bitrate
-        self.gop = gop
-        self.element = element
-    }
 }

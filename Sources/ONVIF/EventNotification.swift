@@ -18,7 +18,7 @@ public struct EventNotification: Equatable, Sendable {
     /// Of the camera's clock: milliseconds since 1970; nil when it could not be read.
     public var time: Int64?
     /// Where it comes from (a token of a video source, a rule's name), by name.
-    public var source: [String: String]
+    public var source: [String: String] = [:]
 
     /// The value that says most of where it comes from: an input's token, a video source's, a rule's name.
     public var sourceName: String? {
@@ -28,17 +28,5 @@ public struct EventNotification: Equatable, Sendable {
         ]
         let named = names.lazy.compactMap { source[$0] }.first { !$0.isEmpty }
         return named ?? source.sorted { $0.key < $1.key }.first { !$0.value.isEmpty }?.value
-    }
-
-    public init(
-        topic: String, kind: String, isActive: Bool? = nil, operation: Operation? = nil, time: Int64? = nil,
-        source: [String: String] = [:]
-    ) {
-        self.topic = topic
-        self.kind = kind
-        self.isActive = isActive
-        self.operation = operation
-        self.time = time
-        self.source = source
     }
 }

@@ -14,15 +14,4 @@ public struct MediaProfile: Equatable, Sendable {
     public var encoder: EncoderConfiguration?
     /// Of its PTZ configuration: without one, the profile moves nothing.
     public var ptzConfiguration: String?
-
-    public init(
-        token: String, name: String, service: MediaService, encoder: EncoderConfiguration? = nil,
-        ptzConfiguration: String? = nil
-    ) {
-        self.token = token
-        self.name = name
-        self.service = service
-        self.encoder = encoder
-        self.ptzConfiguration = ptzConfiguration
-    }
 }

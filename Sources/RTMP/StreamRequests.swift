@@ -5,29 +5,15 @@ public struct PublishRequest: Equatable, Sendable {
     /// Stream name without its query.
     public var streamName: String
     /// Queries of the stream name, the application and `tcUrl`, in this order, without `?`; percent-encoded as sent.
-    public var queries: [String]
+    public var queries: [String] = []
     /// `live`, `record` or `append`.
-    public var kind: String
-    public var tcURL: String
-    public var flashVersion: String
+    public var kind = "live"
+    public var tcURL = ""
+    public var flashVersion = ""
     /// `fourCcList` of the client.
-    public var fourCCs: [String]
+    public var fourCCs: [String] = []
     /// The relays that it came through.
-    public var chain: RelayChain
-
-    public init(
-        app: String, streamName: String, queries: [String] = [], kind: String = "live", tcURL: String = "",
-        flashVersion: String = "", fourCCs: [String] = [], chain: RelayChain = RelayChain()
-    ) {
-        self.app = app
-        self.streamName = streamName
-        self.queries = queries
-        self.kind = kind
-        self.tcURL = tcURL
-        self.flashVersion = flashVersion
-        self.fourCCs = fourCCs
-        self.chain = chain
-    }
+    public var chain = RelayChain()
 
     /// The first value of this name in the queries, percent-decoded; as sent when that fails.
     public func queryValue(_ name: String) -> String? { Queries.value(of: name, in: queries) }
@@ -40,26 +26,13 @@ public struct PlayRequest: Equatable, Sendable {
     /// Stream name without its query.
     public var streamName: String
     /// Queries of the stream name, the application and `tcUrl`, in this order, without `?`; percent-encoded as sent.
-    public var queries: [String]
+    public var queries: [String] = []
     /// Seconds; −2 live or recorded, −1 live only. A relay has live streams only.
-    public var start: Double
-    public var tcURL: String
-    public var flashVersion: String
+    public var start: Double = -2
+    public var tcURL = ""
+    public var flashVersion = ""
     /// `fourCcList` of the client: empty for players without Enhanced RTMP.
-    public var fourCCs: [String]
-
-    public init(
-        app: String, streamName: String, queries: [String] = [], start: Double = -2, tcURL: String = "",
-        flashVersion: String = "", fourCCs: [String] = []
-    ) {
-        self.app = app
-        self.streamName = streamName
-        self.queries = queries
-        self.start = start
-        self.tcURL = tcURL
-        self.flashVersion = flashVersion
-        self.fourCCs = fourCCs
-    }
+    public var fourCCs: [String] = []
 
     /// The first value of this name in the queries, percent-decoded; as sent when that fails.
     public func queryValue(_ name: String) -> String? { Queries.value(of: name, in: queries) }

@@ -17,18 +17,6 @@ public struct RTPPacket: Equatable, Sendable {
     public var headerExtension: ArraySlice<UInt8> = []
     public var extensionProfile: UInt16 = 0
 
-    public init(
-        payloadType: UInt8, isMarked: Bool, sequence: UInt16, timestamp: UInt32, source: UInt32,
-        payload: ArraySlice<UInt8>
-    ) {
-        self.payloadType = payloadType
-        self.isMarked = isMarked
-        self.sequence = sequence
-        self.timestamp = timestamp
-        self.source = source
-        self.payload = payload
-    }
-
     /// Takes a whole datagram, or what one interleaved frame carries.
     public static func parse(_ bytes: ArraySlice<UInt8>) throws(RTPError) -> RTPPacket {
         let start = bytes.startIndex

@@ -29,10 +29,4 @@ public struct SenderReport: Equatable, Sendable {
     public var timestamp: UInt32
     /// When it came: CLOCK_MONOTONIC, nanoseconds.
     public var arrival: UInt64
-
-    public init(ntp: UInt64, timestamp: UInt32, arrival: UInt64) {
-        self.ntp = ntp
-        self.timestamp = timestamp
-        self.arrival = arrival
-    }
 }

@@ -17,16 +17,6 @@ public struct MediaTransport: Equatable, Sendable {
         /// Our own, as they were bound.
         public var clientRTP: UInt16
         public var clientRTCP: UInt16
-
-        public init(
-            serverAddress: String?, serverRTP: UInt16?, serverRTCP: UInt16?, clientRTP: UInt16, clientRTCP: UInt16
-        ) {
-            self.serverAddress = serverAddress
-            self.serverRTP = serverRTP
-            self.serverRTCP = serverRTCP
-            self.clientRTP = clientRTP
-            self.clientRTCP = clientRTCP
-        }
     }
 
     public struct Multicast: Equatable, Sendable {
@@ -37,24 +27,11 @@ public struct MediaTransport: Equatable, Sendable {
         public var timeToLive: UInt8?
         /// Who sends, when the camera says so: for a source-specific group.
         public var sourceAddress: String?
-
-        public init(group: String, rtp: UInt16, rtcp: UInt16, timeToLive: UInt8?, sourceAddress: String?) {
-            self.group = group
-            self.rtp = rtp
-            self.rtcp = rtcp
-            self.timeToLive = timeToLive
-            self.sourceAddress = sourceAddress
-        }
     }
 
     public var delivery: Delivery
     /// The SSRC that the camera announced; a hint, as some announce another one than they use.
     public var source: UInt32?
-
-    public init(delivery: Delivery, source: UInt32?) {
-        self.delivery = delivery
-        self.source = source
-    }
 }
 
 /// Where the first packet of one medium stands, as RTP-Info of PLAY's answer says (RFC 2326 §12.33). A hint: some cameras
@@ -64,10 +41,4 @@ public struct PlayInformation: Equatable, Sendable {
     public var media: Int
     public var sequence: UInt16?
     public var timestamp: UInt32?
-
-    public init(media: Int, sequence: UInt16?, timestamp: UInt32?) {
-        self.media = media
-        self.sequence = sequence
-        self.timestamp = timestamp
-    }
 }

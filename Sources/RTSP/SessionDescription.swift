@@ -8,19 +8,9 @@ public struct SessionDescription: Equatable, Sendable {
         /// Timestamp units per second; 90 000 for video and 8 000 else when the description says nothing usable.
         public var clockRate: Int
         /// 1 when the description does not say.
-        public var channels: Int
+        public var channels = 1
         /// From `a=fmtp`: keys in lower case, values as given without quotes. A parameter without value is empty.
-        public var parameters: [String: String]
-
-        public init(
-            payloadType: UInt8, encoding: String, clockRate: Int, channels: Int = 1, parameters: [String: String] = [:]
-        ) {
-            self.payloadType = payloadType
-            self.encoding = encoding
-            self.clockRate = clockRate
-            self.channels = channels
-            self.parameters = parameters
-        }
+        public var parameters: [String: String] = [:]
     }
 
     /// As the camera writes it: `receiveOnly` is what a viewer receives.
@@ -32,16 +22,16 @@ public struct SessionDescription: Equatable, Sendable {
         /// `video`, `audio`, `application`, …, in lower case.
         public var kind: String
         /// 0 unless the camera fixes one (multicast).
-        public var port: UInt16
+        public var port: UInt16 = 0
         /// `RTP/AVP`, …
-        public var protocolName: String
+        public var protocolName = "RTP/AVP"
         /// In the order of the `m=` line.
         public var formats: [Format]
         /// `a=control`, for `RTSPURL.resolving(control:base:)`.
         public var control: String?
-        public var direction: Direction
+        public var direction: Direction = .sendReceive
         /// The medium itself says its direction; else it is the session's.
-        public var hasOwnDirection: Bool
+        public var hasOwnDirection = true
         /// The address of `c=`, the session's when the medium has none; without time to live.
         public var connection: String?
         /// Pictures per second.
@@ -56,23 +46,6 @@ public struct SessionDescription: Equatable, Sendable {
             public var height: Int
         }
 
-        public init(
-            kind: String, port: UInt16 = 0, protocolName: String = "RTP/AVP", formats: [Format],
-            control: String? = nil, direction: Direction = .sendReceive, hasOwnDirection: Bool = true,
-            connection: String? = nil, frameRate: Double? = nil, bandwidth: Int? = nil
-        ) {
-            self.kind = kind
-            self.port = port
-            self.protocolName = protocolName
-            self.formats = formats
-            self.control = control
-            self.direction = direction
-            self.hasOwnDirection = hasOwnDirection
-            self.connection = connection
-            self.frameRate = frameRate
-            self.bandwidth = bandwidth
-        }
-
         /// Encrypted packets: SRTP (RFC 3711), with keys by the description or by DTLS.
         public var isSRTP: Bool { protocolName.uppercased().contains("RTP/SAVP") }
 
@@ -82,16 +55,10 @@ public struct SessionDescription: Equatable, Sendable {
     }
 
     /// `s=`; empty when it is missing.
-    public var name: String
+    public var name = ""
     /// The session's own `a=control`.
     public var control: String?
     public var media: [Media]
-
-    public init(name: String = "", control: String? = nil, media: [Media]) {
-        self.name = name
-        self.control = control
-        self.media = media
-    }
 
     /// Bytes of the longest description that is read.
     public static let longest = 64 << 10

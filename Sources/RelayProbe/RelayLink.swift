@@ -9,13 +9,6 @@ public struct RelayLink: Equatable, Sendable {
         public var bitsPerSecond: Double
         /// It was over too soon to say more.
         public var isAtLeast: Bool
-
-        public init(bytes: UInt64, milliseconds: Double, bitsPerSecond: Double, isAtLeast: Bool) {
-            self.bytes = bytes
-            self.milliseconds = milliseconds
-            self.bitsPerSecond = bitsPerSecond
-            self.isAtLeast = isAtLeast
-        }
     }
 
     public enum Outcome: Equatable, Sendable {

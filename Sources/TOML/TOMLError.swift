@@ -4,11 +4,6 @@ public struct TOMLError: Error, Equatable, Sendable {
     public var position: TOMLPosition
     public var reason: Reason
 
-    public init(position: TOMLPosition, reason: Reason) {
-        self.position = position
-        self.reason = reason
-    }
-
     public enum Reason: Equatable, Sendable {
         case tooLong(limit: Int)
         case tooManyKeys(limit: Int)

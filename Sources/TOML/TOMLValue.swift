@@ -22,12 +22,6 @@ public struct TOMLNode: Sendable {
     public let position: TOMLPosition
     /// Where the key is mentioned first; for an element of a list the same as `position`.
     public let keyPosition: TOMLPosition
-
-    public init(value: TOMLValue, position: TOMLPosition, keyPosition: TOMLPosition) {
-        self.value = value
-        self.position = position
-        self.keyPosition = keyPosition
-    }
 }
 
 /// A day that exists.

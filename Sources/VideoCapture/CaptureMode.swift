@@ -59,11 +59,6 @@ public struct CaptureMode: Equatable, Sendable {
     public struct Extent: Equatable, Sendable {
         public var sizes: Sizes
         public var rates: Rates
-
-        public init(sizes: Sizes, rates: Rates) {
-            self.sizes = sizes
-            self.rates = rates
-        }
     }
 
     public var pixelFormat: FourCC
@@ -72,13 +67,6 @@ public struct CaptureMode: Equatable, Sendable {
     /// As the driver flags it.
     public var isCompressed: Bool
     public var extents: [Extent]
-
-    public init(pixelFormat: FourCC, name: String, isCompressed: Bool, extents: [Extent]) {
-        self.pixelFormat = pixelFormat
-        self.name = name
-        self.isCompressed = isCompressed
-        self.extents = extents
-    }
 
     /// "YUYV 640x480, 1280x720", at most a dozen sizes.
     public var text: String {

@@ -12,13 +12,13 @@ public struct CaptureNode: Equatable, Sendable {
     /// What the driver calls the device: "HD Pro Webcam C920".
     public var card: String
     /// "uvcvideo"; empty when neither the node nor sysfs said it.
-    public var driver: String
+    public var driver = ""
     /// Where it is, as the driver says it: "usb-0000:01:00.0-1.4"; what `subsystem` says when the node was not opened.
-    public var bus: String
+    public var bus = ""
     /// "usb", "platform", "pci" or "virtual".
-    public var subsystem: String
+    public var subsystem = "virtual"
     /// Of several nodes of one device: 0, 1 …
-    public var index: Int
+    public var index = 0
     /// The link under `/dev/v4l/by-id`, the same at every port; nil where there is none.
     public var stableID: String?
     /// The link under `/dev/v4l/by-path`, the same for every device at this port.
@@ -29,26 +29,7 @@ public struct CaptureNode: Equatable, Sendable {
     public var usbPort: String?
     /// Of the USB link, in megabits per second: 480, 5000.
     public var usbMegabits: Int?
-    public var verdict: Verdict
-
-    public init(
-        device: String, card: String, driver: String = "", bus: String = "", subsystem: String = "virtual",
-        index: Int = 0, stableID: String? = nil, stablePath: String? = nil, serial: String? = nil,
-        usbPort: String? = nil, usbMegabits: Int? = nil, verdict: Verdict = .camera
-    ) {
-        self.device = device
-        self.card = card
-        self.driver = driver
-        self.bus = bus
-        self.subsystem = subsystem
-        self.index = index
-        self.stableID = stableID
-        self.stablePath = stablePath
-        self.serial = serial
-        self.usbPort = usbPort
-        self.usbMegabits = usbMegabits
-        self.verdict = verdict
-    }
+    public var verdict: Verdict = .camera
 
     public var isCamera: Bool { verdict == .camera }
 
@@ -74,13 +55,6 @@ public struct EncoderNode: Equatable, Sendable, CustomStringConvertible {
     public var driver: String
     /// "h264", "hevc".
     public var codecs: Set<String>
-
-    public init(device: String, card: String, driver: String, codecs: Set<String>) {
-        self.device = device
-        self.card = card
-        self.driver = driver
-        self.codecs = codecs
-    }
 
     /// "/dev/video11 (bcm2835-codec-encode): h264"
     public var description: String { "\(device) (\(card)): \(codecs.sorted().joined(separator: ", "))" }

@@ -13,18 +13,6 @@ public struct EncoderTrial: Equatable, Sendable {
     /// Seconds that it may take.
     public var seconds: Double
 
-    public init(
-        encoder: String, preset: String, width: Int, height: Int, rate: Double, bitsPerSecond: Int, seconds: Double
-    ) {
-        self.encoder = encoder
-        self.preset = preset
-        self.width = width
-        self.height = height
-        self.rate = rate
-        self.bitsPerSecond = bitsPerSecond
-        self.seconds = seconds
-    }
-
     /// Codes pictures that move until the time is over, as a camera would.
     ///
     /// - Returns: pictures per second.

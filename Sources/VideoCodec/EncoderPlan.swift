@@ -27,7 +27,7 @@ public struct EncoderPlan: Codable, Equatable, Sendable {
     public var encoder: String
     public var isHardware: Bool
     /// Encoders that would have been better, each with why it is not used.
-    public var passedOver: [EncoderRejection]
+    public var passedOver: [EncoderRejection] = []
     /// What was found of this one, in words.
     public var finding: String
     /// Pixels, even; less than asked for where the machine cannot hold it.
@@ -36,32 +36,14 @@ public struct EncoderPlan: Codable, Equatable, Sendable {
     /// Pictures per second.
     public var rate: Double
     /// Of libx264 and libx265; empty for others.
-    public var preset: String
+    public var preset = ""
     /// What was asked for, what is held, and why, in a sentence; nil: all as asked.
     public var limit: String?
     /// The hardware encoder was passed over because it failed, or hung again and again.
-    public var isHardwareOff: Bool
+    public var isHardwareOff = false
     /// When hardware that was passed over is to be tried again, in seconds since boot (`EncoderMemory.now`); nil: there is
     /// none.
     public var hardwareOffUntil: Double?
-
-    public init(
-        encoder: String, isHardware: Bool, passedOver: [EncoderRejection] = [], finding: String, width: Int,
-        height: Int, rate: Double, preset: String = "", limit: String? = nil, isHardwareOff: Bool = false,
-        hardwareOffUntil: Double? = nil
-    ) {
-        self.encoder = encoder
-        self.isHardware = isHardware
-        self.passedOver = passedOver
-        self.finding = finding
-        self.width = width
-        self.height = height
-        self.rate = rate
-        self.preset = preset
-        self.limit = limit
-        self.isHardwareOff = isHardwareOff
-        self.hardwareOffUntil = hardwareOffUntil
-    }
 
     /// A sentence: each encoder that was passed over, and this one, with the reason.
     public var reason: String {

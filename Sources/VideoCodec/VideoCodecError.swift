@@ -34,11 +34,6 @@ public struct EncoderRejection: Codable, Equatable, Sendable {
     /// FFmpeg's name of the encoder.
     public var encoder: String
     public var reason: String
-
-    public init(encoder: String, reason: String) {
-        self.encoder = encoder
-        self.reason = reason
-    }
 }
 
 extension VideoCodecError: CustomStringConvertible {

@@ -1,6 +1,7 @@
-import AMF0
 import Testing
 import Wire
+
+@testable import AMF0
 
 @Suite struct DecoderTests {
     @Test(

@@ -1,7 +1,8 @@
-import AudioCapture
 import Glibc
 import TestSupport
 import Testing
+
+@testable import AudioCapture
 
 struct AudioTimelineTests {
     @Test(arguments: [(-300.0, 48_000), (300, 48_000), (-500, 8_000), (0, 8_000), (500, 8_000)])

@@ -1,5 +1,6 @@
-import AudioCapture
 import TestSupport
+
+@testable import AudioCapture
 
 /// A microphone with a clock of its own, in virtual time: what it hears is a function of the true time.
 struct SimulatedDevice {

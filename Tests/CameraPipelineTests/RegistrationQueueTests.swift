@@ -1,8 +1,8 @@
 import Cryptography
-import NanoTDF
 import Testing
 
 @testable import CameraPipeline
+@testable import NanoTDF
 
 private final class NoProof: PossessionProof {
     func mac(of message: [UInt8]) -> [UInt8] { [] }

@@ -1,9 +1,9 @@
 import ControlAPI
 import ErrorCatalog
 import Testing
-import VideoCapture
 
 @testable import Doctor
+@testable import VideoCapture
 
 struct DeviceCheckTests {
     private static let link = "/dev/v4l/by-id/usb-046d_HD_Pro_Webcam_C920_ABC-video-index0"

@@ -1,10 +1,10 @@
 import ControlAPI
 import ErrorCatalog
 import RTMPTransport
-import RelayProbe
 import Testing
 
 @testable import Doctor
+@testable import RelayProbe
 
 @Suite struct NetworkVerdictTests {
     private func upload(_ megabits: Double, isAtLeast: Bool = false) -> RelayLink.Upload {

@@ -1,12 +1,12 @@
 import Cryptography
 import Foundation
 import KeyAccess
-import NanoTDF
 import NanoTDFCryptography
 import Testing
 import Wire
 
 @testable import KeyAccessServer
+@testable import NanoTDF
 
 /// Whose a header is (docs/design/0009). The attacker has the ciphertext, tokens for a stream of his own, and patience.
 @Suite struct RegistrationTests {

@@ -2,13 +2,13 @@ import Cryptography
 import Foundation
 import KeyAccess
 import Logging
-import NanoTDF
 import NanoTDFCryptography
 import Synchronization
 import Testing
 import Wire
 
 @testable import KeyAccessServer
+@testable import NanoTDF
 
 /// A service on a state directory of its own, with a clock that the test sets.
 final class Rig: Sendable {

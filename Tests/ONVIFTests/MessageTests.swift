@@ -1,7 +1,8 @@
-import ONVIF
 import TestSupport
 import Testing
 import XMLReader
+
+@testable import ONVIF
 
 struct MessageTests {
     static let profiles1 = """

@@ -1,6 +1,6 @@
-import KeyAccessClient
 import Testing
 
+@testable import KeyAccessClient
 @testable import Player
 
 private let second: UInt64 = 1_000_000_000

@@ -1,7 +1,6 @@
 import ChannelTestSupport
 import Foundation
 import KeyAccess
-import KeyAccessClient
 import Logging
 import Media
 import NIOCore
@@ -11,6 +10,7 @@ import RTMPTransport
 import Synchronization
 import Testing
 
+@testable import KeyAccessClient
 @testable import Player
 
 @Suite(.timeLimit(.minutes(15)))

@@ -1,6 +1,7 @@
-import RTP
 import Testing
 import Wire
+
+@testable import RTP
 
 /// RTCP (RFC 3550 §6).
 struct ControlTests {

@@ -1,7 +1,8 @@
-import RTP
 import TestSupport
 import Testing
 import Wire
+
+@testable import RTP
 
 /// RFC 3550 §5.1.
 struct RTPPacketTests {

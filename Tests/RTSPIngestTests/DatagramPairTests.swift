@@ -1,8 +1,8 @@
 import Foundation
 import Glibc
-import RTSP
 import Testing
 
+@testable import RTSP
 @testable import RTSPIngest
 
 @Suite struct DatagramPairTests {

@@ -1,5 +1,6 @@
-import RTSP
 import Testing
+
+@testable import RTSP
 
 /// What cameras do beside the specification (failures 10, 18 and 19 of docs/design/0008, and more of their kind).
 struct QuirkTests {

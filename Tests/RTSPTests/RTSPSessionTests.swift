@@ -1,5 +1,6 @@
-import RTSP
 import Testing
+
+@testable import RTSP
 
 struct RTSPSessionTests {
     @Test func `the order of a viewer`() throws {

@@ -1,7 +1,8 @@
 import Foundation
-import RTSP
 import Testing
 import Wire
+
+@testable import RTSP
 
 /// What a server of other people's making really said, against what it really accepted.
 struct RecordedDialogueTests {

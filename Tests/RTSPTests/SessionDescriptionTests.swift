@@ -1,6 +1,7 @@
-import RTSP
 import TestSupport
 import Testing
+
+@testable import RTSP
 
 struct SessionDescriptionTests {
     static func parse(_ text: String) throws -> SessionDescription {

@@ -1,5 +1,6 @@
-import TOML
 import TestSupport
+
+@testable import TOML
 
 /// Writes a random but valid TOML document and notes, by its own counting, where each key is mentioned first.
 struct DocumentWriter {

@@ -1,5 +1,6 @@
-import TOML
 import Testing
+
+@testable import TOML
 
 /// What TOML 1.0 forbids, most of it in words of https://toml.io/en/v1.0.0.
 struct InvalidTextTests {

@@ -1,5 +1,6 @@
-import TOML
 import Testing
+
+@testable import TOML
 
 struct PositionTests {
     private func position(_ text: String, _ path: PathPart...) throws -> [Int]? {

@@ -15,11 +15,6 @@ public struct DiscoveryMessage: Equatable, Sendable {
     public var messageID: String
     public var content: Content
 
-    public init(messageID: String, content: Content) {
-        self.messageID = messageID
-        self.content = content
-    }
-
     /// Targets in one answer, types and scopes of one target, and characters of one text that are kept.
     static let targetLimit = 64
     static let wordLimit = 64
