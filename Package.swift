@@ -118,6 +118,8 @@ let package = Package(
         protocolCore("PrometheusText"),
 
         // 2: drivers
+        // What the others ask of the operating system: files, threads, clocks. The lowest of them.
+        module("Platform", []),
         module("Cryptography", ["Wire", "COpenSSL"]),
         module("NanoTDFCryptography", ["COpenSSL", "Cryptography", "NanoTDF"]),
         module("Compression", ["CZlib"]),
@@ -152,9 +154,9 @@ let package = Package(
         module(
             "BoxConfiguration",
             ["CameraModel", "ErrorCatalog", "KeyAccessClient", "RTMP", "Settings", "TOML", "Wire"]),
-        module("Systemd", ["CSystemd", logging]),
+        module("Systemd", ["CSystemd", "Platform", logging]),
         // What HealthMonitor and Doctor both read of the box, and from when on it is bad.
-        module("BoxReadings", ["ControlAPI", "Systemd"]),
+        module("BoxReadings", ["ControlAPI", "Platform"]),
         module("Database", [grdb]),
         module("BoxMemory", ["Database", grdb]),
         module("CredentialStore", ["Cryptography", "Systemd"]),
@@ -175,7 +177,7 @@ let package = Package(
             [
                 "CameraModel", "DeviceSource", "ErrorCatalog", "Wire", "Media", "FLV", "RTMP", "NanoTDF",
                 "NanoTDFCryptography",
-                "Cryptography", "RTMPTransport", "RTSPIngest", "KeyAccessClient", "Systemd", "VideoCodec",
+                "Cryptography", "RTMPTransport", "RTSPIngest", "KeyAccessClient", "Platform", "VideoCodec",
                 "MediaFile", nioCore, nioPosix, lifecycle, logging,
             ]),
         module(
@@ -194,7 +196,7 @@ let package = Package(
             "HealthMonitor",
             [
                 "BoxReadings", "CameraModel", "ControlAPI", "ControlClient", "Database", "ErrorCatalog",
-                "PrometheusText", "Systemd", grdb, lifecycle, logging,
+                "Platform", "PrometheusText", "Systemd", grdb, lifecycle, logging,
             ]),
         module("BoxView", ["CameraModel", "ControlAPI", "ErrorCatalog", "Console", "Settings"]),
         module(
@@ -203,13 +205,13 @@ let package = Package(
                 "BoxConfiguration", "BoxReadings", "CameraModel", "ControlAPI", "ControlClient", "CredentialStore",
                 "Cryptography",
                 "ErrorCatalog", "HTTPClient", "KeyAccessClient", "RTMP", "RTMPTransport", "Redaction", "RelayProbe",
-                "Systemd", "VideoCapture",
+                "Platform", "Systemd", "VideoCapture",
             ]),
         module(
             "Hooks",
             [
-                "CameraModel", "ControlAPI", "ControlClient", "ErrorCatalog", "HTTPClient", "Redaction", "Settings",
-                "Systemd", "Wire", lifecycle, logging,
+                "CameraModel", "ControlAPI", "ControlClient", "ErrorCatalog", "HTTPClient", "Redaction",
+                "Platform", lifecycle, logging,
             ]),
         module("Demonstration", ["Console", "FLV", "Media", "VideoCodec"]),
         module(
@@ -256,7 +258,7 @@ let package = Package(
                 "ErrorCatalog", "HTTPClient", "Player", "Relay", "RelayProbe", "KeyAccess",
                 "KeyAccessClient",
                 "KeyAccessServer", "RTMP", "RTMPTransport",
-                "Settings", "Systemd", "VideoCapture", "VideoCodec", "Console", arguments,
+                "Platform", "Settings", "Systemd", "VideoCapture", "VideoCodec", "Console", arguments,
             ]),
         // Not installed: `make demo` runs it. It starts the programs above as a person would.
         program("watchbox-demo", ["Demonstration", "Console", arguments]),
@@ -358,7 +360,7 @@ let package = Package(
         tests("Redaction", ["Redaction"]),
         tests(
             "Hooks",
-            ["Hooks", "APIServer", "ControlAPI", "ErrorCatalog", "Systemd", lifecycle, logging]),
+            ["Hooks", "APIServer", "ControlAPI", "ErrorCatalog", lifecycle, logging]),
         tests("TOML", ["TOML"]),
         tests("CameraModel", ["CameraModel", "KeyAccessClient"]),
         tests("ControlAPI", ["ControlAPI", "CameraModel", "ErrorCatalog", "OpenAPI"]),
@@ -366,6 +368,7 @@ let package = Package(
         tests(
             "BoxConfiguration",
             ["BoxConfiguration", "CameraModel", "ErrorCatalog", "Settings", "TOML"]),
+        tests("Platform", ["Platform"]),
         tests("Systemd", ["Systemd", logging]),
         tests("Database", ["Database", grdb]),
         tests("BoxMemory", ["BoxMemory", "Database", "MemoryWriter", "Settings", grdb], fixtures: true),
@@ -387,7 +390,7 @@ let package = Package(
             "HealthMonitor",
             [
                 "HealthMonitor", "BoxReadings", "CameraModel", "ControlAPI", "Database", "ErrorCatalog",
-                "PrometheusText", "Systemd", grdb, logging,
+                "Platform", "PrometheusText", "Systemd", grdb, logging,
             ]),
         tests(
             "CameraUnit",
@@ -403,7 +406,7 @@ let package = Package(
             "Doctor",
             [
                 "Doctor", "BoxConfiguration", "BoxReadings", "ControlAPI", "CredentialStore", "Cryptography",
-                "ErrorCatalog", "RTMPTransport", "RelayProbe", "Systemd", "VideoCapture",
+                "ErrorCatalog", "Platform", "RTMPTransport", "RelayProbe", "Systemd", "VideoCapture",
             ]),
         tests("Demonstration", ["Demonstration"]),
         tests(

@@ -1,5 +1,5 @@
 package import ControlAPI
-internal import Systemd
+internal import Platform
 
 /// What the board says of its supply.
 package struct PowerReading: Equatable, Sendable {

@@ -1,4 +1,4 @@
-internal import Systemd
+internal import Platform
 
 /// Pressure stall information: how much of the last minute some task waited for a resource.
 package struct PressureReading: Equatable, Sendable {

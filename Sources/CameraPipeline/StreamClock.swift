@@ -1,7 +1,7 @@
 internal import Glibc
 public import Media
+internal import Platform
 internal import Synchronization
-internal import Systemd
 
 /// What time a camera says it is, in the notes that it seals (`StreamNote`).
 ///

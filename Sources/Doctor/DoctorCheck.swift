@@ -1,4 +1,4 @@
-internal import Systemd
+internal import Platform
 
 /// One question about the box. It looks; it changes nothing.
 public struct DoctorCheck: Sendable {

@@ -2,7 +2,7 @@ internal import BoxConfiguration
 internal import ControlAPI
 internal import ControlClient
 internal import FoundationEssentials
-internal import Systemd
+internal import Platform
 
 /// What several checks need, asked for once.
 public final class Knowledge: Sendable {

@@ -6,10 +6,10 @@ internal import ErrorCatalog
 internal import Glibc
 internal import HTTPClient
 internal import KeyAccessClient
+internal import Platform
 internal import RTMP
 internal import RTMPTransport
 internal import RelayProbe
-internal import Systemd
 
 /// Looks at the way from this box to its relays and its KAS: name, port, certificate, delay, packet size, speed.
 public struct NetworkExamination: Sendable {

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Systemd
+internal import Platform
 
 /// Whether a name resolves and a port answers. Blocks: call it from an `OwnThread`.
 enum Reachability {

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Systemd
+internal import Platform
 
 extension SmallFile {
     /// Of the file itself, following links; nil when it is not there or not to be seen.

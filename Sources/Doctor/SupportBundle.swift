@@ -1,6 +1,7 @@
 public import ControlAPI
 internal import ControlClient
 internal import Glibc
+internal import Platform
 internal import Redaction
 internal import Systemd
 

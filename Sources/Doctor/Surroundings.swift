@@ -1,6 +1,7 @@
 internal import BoxReadings
 public import ControlClient
 internal import Glibc
+public import Platform
 public import Systemd
 
 /// What the doctor examines: this machine, or in tests a tree of files.

@@ -1,8 +1,9 @@
 internal import CameraModel
 internal import ControlAPI
 internal import ErrorCatalog
-internal import Synchronization
+internal import Platform
 internal import Systemd
+internal import Synchronization
 
 /// One round after the other: starts what is due, waits a little, takes what came, decides, saves, and says so.
 struct HealthRound: Sendable {

@@ -1,5 +1,5 @@
+internal import Platform
 internal import Synchronization
-internal import Systemd
 
 /// Where one reading is made at a time, beside the monitor's round: a reading that hangs costs its own lane, one thread
 /// at most, and is told as what it is.

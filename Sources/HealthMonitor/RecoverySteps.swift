@@ -1,6 +1,7 @@
 internal import ControlAPI
 internal import ErrorCatalog
 internal import Glibc
+internal import Platform
 internal import Systemd
 
 /// Carries the ladder's actions out, through systemd, and tells how each went. One step per object at a time: the

@@ -1,7 +1,7 @@
 internal import CameraModel
 internal import ControlAPI
 internal import Glibc
-internal import Systemd
+internal import Platform
 
 /// Follows the file in which control tells the monitor what there is to watch.
 struct SettingsFile: Sendable {

@@ -1,5 +1,5 @@
 internal import ControlAPI
-internal import Systemd
+internal import Platform
 
 /// Where each hook is in the events of the box, in one small file, so that a restart neither loses an event nor tells one
 /// twice.

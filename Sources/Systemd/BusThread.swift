@@ -1,5 +1,6 @@
 internal import CSystemd
 internal import Glibc
+internal import Platform
 internal import Synchronization
 
 /// The thread behind a `SystemBus`: made by the first call, gone with its connection after a while without one.

@@ -1,5 +1,6 @@
 internal import CSystemd
 internal import Glibc
+internal import Platform
 
 /// Sealing a secret for this box and one credential name, without being root: `io.systemd.Credentials.Encrypt` over
 /// varlink, systemd 256 or newer. polkit decides who may (`io.systemd.credentials.encrypt`).

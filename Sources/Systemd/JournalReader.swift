@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Platform
 internal import Synchronization
 
 /// Reads the system's journal. The blocking work has a thread of its own; the caller needs the group systemd-journal.

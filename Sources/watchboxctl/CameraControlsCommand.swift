@@ -4,7 +4,7 @@ import Console
 import ControlAPI
 import ControlClient
 import Doctor
-import Systemd
+import Platform
 import VideoCapture
 
 struct CameraControlsCommand: AsyncParsableCommand {

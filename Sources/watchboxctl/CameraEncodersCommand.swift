@@ -5,7 +5,7 @@ import Console
 import ControlAPI
 import ControlClient
 import Glibc
-import Systemd
+import Platform
 import VideoCapture
 import VideoCodec
 

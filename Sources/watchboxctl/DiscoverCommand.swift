@@ -5,7 +5,7 @@ import Console
 import ControlAPI
 import ControlClient
 import Doctor
-import Systemd
+import Platform
 import VideoCapture
 
 struct DiscoverCommand: AsyncParsableCommand {

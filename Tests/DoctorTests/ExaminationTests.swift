@@ -1,6 +1,7 @@
 import ControlAPI
 import ErrorCatalog
 import Foundation
+import Platform
 import Synchronization
 import Systemd
 import Testing

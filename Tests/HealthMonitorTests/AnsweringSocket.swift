@@ -1,6 +1,6 @@
 import Glibc
+import Platform
 import Synchronization
-import Systemd
 
 /// A Unix socket that gives each request over HTTP the same answer and hangs up.
 final class AnsweringSocket: Sendable {

@@ -2,7 +2,7 @@ internal import BoxConfiguration
 internal import ControlAPI
 internal import ControlClient
 internal import ErrorCatalog
-internal import Systemd
+internal import Platform
 
 extension DoctorCheck {
     static let configurationChecks: [DoctorCheck] = [

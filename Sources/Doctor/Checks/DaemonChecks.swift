@@ -2,6 +2,7 @@ internal import ControlAPI
 internal import ControlClient
 internal import ErrorCatalog
 internal import Glibc
+internal import Platform
 internal import Systemd
 
 extension DoctorCheck {

@@ -2,7 +2,7 @@ internal import BoxConfiguration
 internal import ControlAPI
 internal import ErrorCatalog
 internal import Glibc
-internal import Systemd
+internal import Platform
 internal import VideoCapture
 
 extension DoctorCheck {

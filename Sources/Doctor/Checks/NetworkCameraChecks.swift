@@ -1,7 +1,7 @@
 internal import BoxConfiguration
 internal import ErrorCatalog
 internal import Glibc
-internal import Systemd
+internal import Platform
 
 extension DoctorCheck {
     static let networkCameraChecks: [DoctorCheck] = [DoctorCheck("ipcameras", examine: networkCameras)]

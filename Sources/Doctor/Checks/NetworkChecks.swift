@@ -2,7 +2,7 @@ internal import BoxConfiguration
 internal import ControlAPI
 internal import ErrorCatalog
 internal import KeyAccessClient
-internal import Systemd
+internal import Platform
 
 extension DoctorCheck {
     static let networkChecks: [DoctorCheck] = [

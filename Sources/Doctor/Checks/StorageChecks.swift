@@ -2,7 +2,7 @@ internal import BoxReadings
 internal import ControlAPI
 internal import ErrorCatalog
 internal import Glibc
-internal import Systemd
+internal import Platform
 
 extension DoctorCheck {
     static let storageChecks: [DoctorCheck] = [

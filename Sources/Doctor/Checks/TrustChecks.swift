@@ -4,6 +4,7 @@ internal import CredentialStore
 internal import Cryptography
 internal import ErrorCatalog
 internal import Glibc
+internal import Platform
 internal import Systemd
 
 extension DoctorCheck {

@@ -1,6 +1,6 @@
 internal import ControlAPI
 internal import Glibc
-internal import Systemd
+internal import Platform
 
 /// `ladder.json`.
 struct LadderFile: Sendable {

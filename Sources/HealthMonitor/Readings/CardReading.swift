@@ -1,4 +1,4 @@
-internal import Systemd
+internal import Platform
 
 /// What eMMC says of its wear. SD cards say nothing.
 struct CardReading: Equatable, Sendable {

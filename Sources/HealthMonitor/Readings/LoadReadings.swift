@@ -1,4 +1,4 @@
-internal import Systemd
+internal import Platform
 
 /// What the kernel counted of lacking memory in the control groups of WatchBox's own units.
 struct GroupReading: Equatable, Sendable {

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Systemd
+internal import Platform
 
 /// The local network, layer by layer, as text files of the kernel tell it: no netlink socket is needed.
 struct NetworkReading: Equatable, Sendable {

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Systemd
+internal import Platform
 
 /// One line of mountinfo (proc_pid_mountinfo(5)).
 struct Mount: Equatable, Sendable {

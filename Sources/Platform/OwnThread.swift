@@ -1,4 +1,3 @@
-internal import CSystemd
 internal import Glibc
 
 /// A thread for one piece of work that blocks and may hang (a bus, a card that does not answer, a name server that is
@@ -40,22 +39,5 @@ public enum OwnThread {
         await withCheckedContinuation { continuation in
             if !start({ continuation.resume(returning: body()) }) { continuation.resume(returning: nil) }
         }
-    }
-
-    /// The outcome of `body`, which ran on a thread of its own.
-    static func run<T: Sendable>(
-        _ body: @escaping @Sendable () throws(SystemdError) -> T
-    ) async throws(SystemdError) -> T {
-        let outcome: Result<T, SystemdError> = await withCheckedContinuation { continuation in
-            let started = start {
-                do throws(SystemdError) {
-                    continuation.resume(returning: .success(try body()))
-                } catch {
-                    continuation.resume(returning: .failure(error))
-                }
-            }
-            if !started { continuation.resume(returning: .failure(.unavailable("no thread can be made"))) }
-        }
-        return try outcome.get()
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-@testable import Systemd
+@testable import Platform
 
 final class SmallFileTests {
     private let directory = FileManager.default.temporaryDirectory.appending(path: "watchbox-\(UUID().uuidString)").path
