@@ -124,42 +124,46 @@ let package = Package(
         module("NanoTDFCryptography", ["COpenSSL", "Cryptography", "NanoTDF"]),
         module("Compression", ["CZlib"]),
         module("ConnectionAcceptance", [nioCore]),
-        module("HTTPClient", ["CCurl", "Cryptography"]),
-        module("KeyAccessClient", ["Wire", "NanoTDF", "KeyAccess", "Cryptography", "HTTPClient", logging]),
+        module("HTTPClient", ["CCurl", "Cryptography", "Platform"]),
+        module("KeyAccessClient", ["Wire", "NanoTDF", "KeyAccess", "Cryptography", "HTTPClient", "Platform", logging]),
         module(
             "RTMPTransport",
             [
                 "ConnectionAcceptance", "Wire", "RTMP", "Cryptography", nioCore, nioPosix, nioTLS, nioSSL,
             ]),
-        module("VideoCodec", ["Media", "CAVCodec", "CSandbox"]),
+        module("VideoCodec", ["Media", "CAVCodec", "CSandbox", "Platform"]),
         module("MediaFile", ["Wire", "Media", "FLV", "VideoCodec", "CAVCodec"]),
-        module("VideoCapture", ["CV4L2"]),
+        module("VideoCapture", ["CV4L2", "Platform"]),
         module("AudioCapture", ["CALSA"]),
 
         // What daemons, programs and tests share of cameras, configuration and the control API.
         module("CameraModel", ["ErrorCatalog", "Media", "RTMP", "KeyAccessClient"]),
         module(
             "DeviceSource",
-            ["AudioCapture", "CameraModel", "ErrorCatalog", "Media", "VideoCapture", "VideoCodec", logging]),
+            ["AudioCapture", "CameraModel", "ErrorCatalog", "Media", "Platform", "VideoCapture", "VideoCodec", logging]),
         module("XMLReader", ["CXML2", "ONVIF"]),
         module("ONVIFClient", ["Cryptography", "HTTPClient", "ONVIF", "XMLReader", logging]),
-        module("Discovery", ["ONVIF", "RTSP", "XMLReader", logging]),
+        module("Discovery", ["ONVIF", "Platform", "RTSP", "XMLReader", logging]),
         module(
             "RTSPIngest",
             [
                 "CameraModel", "Cryptography", "ErrorCatalog", "HTTPClient", "HTTPVideo", "Media", "ONVIF",
-                "ONVIFClient", "RTP", "RTSP", "VideoCodec", logging,
+                "ONVIFClient", "Platform", "RTP", "RTSP", "VideoCodec", logging,
             ]),
         module("ControlAPI", ["CameraModel", "ErrorCatalog", "Settings"]),
         module(
             "BoxConfiguration",
-            ["CameraModel", "ErrorCatalog", "KeyAccessClient", "RTMP", "Settings", "TOML", "Wire"]),
+            [
+                "CameraModel", "ErrorCatalog", "KeyAccessClient", "Platform", "RTMP", "Settings",
+                "TOML",
+                "Wire",
+            ]),
         module("Systemd", ["CSystemd", "Platform", logging]),
         // What HealthMonitor and Doctor both read of the box, and from when on it is bad.
         module("BoxReadings", ["ControlAPI", "Platform"]),
         module("Database", [grdb]),
         module("BoxMemory", ["Database", grdb]),
-        module("CredentialStore", ["Cryptography", "Systemd"]),
+        module("CredentialStore", ["Cryptography", "Platform", "Systemd"]),
         module("ControlClient", ["ControlAPI", "HTTPClient"]),
         module(
             "APIServer",
@@ -218,7 +222,7 @@ let package = Package(
             "KeyAccessServer",
             [
                 "ConnectionAcceptance", "Wire", "NanoTDF", "NanoTDFCryptography", "KeyAccess", "Cryptography",
-                "Compression", "HTTPClient",
+                "Compression", "HTTPClient", "Platform",
                 nioCore, nioHTTP1, nioLocks, nioPosix, nioSSL, lifecycle, logging,
             ]),
         module(

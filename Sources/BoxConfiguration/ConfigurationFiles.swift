@@ -1,5 +1,6 @@
 public import ErrorCatalog
 internal import Glibc
+internal import Platform
 
 /// The operator's files. Read only; no WatchBox program writes there.
 public enum ConfigurationFiles {
@@ -89,20 +90,13 @@ public enum ConfigurationFiles {
     }
 
     private static func contents(_ descriptor: CInt, _ name: String) throws(CodedError) -> [UInt8] {
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 16 << 10)
-        while true {
-            let count = Glibc.read(descriptor, &buffer, buffer.count)
-            if count == 0 { return bytes }
-            if count < 0 {
-                if errno == EINTR { continue }
-                throw fault(name, "cannot be read", why: system(errno), next: nil)
-            }
-            bytes.append(contentsOf: buffer[..<count])
-            guard bytes.count <= sizeLimit else {
-                throw fault(
-                    name, "is longer than 256 KiB", why: nil, next: "Shorten it, or split it into files in conf.d")
-            }
+        do throws(SmallFile.Failure) {
+            return try WholeFile.read(descriptor, limit: sizeLimit)
+        } catch .tooLong {
+            throw fault(
+                name, "is longer than 256 KiB", why: nil, next: "Shorten it, or split it into files in conf.d")
+        } catch {
+            throw fault(name, "cannot be read", why: "\(error)", next: nil)
         }
     }
 

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Platform
 
 /// What this process sees mounted (proc(5), `/proc/self/mountinfo`).
 enum MountTable {
@@ -19,17 +19,6 @@ enum MountTable {
     }
 
     private static func text() -> String {
-        let file = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return "" }
-        defer { close(file) }
-        var bytes: [UInt8] = []
-        var part = [UInt8](repeating: 0, count: 16_384)
-        while bytes.count < 1 << 20 {
-            let count = read(file, &part, part.count)
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { break }
-            bytes += part[..<count]
-        }
-        return String(decoding: bytes, as: UTF8.self)
+        SmallFile.text("/proc/self/mountinfo", atMost: 1 << 20) ?? ""
     }
 }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Platform
 
 /// A directory of mode 0700 whose files have mode 0600, all of them owned by the user of this process.
 ///
@@ -72,20 +73,13 @@ final class SecretDirectory: Sendable {
         }
         defer { close(file) }
         try Self.check(file, "\(path)/\(name)", kind: S_IFREG)
-        var bytes = [UInt8](repeating: 0, count: limit + 1)
-        var count = 0
-        while count < bytes.count {
-            let got = bytes.withUnsafeMutableBytes { Glibc.read(file, $0.baseAddress! + count, $0.count - count) }
-            if got < 0 {
-                if errno == EINTR { continue }
-                throw .errno("read", "\(path)/\(name)")
-            }
-            if got == 0 { break }
-            count += got
+        do throws(SmallFile.Failure) {
+            return try WholeFile.read(file, limit: limit)
+        } catch .tooLong {
+            throw .damaged(path: "\(path)/\(name)")
+        } catch {
+            throw .errno("read", "\(path)/\(name)", error.number)
         }
-        guard count <= limit else { throw .damaged(path: "\(path)/\(name)") }
-        bytes.removeLast(bytes.count - count)
-        return bytes
     }
 
     /// Replaces a file as a whole: after a power cut there is the old one or the new one. Whatever stands under the

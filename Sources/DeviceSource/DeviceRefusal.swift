@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Platform
 internal import VideoCapture
 
 /// A device that its mode and its group would give to this process, and that the kernel refuses all the same: the rule of
@@ -81,12 +82,7 @@ struct DeviceRefusal: Sendable {
     }
 
     private static func mark(in file: String) -> String? {
-        let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: 256)
-        let count = read(descriptor, &bytes, bytes.count)
-        return count > 0 ? String(decoding: bytes.prefix(count), as: UTF8.self) : nil
+        (try? SmallFile.whole(file, limit: 256, followsLinks: false)).map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// False: without the mark the next process would end itself as well, and the one after it.

@@ -1,5 +1,5 @@
-internal import Glibc
 internal import ONVIF
+internal import Platform
 
 /// The kernel's table of neighbours: which hardware answers at which IPv4 address of this machine's own networks.
 enum Neighbours {
@@ -14,18 +14,7 @@ enum Neighbours {
 
     /// MAC address by IP address; empty where the system does not tell.
     static func table() -> [String: String] {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return [:] }
-        defer { close(file) }
-        var text: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 16_384)
-        while text.count < bytesLimit {
-            let count = read(file, &buffer, buffer.count)
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { break }
-            text += buffer[..<count]
-        }
-        return parse(String(decoding: text, as: UTF8.self))
+        SmallFile.text(path, atMost: bytesLimit).map(parse) ?? [:]
     }
 
     /// Lines of `address, type, flags, MAC, mask, device`; one without the flag 2 (ATF_COM) is not true, or not any more.

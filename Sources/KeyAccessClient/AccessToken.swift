@@ -1,5 +1,6 @@
 internal import Glibc
 internal import KeyAccess
+internal import Platform
 internal import Synchronization
 
 /// Where the bearer token comes from.
@@ -91,17 +92,14 @@ final class AccessTokenReader: Sendable {
             inode: UInt64(status.st_ino), size: Int64(status.st_size), seconds: Int64(status.st_mtim.tv_sec),
             nanoseconds: Int64(status.st_mtim.tv_nsec))
         if let known = cached.withLock({ $0 }), known.version == version { return known.token }
-        guard version.size <= Self.limit else { throw .tokenUnreadable(path: path, .tooLong(limit: Self.limit)) }
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        while bytes.count <= Self.limit {
-            let count = Glibc.read(descriptor, &buffer, buffer.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw .tokenUnreadable(path: path, .system(errno)) }
-            if count == 0 { break }
-            bytes += buffer.prefix(count)
+        let bytes: [UInt8]
+        do throws(SmallFile.Failure) {
+            bytes = try WholeFile.read(descriptor, limit: Self.limit)
+        } catch .tooLong(let limit) {
+            throw .tokenUnreadable(path: path, .tooLong(limit: limit))
+        } catch {
+            throw .tokenUnreadable(path: path, .system(error.number))
         }
-        guard bytes.count <= Self.limit else { throw .tokenUnreadable(path: path, .tooLong(limit: Self.limit)) }
         let token = try Self.checked(String(decoding: bytes, as: UTF8.self), path: path)
         cached.withLock { $0 = (version, token) }
         return token

@@ -1,7 +1,7 @@
 internal import Cryptography
-internal import Glibc
 public import KeyAccess
 internal import NanoTDF
+internal import Platform
 internal import Wire
 
 /// Signs registrations with the key of a device, or with one that the device's vouches for (`DeviceSignature`).
@@ -56,21 +56,10 @@ public final class DeviceSigner: Sendable {
     }
 
     private static func read(_ path: String) throws(KeyAccessError) -> [UInt8] {
-        func failed(_ code: CInt) -> KeyAccessError { .signingKey("\(path): \(String(cString: strerror(code)))") }
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw failed(errno) }
-        defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(Self.limit + 1)
-        var buffer = [UInt8](repeating: 0, count: Self.limit + 1)
-        defer { Wiping.wipe(&buffer) }
-        while bytes.count <= Self.limit {
-            let count = Glibc.read(descriptor, &buffer, buffer.count - bytes.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw failed(errno) }
-            if count == 0 { break }
-            bytes += buffer.prefix(count)
+        do throws(SmallFile.Failure) {
+            return try SmallFile.whole(path, limit: limit)
+        } catch {
+            throw .signingKey("\(path): \(error)")
         }
-        return bytes
     }
 }

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
+internal import Platform
 
 /// The file that keeps the last good public key over a restart. Not secret, but whoever can change it chooses whom a
 /// camera seals for: it belongs into a directory of the camera's own.
@@ -10,18 +11,7 @@ struct PublicKeyFile: Sendable {
 
     /// Nil when there is none, or none that can be read.
     func read() -> KnownPublicKey? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        while bytes.count <= Self.limit {
-            let count = Glibc.read(descriptor, &buffer, buffer.count)
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { break }
-            bytes += buffer.prefix(count)
-        }
-        guard bytes.count <= Self.limit else { return nil }
+        guard let bytes = try? SmallFile.whole(path, limit: Self.limit, followsLinks: false) else { return nil }
         return try? KASConnection.decode(KnownPublicKey.self, bytes)
     }
 

@@ -1,22 +1,13 @@
 internal import Glibc
+internal import Platform
 
 /// A file that the operator names: configuration, not keys; links are followed, sizes are bounded.
 enum PlainFile {
     static func read(_ path: String, limit: Int) throws(StateDirectoryError) -> [UInt8] {
-        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard file >= 0 else { throw .system(call: "open", path: path, code: errno) }
-        defer { close(file) }
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 16_384)
-        while true {
-            let count = Glibc.read(file, &chunk, chunk.count)
-            if count < 0 {
-                if errno == EINTR { continue }
-                throw .system(call: "read", path: path, code: errno)
-            }
-            if count == 0 { return bytes }
-            bytes += chunk[..<count]
-            guard bytes.count <= limit else { throw .tooLarge(path: path, limit: limit) }
+        do throws(SmallFile.Failure) {
+            return try SmallFile.whole(path, limit: limit)
+        } catch {
+            throw StateDirectoryError(error, path: path)
         }
     }
 

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import NIOConcurrencyHelpers
+internal import Platform
 
 /// Why the directory of keys can't be used. The description says what to do next.
 public enum StateDirectoryError: Error, Equatable, Sendable {
@@ -13,6 +14,17 @@ public enum StateDirectoryError: Error, Equatable, Sendable {
     case tooLarge(path: String, limit: Int)
     /// The file's content isn't what this program wrote.
     case damaged(path: String, what: String)
+}
+
+extension StateDirectoryError {
+    /// Of reading a file.
+    init(_ failure: SmallFile.Failure, path: String) {
+        switch failure {
+        case .missing: self = .system(call: "open", path: path, code: ENOENT)
+        case .refused(let number): self = .system(call: "read", path: path, code: number)
+        case .tooLong(let limit): self = .tooLarge(path: path, limit: limit)
+        }
+    }
 }
 
 extension StateDirectoryError: CustomStringConvertible {
@@ -113,22 +125,12 @@ final class StateDirectory: Sendable {
                 ? .wrongKind(path: full(name)) : .system(call: "open", path: full(name), code: errno)
         }
         defer { close(file) }
-        let size = Int(try Self.check(file, path: full(name), kind: S_IFREG, wanted: 0o600).st_size)
-        // In one piece: it may be a private key, and what an array leaves behind when it grows is not wiped.
-        var bytes = [UInt8](repeating: 0, count: max(0, min(size, limit)) + 1)
-        var filled = 0
-        while true {
-            guard filled < bytes.count else { throw .tooLarge(path: full(name), limit: limit) }
-            let count = bytes[filled...].withUnsafeMutableBytes { Glibc.read(file, $0.baseAddress, $0.count) }
-            if count < 0 {
-                if errno == EINTR { continue }
-                throw .system(call: "read", path: full(name), code: errno)
-            }
-            if count == 0 { break }
-            filled += count
+        try Self.check(file, path: full(name), kind: S_IFREG, wanted: 0o600)
+        do throws(SmallFile.Failure) {
+            return try WholeFile.read(file, limit: limit)
+        } catch {
+            throw StateDirectoryError(error, path: full(name))
         }
-        bytes.removeLast(bytes.count - filled)
-        return bytes
     }
 
     /// The lines of a file, however long it is, in memory for a few of them. Longer ones than `longest` and the empty ones

@@ -6,11 +6,23 @@ public enum SmallFile {
         case missing
         /// By the kernel.
         case refused(errno: Int32)
+        /// Than `limit` bytes, where a part of it says nothing.
+        case tooLong(limit: Int)
 
         public var description: String {
             switch self {
             case .missing: "it is not there"
             case .refused(let number): String(cString: strerror(number))
+            case .tooLong(let limit): "it is longer than \(limit) bytes"
+            }
+        }
+
+        /// As the C library numbers it.
+        public var number: CInt {
+            switch self {
+            case .missing: ENOENT
+            case .refused(let number): number
+            case .tooLong: EFBIG
             }
         }
     }
@@ -20,12 +32,7 @@ public enum SmallFile {
 
     /// At most the first `limit` bytes.
     public static func read(_ path: String, atMost limit: Int = mostBytes) throws(Failure) -> [UInt8] {
-        // Not blocking: a FIFO in place of a file must not hold the check up.
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-        guard descriptor >= 0 else {
-            let number = errno
-            throw number == ENOENT || number == ENOTDIR ? .missing : .refused(errno: number)
-        }
+        let descriptor = try opened(path, O_RDONLY)
         defer { close(descriptor) }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 16 << 10)
@@ -39,6 +46,25 @@ public enum SmallFile {
             bytes += buffer[..<count]
         }
         return bytes
+    }
+
+    /// All of it, or nothing.
+    ///
+    /// - Parameter followsLinks: false: a symbolic link is refused (ELOOP).
+    public static func whole(
+        _ path: String, limit: Int, followsLinks: Bool = true
+    ) throws(Failure) -> [UInt8] {
+        let descriptor = try opened(path, O_RDONLY | (followsLinks ? 0 : O_NOFOLLOW))
+        defer { close(descriptor) }
+        return try WholeFile.read(descriptor, limit: limit)
+    }
+
+    private static func opened(_ path: String, _ flags: CInt) throws(Failure) -> CInt {
+        // Not blocking: a FIFO in place of a file must hold nobody up.
+        let descriptor = open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard descriptor < 0 else { return descriptor }
+        let number = errno
+        throw number == ENOENT || number == ENOTDIR ? .missing : .refused(errno: number)
     }
 
     /// Nil when it cannot be read, for files whose absence says nothing.

@@ -2,6 +2,7 @@ internal import CameraModel
 internal import Cryptography
 internal import FoundationEssentials
 internal import Glibc
+internal import Platform
 
 /// What a camera's process learned of its camera, from one start to the next. Nothing in it is a secret, and nothing in it
 /// is needed: without it, or with a damaged one, all is learned anew.
@@ -49,7 +50,7 @@ struct CameraMemory: Codable, Equatable, Sendable {
     }
 
     private static func read(_ path: String?) -> CameraMemory? {
-        guard let path, let bytes = SmallFile.read(path, limit: longestFile),
+        guard let path, let bytes = try? SmallFile.whole(path, limit: longestFile),
             let memory = try? JSONDecoder().decode(CameraMemory.self, from: Data(bytes)), memory.isPlausible
         else { return nil }
         return memory
@@ -102,7 +103,7 @@ struct CameraMemory: Codable, Equatable, Sendable {
         guard isPlausible, let data = try? encoder.encode(self), data.count <= Self.longestFile else {
             return "\(path): more than \(Self.longestFile) bytes"
         }
-        return SmallFile.replace(path, with: [UInt8](data))
+        return WrittenFile.replace(path, with: [UInt8](data))
     }
 
     private var isPlausible: Bool {
@@ -117,29 +118,8 @@ struct CameraMemory: Codable, Equatable, Sendable {
     }
 }
 
-/// Files of a few kilobytes, read and replaced as a whole.
-enum SmallFile {
-    /// Nil: not there, not readable, or longer than `limit`.
-    static func read(_ path: String, limit: Int) -> [UInt8]? {
-        // A FIFO in the file's place must not hold up the camera.
-        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard file >= 0 else { return nil }
-        defer { close(file) }
-        var bytes = [UInt8](repeating: 0, count: limit + 1)
-        var count = 0
-        while count <= limit {
-            let start = count
-            let got = bytes.withUnsafeMutableBytes { room in
-                Glibc.read(file, UnsafeMutableRawBufferPointer(rebasing: room[start...]).baseAddress, limit + 1 - start)
-            }
-            if got < 0, errno == EINTR { continue }
-            guard got >= 0 else { return nil }
-            if got == 0 { break }
-            count += got
-        }
-        return count <= limit ? Array(bytes.prefix(count)) : nil
-    }
-
+/// Files of a few kilobytes, replaced as a whole.
+enum WrittenFile {
     /// Who reads it finds the old content or the new one.
     ///
     /// - Returns: why not; nil when it is done.

@@ -1,4 +1,5 @@
 internal import ErrorCatalog
+internal import Platform
 
 /// A camera's password as its file holds it: one line.
 enum CameraPassword {
@@ -6,7 +7,7 @@ enum CameraPassword {
 
     /// - Throws: why it cannot be had, without a word of it.
     static func read(_ path: String) throws(PullFault) -> String {
-        guard let bytes = SmallFile.read(path, limit: longestFile) else {
+        guard let bytes = try? SmallFile.whole(path, limit: longestFile) else {
             throw PullFault(
                 .loginNeeded,
                 "the file with the camera's password cannot be read, or is longer than \(longestFile) bytes",

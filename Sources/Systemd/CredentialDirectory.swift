@@ -1,5 +1,6 @@
 internal import CSystemd
 internal import Glibc
+internal import Platform
 
 /// The secrets that systemd unsealed for this process (`LoadCredential=`, `LoadCredentialEncrypted=`).
 public struct CredentialDirectory: Sendable {
@@ -33,26 +34,13 @@ public struct CredentialDirectory: Sendable {
         var information = stat()
         guard fstat(descriptor, &information) == 0 else { throw .system(call: "fstat", errno: errno) }
         guard information.st_mode & S_IFMT == S_IFREG else { throw .invalid("credential \(name) is not a file") }
-        var bytes = [UInt8](repeating: 0, count: Self.sizeLimit + 1)
-        var count = 0
-        while count < bytes.count {
-            let got = bytes.withUnsafeMutableBytes {
-                Glibc.read(descriptor, $0.baseAddress! + count, $0.count - count)
-            }
-            if got == 0 { break }
-            if got < 0, errno == EINTR { continue }
-            if got < 0 {
-                let number = errno
-                bytes.wipe()
-                throw .failed("read", number, "reading credential \(name)")
-            }
-            count += got
+        do throws(SmallFile.Failure) {
+            return try WholeFile.read(descriptor, limit: Self.sizeLimit)
+        } catch .tooLong(let limit) {
+            throw .invalid("credential \(name) is longer than \(limit) bytes")
+        } catch {
+            throw .failed("read", error.number, "reading credential \(name)")
         }
-        defer { bytes.wipe() }
-        guard count <= Self.sizeLimit else {
-            throw .invalid("credential \(name) is longer than \(Self.sizeLimit) bytes")
-        }
-        return Array(bytes[..<count])
     }
 
     /// Where the credential is, for a library that wants a file; nil when there is no such file.

@@ -1,4 +1,5 @@
 internal import CV4L2
+internal import Platform
 
 /// The video devices that this machine shows.
 public enum CaptureNodes {
@@ -14,7 +15,7 @@ public enum CaptureNodes {
         root: String = "", calls: any DeviceCalls = KernelCalls(), isOpening: Bool = true
     ) -> [CaptureNode] {
         let links = Links(root: root)
-        let numbers = Sysfs.names(in: root + classDirectory).compactMap { name in
+        let numbers = SmallFile.names(in: root + classDirectory).compactMap { name in
             name.hasPrefix("video") ? Int(name.dropFirst("video".count)) : nil
         }
         return numbers.sorted().map { number in
@@ -88,17 +89,18 @@ public enum CaptureNodes {
         var node = CaptureNode(
             device: "/dev/\(name)", card: Sysfs.line("\(directory)/name") ?? name,
             driver: Sysfs.target(of: "\(directory)/device/driver") ?? "",
-            index: Sysfs.number("\(directory)/index") ?? 0, stableID: links.byID[name], stablePath: links.byPath[name])
+            index: SmallFile.number("\(directory)/index").map { Int($0) } ?? 0, stableID: links.byID[name],
+            stablePath: links.byPath[name])
         node.subsystem =
             Sysfs.target(of: "\(directory)/device/subsystem")
-            ?? (Sysfs.exists("\(directory)/device") ? "platform" : "virtual")
+            ?? (SmallFile.exists("\(directory)/device") ? "platform" : "virtual")
         node.bus = node.subsystem
         if node.subsystem == "usb", let interface = Sysfs.resolved("\(directory)/device") {
             // ".../1-1.4/1-1.4:1.0": the interface lies in the directory of its device.
             let parts = interface.split(separator: "/")
             node.usbPort = parts.last.flatMap { $0.split(separator: ":").first }.map(String.init)
             node.serial = Sysfs.line("\(directory)/device/../serial")
-            node.usbMegabits = Sysfs.number("\(directory)/device/../speed")
+            node.usbMegabits = SmallFile.number("\(directory)/device/../speed").map { Int($0) }
         }
         node.verdict = verdictByName(node)
         return node
@@ -110,7 +112,7 @@ public enum CaptureNodes {
         guard node.subsystem == "usb", let name = Sysfs.resolved(interface),
             // ".../1-1.4:1.0": configuration 1, interface 0.
             let number = name.split(separator: ".").last.flatMap({ Int($0) }),
-            let descriptors = Sysfs.bytes("\(interface)/../descriptors", limit: longestDescriptors)
+            let descriptors = try? SmallFile.whole("\(interface)/../descriptors", limit: longestDescriptors)
         else { return nil }
         return H264ExtensionUnit(descriptors: descriptors, interface: number)
     }
@@ -164,7 +166,7 @@ public enum CaptureNodes {
 
         private static func read(_ root: String, _ directory: String) -> [String: String] {
             var links: [String: String] = [:]
-            for name in Sysfs.names(in: root + directory) {
+            for name in SmallFile.names(in: root + directory) {
                 guard let target = Sysfs.target(of: "\(root)\(directory)/\(name)") else { continue }
                 if links[target] == nil { links[target] = "\(directory)/\(name)" }
             }

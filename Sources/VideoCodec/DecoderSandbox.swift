@@ -1,5 +1,6 @@
 internal import CSandbox
 internal import Glibc
+internal import Platform
 
 /// What a process that decodes a stranger's bytes gives up before it reads the first of them: files, network, other
 /// processes, credentials, memory without an end. What breaks into the decoder then holds the bytes that it was sent.
@@ -156,14 +157,8 @@ public enum DecoderSandbox {
         var data: Int
 
         init() throws(Failure) {
-            let file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
-            guard file >= 0 else { throw Failure(call: "/proc/self/statm", number: errno) }
-            defer { close(file) }
-            var buffer = [UInt8](repeating: 0, count: 256)
-            let count = read(file, &buffer, buffer.count)
-            let pages = buffer.prefix(max(count, 0)).split { $0 == UInt8(ascii: " ") || $0 == 0x0A }.map {
-                Int(String(decoding: $0, as: UTF8.self)) ?? 0
-            }
+            let line = SmallFile.line("/proc/self/statm") ?? ""
+            let pages = line.split(separator: " ").map { Int($0) ?? 0 }
             // size resident shared text lib data dt
             guard pages.count >= 6 else { throw Failure(call: "/proc/self/statm", number: EINVAL) }
             mapped = pages[0] * Int(getpagesize())

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
+internal import Platform
 
 extension EncoderMemory {
     /// Seconds since boot, time asleep included (CLOCK_BOOTTIME).
@@ -11,13 +12,12 @@ extension EncoderMemory {
 
     /// The kernel's name for this boot; empty where it has none.
     public static var currentBootID: String {
-        let bytes = read("/proc/sys/kernel/random/boot_id", limit: 64) ?? []
-        return String(decoding: bytes.prefix { $0 > 0x20 && $0 < 0x7F }, as: UTF8.self)
+        SmallFile.line("/proc/sys/kernel/random/boot_id") ?? ""
     }
 
     /// What the file says of this boot. A file that is not there, cannot be read, or is of another boot says nothing.
     public static func load(_ path: String, bootID: String = currentBootID) -> EncoderMemory {
-        guard let bytes = read(path, limit: longestFile),
+        guard let bytes = try? SmallFile.whole(path, limit: longestFile),
             let memory = try? JSONDecoder().decode(EncoderMemory.self, from: Data(bytes)),
             memory.bootID == bootID, memory.isPlausible
         else { return EncoderMemory(bootID: bootID) }
@@ -68,25 +68,6 @@ extension EncoderMemory {
             rest = rest.dropFirst(count)
         }
         return 0
-    }
-
-    /// Nil: not there, not readable, or longer than `limit`.
-    private static func read(_ path: String, limit: Int) -> [UInt8]? {
-        // A FIFO in the file's place must not hold up the camera.
-        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard file >= 0 else { return nil }
-        defer { close(file) }
-        var bytes = [UInt8](repeating: 0, count: limit + 1)
-        var count = 0
-        while count <= limit {
-            let start = count
-            let got = bytes.withUnsafeMutableBytes { Glibc.read(file, $0.baseAddress! + start, limit + 1 - start) }
-            if got < 0, errno == EINTR { continue }
-            guard got >= 0 else { return nil }
-            if got == 0 { break }
-            count += got
-        }
-        return count <= limit ? Array(bytes.prefix(count)) : nil
     }
 }
 
