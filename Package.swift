@@ -251,7 +251,8 @@ let package = Package(
             [
                 "APIServer", "CProgram", "CameraModel", "CameraPipeline", "CameraUnit",
                 "ControlAPI", "ControlClient", "ControlPlane", "CredentialStore", "ErrorCatalog", "HealthMonitor",
-                "Hooks", "KeyAccessServer", "Relay", "KeyAccessClient", "RTMPTransport", "Systemd", "VideoCodec",
+                "Hooks", "KeyAccessServer", "Relay", "KeyAccessClient", "Platform", "RTMPTransport", "Systemd",
+                "VideoCodec",
                 "Wire",
                 "Console", arguments, lifecycle, logging,
             ]),
@@ -329,7 +330,7 @@ let package = Package(
             "RTMPTransport",
             ["AMF0", "ChannelTestSupport", "RTMPTransport", "RTMP", "Wire", nioCore, nioPosix, nioLocks],
             fixtures: true),
-        tests("VideoCodec", ["VideoCodec", "Media"]),
+        tests("VideoCodec", ["VideoCodec", "Media", "Platform"]),
         tests("VideoCapture", ["VideoCapture", "ScriptedDevice", "CV4L2"]),
         tests("AudioCapture", ["AudioCapture", "VideoCodec", "Media"]),
         tests(

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Platform
 public import Systemd
 
 /// Why a secret could not be stored or provided, in words for a person. Never holds a byte of a secret.
@@ -26,6 +27,10 @@ public enum CredentialError: Error, Equatable, Sendable {
         case .encryption, .full, .readOnly: true
         case .invalid, .unsafeFile, .damaged, .keyMissing, .notInMemory, .system: false
         }
+    }
+
+    init(_ failure: FileFailure) {
+        self = .errno(failure.call, failure.path, failure.number)
     }
 
     static func errno(_ call: String, _ path: String, _ code: Int32 = Glibc.errno) -> CredentialError {

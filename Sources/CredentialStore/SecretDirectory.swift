@@ -85,20 +85,24 @@ final class SecretDirectory: Sendable {
     /// Replaces a file as a whole: after a power cut there is the old one or the new one. Whatever stands under the
     /// name, a link too, is replaced and never written through.
     func write(_ name: String, _ bytes: [UInt8]) throws(CredentialError) {
-        let temporary = try writeTemporary(name, bytes)
-        guard renameat(descriptor, temporary, descriptor, name) == 0 else {
-            let code = errno
-            unlinkat(descriptor, temporary, 0)
-            throw .errno("rename", "\(path)/\(name)", code)
+        do throws(FileFailure) {
+            try DurableFile.replace(name, in: descriptor, path: path, with: bytes, through: ".\(name).new")
+        } catch {
+            throw CredentialError(error)
         }
-        try flush()
     }
 
     /// As `write`, but only when there is none yet.
     ///
     /// - Returns: whether it was written.
     func create(_ name: String, _ bytes: [UInt8]) throws(CredentialError) -> Bool {
-        let temporary = try writeTemporary(name, bytes)
+        let temporary = ".\(name).new"
+        if unlinkat(descriptor, temporary, 0) != 0, errno != ENOENT { throw .errno("unlink", "\(path)/\(temporary)") }
+        do throws(FileFailure) {
+            try NewFile.write(bytes, to: temporary, in: descriptor, path: "\(path)/\(temporary)")
+        } catch {
+            throw CredentialError(error)
+        }
         let linked = linkat(descriptor, temporary, descriptor, name, 0)
         let code = errno
         unlinkat(descriptor, temporary, 0)
@@ -149,54 +153,16 @@ final class SecretDirectory: Sendable {
         return MountTable.isMemory(device: UInt64(status.st_dev))
     }
 
-    private func writeTemporary(_ name: String, _ bytes: [UInt8]) throws(CredentialError) -> String {
-        let temporary = ".\(name).new"
-        if unlinkat(descriptor, temporary, 0) != 0, errno != ENOENT { throw .errno("unlink", "\(path)/\(temporary)") }
-        let file = openat(descriptor, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw .errno("open", "\(path)/\(temporary)") }
-        do throws(CredentialError) {
-            defer { close(file) }
-            // The mask of this process may be wider or narrower than what is promised.
-            guard fchmod(file, 0o600) == 0 else { throw .errno("fchmod", "\(path)/\(temporary)") }
-            var start = 0
-            while start < bytes.count {
-                let count = bytes[start...].withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
-                if count < 0 {
-                    if errno == EINTR { continue }
-                    throw .errno("write", "\(path)/\(name)")
-                }
-                start += count
-            }
-            guard fsync(file) == 0 else { throw .errno("fsync", "\(path)/\(name)") }
-        } catch {
-            unlinkat(descriptor, temporary, 0)
-            throw error
-        }
-        return temporary
-    }
-
     private func flush() throws(CredentialError) {
         guard fsync(descriptor) == 0 else { throw .errno("fsync", path) }
     }
 
     private func allNames() throws(CredentialError) -> [String] {
-        // A descriptor of its own: the listing moves its position, and closes it.
-        let again = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard again >= 0 else { throw .errno("open", path) }
-        guard let listing = fdopendir(again) else {
-            let code = errno
-            close(again)
-            throw .errno("fdopendir", path, code)
+        do throws(FileFailure) {
+            return try Directory.names(of: descriptor, path: path)
+        } catch {
+            throw CredentialError(error)
         }
-        defer { closedir(listing) }
-        var names: [String] = []
-        while let entry = readdir(listing) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names.sorted()
     }
 
     private static func check(_ descriptor: Int32, _ path: String, kind: UInt32) throws(CredentialError) {

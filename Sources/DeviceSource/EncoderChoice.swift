@@ -1,6 +1,7 @@
 internal import CameraModel
 internal import ErrorCatalog
 internal import Logging
+internal import Platform
 internal import Synchronization
 internal import VideoCapture
 internal import VideoCodec
@@ -91,10 +92,10 @@ final class EncoderChoice: Sendable {
     }
 
     private func remember(_ change: (inout EncoderMemory) -> Void) {
-        let failure: EncoderMemoryError? = knowledge.withLock { knowledge in
+        let failure: FileFailure? = knowledge.withLock { knowledge in
             change(&knowledge.memory)
             guard let file = knowledge.file else { return nil }
-            do throws(EncoderMemoryError) {
+            do throws(FileFailure) {
                 try knowledge.memory.store(file)
                 return nil
             } catch {

@@ -1,6 +1,5 @@
 public import ControlAPI
 internal import ControlClient
-internal import Glibc
 internal import Platform
 internal import Redaction
 internal import Systemd
@@ -130,40 +129,5 @@ public struct SupportBundle: Sendable {
             .filter { $0.hasPrefix("camera-") && $0.hasSuffix(".json") }
             .map { "camera@\($0.dropFirst("camera-".count).dropLast(".json".count))" }
         return (["control", "health", "relay", "kas", "hooks"] + cameras.prefix(64)).map { "watchbox-\($0).service" }
-    }
-}
-
-/// A file that did not exist before, for its owner only.
-public enum NewFile {
-    public struct Failure: Error, Equatable, CustomStringConvertible {
-        public var errno: Int32
-        public var isThere: Bool { errno == EEXIST || errno == ELOOP }
-        public var description: String {
-            isThere ? "there is a file of that name already" : String(cString: strerror(errno))
-        }
-    }
-
-    /// Nothing is overwritten, no link is followed, and nothing is left behind when it fails.
-    public static func write(_ bytes: [UInt8], to path: String) throws(Failure) {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Failure(errno: errno) }
-        defer { close(descriptor) }
-        do throws(Failure) {
-            // Whatever the umask says.
-            guard fchmod(descriptor, 0o600) == 0 else { throw Failure(errno: errno) }
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-                if count < 0 {
-                    if errno == EINTR { continue }
-                    throw Failure(errno: errno)
-                }
-                rest = rest.dropFirst(count)
-            }
-            guard fsync(descriptor) == 0 else { throw Failure(errno: errno) }
-        } catch {
-            unlink(path)
-            throw error
-        }
     }
 }

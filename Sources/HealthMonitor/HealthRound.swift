@@ -2,8 +2,8 @@ internal import CameraModel
 internal import ControlAPI
 internal import ErrorCatalog
 internal import Platform
-internal import Systemd
 internal import Synchronization
+internal import Systemd
 
 /// One round after the other: starts what is due, waits a little, takes what came, decides, saves, and says so.
 struct HealthRound: Sendable {

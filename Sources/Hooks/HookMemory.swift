@@ -25,7 +25,7 @@ struct HookMemory: Sendable {
         return content?.hooks ?? [:]
     }
 
-    func save(_ places: [String: HookPlace]) throws(DurableFile.Failure) {
+    func save(_ places: [String: HookPlace]) throws(FileFailure) {
         try DurableFile.replace(path, with: JSONDocument.bytes(Content(hooks: places)))
     }
 }

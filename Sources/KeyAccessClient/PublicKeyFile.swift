@@ -1,5 +1,4 @@
 internal import FoundationEssentials
-internal import Glibc
 internal import Platform
 
 /// The file that keeps the last good public key over a restart. Not secret, but whoever can change it chooses whom a
@@ -19,24 +18,11 @@ struct PublicKeyFile: Sendable {
     /// - Returns: why it could not be written; nil when it was.
     func write(_ key: KnownPublicKey) -> String? {
         guard let bytes = try? KASConnection.encode(key) else { return "it cannot be encoded" }
-        let new = path + ".new"
-        let descriptor = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { return String(cString: strerror(errno)) }
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { break }
-            rest = rest.dropFirst(count)
+        do throws(FileFailure) {
+            try DurableFile.replace(path, with: bytes)
+            return nil
+        } catch {
+            return error.reason
         }
-        let isComplete = rest.isEmpty && fsync(descriptor) == 0
-        let code = errno
-        close(descriptor)
-        guard isComplete, rename(new, path) == 0 else {
-            let reason = String(cString: strerror(isComplete ? errno : code))
-            unlink(new)
-            return reason
-        }
-        return nil
     }
 }

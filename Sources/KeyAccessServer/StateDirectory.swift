@@ -17,6 +17,10 @@ public enum StateDirectoryError: Error, Equatable, Sendable {
 }
 
 extension StateDirectoryError {
+    init(_ failure: FileFailure) {
+        self = .system(call: failure.call, path: failure.path, code: failure.number)
+    }
+
     /// Of reading a file.
     init(_ failure: SmallFile.Failure, path: String) {
         switch failure {
@@ -93,27 +97,15 @@ final class StateDirectory: Sendable {
 
     /// Of the plain files in it, without those whose name begins with a dot, sorted.
     func names() throws(StateDirectoryError) -> [String] {
-        // A descriptor of its own: the listing moves its position, and closes it.
-        let again = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard again >= 0 else { throw .system(call: "open", path: path, code: errno) }
-        guard let listing = fdopendir(again) else {
-            let code = errno
-            close(again)
-            throw .system(call: "fdopendir", path: path, code: code)
-        }
-        defer { closedir(listing) }
-        var names: [String] = []
-        while let entry = readdir(listing) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+        do throws(FileFailure) {
+            return try Directory.names(of: descriptor, path: path).filter { name in
+                var status = stat()
+                return !name.hasPrefix(".") && fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0
+                    && status.st_mode & S_IFMT == S_IFREG
             }
-            var status = stat()
-            guard !name.hasPrefix("."), fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0,
-                status.st_mode & S_IFMT == S_IFREG
-            else { continue }
-            names.append(name)
+        } catch {
+            throw StateDirectoryError(error)
         }
-        return names.sorted()
     }
 
     /// Bytes of a file; nil when there is none.
@@ -169,23 +161,12 @@ final class StateDirectory: Sendable {
 
     /// Replaces a file as a whole: after a crash there is the old one or the new one.
     func write(_ name: String, _ bytes: [UInt8]) throws(StateDirectoryError) {
-        let temporary = ".\(name).new"
-        unlinkat(descriptor, temporary, 0)
-        let file = openat(descriptor, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw .system(call: "open", path: full(temporary), code: errno) }
-        do throws(StateDirectoryError) {
-            defer { close(file) }
-            try giveToOwner(file, path: full(temporary))
-            try Self.writeAll(file, bytes, path: full(temporary))
-            guard fsync(file) == 0 else { throw .system(call: "fsync", path: full(name), code: errno) }
+        do throws(FileFailure) {
+            try DurableFile.replace(
+                name, in: descriptor, path: path, with: bytes, through: ".\(name).new", owner: newOwner)
         } catch {
-            unlinkat(descriptor, temporary, 0)
-            throw error
+            throw StateDirectoryError(error)
         }
-        guard renameat(descriptor, temporary, descriptor, name) == 0 else {
-            throw .system(call: "rename", path: full(name), code: errno)
-        }
-        fsync(descriptor)
     }
 
     /// Appends to a file; makes it first if it isn't there.
@@ -253,8 +234,11 @@ final class StateDirectory: Sendable {
 
     private func full(_ name: String) -> String { "\(path)/\(name)" }
 
+    /// Of what is written here; nil: this process's user is.
+    private var newOwner: (user: uid_t, group: gid_t)? { owner.user == geteuid() ? nil : owner }
+
     private func giveToOwner(_ file: Int32, path: String) throws(StateDirectoryError) {
-        guard owner.user != geteuid() else { return }
+        guard let owner = newOwner else { return }
         guard fchown(file, owner.user, owner.group) == 0 else {
             throw .system(call: "fchown", path: path, code: errno)
         }

@@ -1,42 +1,68 @@
 internal import Glibc
 
 /// A file that is written anew each time, flushed, and only then put in place, so that a power cut leaves the old one or the
-/// new one.
+/// new one. For its owner alone.
 public enum DurableFile {
-    public struct Failure: Error, Equatable, Sendable, CustomStringConvertible {
-        public var call: String
-        public var path: String
-        public var number: Int32
-
-        public var description: String { "\(path): \(call): \(String(cString: strerror(number)))" }
+    /// - Parameters:
+    ///   - temporary: where the content is written first; nil: `path.new`. Two processes that write one file need two.
+    ///   - isFlushed: false for what nobody wants after a power cut; it is the old one or the new one for readers then.
+    /// - Throws: with the old file in place; or, when the directory alone could not be flushed, with the new one.
+    public static func replace(
+        _ path: String, with bytes: [UInt8], through temporary: String? = nil, isFlushed: Bool = true
+    ) throws(FileFailure) {
+        try replace(path, with: bytes, through: temporary, isFlushed: isFlushed, steps: FileSteps())
     }
 
-    /// For its owner alone.
-    public static func replace(_ path: String, with bytes: [UInt8]) throws(Failure) {
-        let temporary = "\(path).new"
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw Failure(call: "open", path: temporary, number: errno) }
-        do throws(Failure) {
-            defer { close(descriptor) }
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else {
-                    throw Failure(call: "write", path: temporary, number: count < 0 ? errno : ENOSPC)
-                }
-                rest = rest.dropFirst(count)
-            }
-            guard fsync(descriptor) == 0 else { throw Failure(call: "fsync", path: temporary, number: errno) }
+    /// The same below a directory that is open.
+    ///
+    /// - Parameters:
+    ///   - temporary: a name below it.
+    ///   - path: of the directory, for errors.
+    ///   - owner: whose it becomes; nil: it stays this process's.
+    public static func replace(
+        _ name: String, in directory: CInt, path: String, with bytes: [UInt8], through temporary: String,
+        owner: (user: UInt32, group: UInt32)? = nil
+    ) throws(FileFailure) {
+        try replace(
+            name, in: directory, path: path, with: bytes, through: temporary, owner: owner, isFlushed: true,
+            steps: FileSteps())
+    }
+
+    static func replace(
+        _ path: String, with bytes: [UInt8], through temporary: String?, isFlushed: Bool, steps: FileSteps
+    ) throws(FileFailure) {
+        let slash = path.lastIndex(of: "/")
+        let directory = slash.map { String(path[...$0]) } ?? "."
+        let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
+        let temporary = temporary ?? "\(name).new"
+        let prefix = slash == nil ? "" : directory
+        // First of all: what could not be flushed in the end is not begun.
+        let parent = CInt(
+            try steps(.openDirectory, prefix + temporary) {
+                Int(open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
+            })
+        defer { close(parent) }
+        try replace(
+            name, in: parent, path: directory, with: bytes, through: temporary, owner: nil, isFlushed: isFlushed,
+            steps: steps)
+    }
+
+    static func replace(
+        _ name: String, in directory: CInt, path: String, with bytes: [UInt8], through temporary: String,
+        owner: (user: UInt32, group: UInt32)?, isFlushed: Bool, steps: FileSteps
+    ) throws(FileFailure) {
+        let prefix = path.hasSuffix("/") ? path : "\(path)/"
+        // What a power cut left of an attempt before.
+        unlinkat(directory, temporary, 0)
+        try NewFile.write(
+            bytes, to: temporary, in: directory, path: prefix + temporary, owner: owner, isFlushed: isFlushed,
+            steps: steps)
+        do throws(FileFailure) {
+            try steps(.rename, prefix + name) { Int(renameat(directory, temporary, directory, name)) }
         } catch {
-            unlink(temporary)
+            unlinkat(directory, temporary, 0)
             throw error
         }
-        guard rename(temporary, path) == 0 else { throw Failure(call: "rename", path: path, number: errno) }
-        let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
-        let parent = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard parent >= 0 else { throw Failure(call: "open", path: directory, number: errno) }
-        defer { close(parent) }
-        guard fsync(parent) == 0 else { throw Failure(call: "fsync", path: directory, number: errno) }
+        if isFlushed { try steps(.fsyncDirectory, path) { Int(fsync(directory)) } }
     }
 }

@@ -85,14 +85,7 @@ public enum SmallFile {
     public static func names(in directory: String) -> [String] {
         guard let listing = opendir(directory) else { return [] }
         defer { closedir(listing) }
-        var names: [String] = []
-        while names.count < 4096, let entry = readdir(listing) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names.sorted()
+        return Directory.names(of: listing, most: 4096)
     }
 
     /// Where a symbolic link points to, as it is written in it.

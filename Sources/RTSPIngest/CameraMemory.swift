@@ -103,7 +103,13 @@ struct CameraMemory: Codable, Equatable, Sendable {
         guard isPlausible, let data = try? encoder.encode(self), data.count <= Self.longestFile else {
             return "\(path): more than \(Self.longestFile) bytes"
         }
-        return WrittenFile.replace(path, with: [UInt8](data))
+        do throws(FileFailure) {
+            // Flushed: after a power cut the pin must be the one that was seen first, and not an empty file.
+            try DurableFile.replace(path, with: [UInt8](data))
+            return nil
+        } catch {
+            return "\(error)"
+        }
     }
 
     private var isPlausible: Bool {
@@ -115,31 +121,5 @@ struct CameraMemory: Codable, Equatable, Sendable {
             && (texts + (proposed ?? []) + streams.keys + streams.values).allSatisfy { text in
                 text.utf8.count <= Self.longestText && text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
             }
-    }
-}
-
-/// Files of a few kilobytes, replaced as a whole.
-enum WrittenFile {
-    /// Who reads it finds the old content or the new one.
-    ///
-    /// - Returns: why not; nil when it is done.
-    static func replace(_ path: String, with content: [UInt8]) -> String? {
-        let new = "\(path).\(getpid())"
-        let file = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard file >= 0 else { return "\(new): \(String(cString: strerror(errno)))" }
-        var number: Int32 = 0
-        var rest = content[...]
-        while !rest.isEmpty, number == 0 {
-            let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            if count <= 0 { number = count < 0 ? errno : EIO } else { rest = rest.dropFirst(count) }
-        }
-        // After a power cut the pin must be the one that was seen first, and not an empty file.
-        if number == 0, fsync(file) != 0 { number = errno }
-        if close(file) != 0, number == 0 { number = errno }
-        if number == 0, rename(new, path) != 0 { number = errno }
-        guard number != 0 else { return nil }
-        unlink(new)
-        return "\(path): \(String(cString: strerror(number)))"
     }
 }

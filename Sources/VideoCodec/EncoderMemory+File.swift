@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
-internal import Platform
+public import Platform
 
 extension EncoderMemory {
     /// Seconds since boot, time asleep included (CLOCK_BOOTTIME).
@@ -25,20 +25,15 @@ extension EncoderMemory {
     }
 
     /// Replaces the file as a whole: who reads it finds the old content or the new one.
-    public func store(_ path: String) throws(EncoderMemoryError) {
+    public func store(_ path: String) throws(FileFailure) {
         guard let data = try? JSONEncoder().encode(self), data.count <= Self.longestFile else {
-            throw EncoderMemoryError(call: "encode", path: path, number: EFBIG)
+            throw FileFailure(call: "encode", path: path, number: EFBIG)
         }
-        // Two processes with one file do not write into each other's new one.
-        let new = "\(path).\(getpid())"
-        let file = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard file >= 0 else { throw EncoderMemoryError(call: "open", path: new, number: errno) }
-        var failure = Self.write([UInt8](data), to: file)
-        if close(file) != 0, failure == 0 { failure = errno }
-        if failure == 0, rename(new, path) != 0 { failure = errno }
-        guard failure != 0 else { return }
-        unlink(new)
-        throw EncoderMemoryError(call: "write", path: path, number: failure)
+        // Two processes with one file do not write into each other's new one. Not flushed: after a power cut it is another
+        // boot, and the content is worth nothing.
+        let name = path.split(separator: "/").last ?? ""
+        try DurableFile.replace(
+            path, with: [UInt8](data), through: "\(name).\(getpid())", isFlushed: false)
     }
 
     /// Notes a hang in the file, for the moment in which the process gives up.
@@ -48,7 +43,7 @@ extension EncoderMemory {
     public static func noteHang(of encoder: String, in path: String) -> EncoderMemory? {
         var memory = load(path)
         memory.noteHang(of: encoder, at: now)
-        do throws(EncoderMemoryError) {
+        do throws(FileFailure) {
             try memory.store(path)
         } catch {
             return nil
@@ -57,26 +52,4 @@ extension EncoderMemory {
     }
 
     static let longestFile = 64 << 10
-
-    /// 0, or an errno. Not synced: after a power cut it is another boot, and the content is worth nothing.
-    private static func write(_ bytes: [UInt8], to file: Int32) -> Int32 {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return count < 0 ? errno : EIO }
-            rest = rest.dropFirst(count)
-        }
-        return 0
-    }
-}
-
-/// Why the memory could not be written.
-public struct EncoderMemoryError: Error, Equatable, Sendable, CustomStringConvertible {
-    public var call: String
-    public var path: String
-    /// errno.
-    public var number: Int32
-
-    public var description: String { "\(call) \(path): \(String(cString: strerror(number)))" }
 }

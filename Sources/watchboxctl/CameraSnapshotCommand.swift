@@ -1,8 +1,8 @@
 import ArgumentParser
 import Console
 import ControlClient
-import Doctor
 import Glibc
+import Platform
 
 struct CameraSnapshotCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -46,7 +46,7 @@ struct CameraSnapshotCommand: AsyncParsableCommand {
             try NewFile.write(picture, to: output)
         } catch {
             throw CommandFailure(
-                what: "the picture was not written to \(output)", why: "\(error)",
+                what: "the picture was not written to \(output)", why: error.reason,
                 next: error.isThere
                     ? "choose another name; nothing is overwritten" : "choose a directory that you may write to",
                 status: error.isThere ? .conflict : .failed)

@@ -4,6 +4,7 @@ import Console
 import ControlAPI
 import ControlClient
 import Doctor
+import Platform
 import Systemd
 import VideoCapture
 import VideoCodec
@@ -85,9 +86,9 @@ struct DoctorCommand: AsyncParsableCommand {
         progress.clear()
         do {
             try NewFile.write(try collected.archive(), to: path)
-        } catch let error as NewFile.Failure {
+        } catch let error as FileFailure {
             throw CommandFailure(
-                what: "no bundle was written to \(path)", why: "\(error)",
+                what: "no bundle was written to \(path)", why: error.reason,
                 next: error.isThere
                     ? "choose another name; nothing is overwritten" : "choose a directory that you may write to",
                 status: error.isThere ? .conflict : .failed)

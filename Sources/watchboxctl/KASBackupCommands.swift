@@ -4,6 +4,7 @@ import Console
 import FoundationEssentials
 import Glibc
 import KeyAccessServer
+import Platform
 
 struct KASBackupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -152,30 +153,16 @@ private enum BackupFile {
     }
 
     static func write(_ bytes: [UInt8], to path: String) throws(CommandFailure) {
-        let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw errno == EEXIST ? existing(path) : failed(path) }
-        var start = 0
-        while start < bytes.count {
-            let count = bytes[start...].withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw undone(file, path) }
-            start += count
+        do throws(FileFailure) {
+            try NewFile.write(bytes, to: path)
+        } catch {
+            throw error.isThere
+                ? existing(path)
+                : CommandFailure(
+                    what: "the backup cannot be written", why: "\(path): \(error.reason)",
+                    next: "name another --output",
+                    status: .failed)
         }
-        guard fsync(file) == 0 else { throw undone(file, path) }
-        guard close(file) == 0 else { throw failed(path) }
-    }
-
-    private static func undone(_ file: CInt, _ path: String) -> CommandFailure {
-        let failure = failed(path)
-        close(file)
-        unlink(path)
-        return failure
-    }
-
-    private static func failed(_ path: String) -> CommandFailure {
-        CommandFailure(
-            what: "the backup cannot be written", why: "\(path): \(String(cString: strerror(errno)))",
-            next: "name another --output", status: .failed)
     }
 
     private static func existing(_ path: String) -> CommandFailure {

@@ -1,6 +1,7 @@
 import ControlAPI
 import ErrorCatalog
 import Foundation
+import Platform
 import Systemd
 import Testing
 
@@ -122,12 +123,14 @@ struct SupportBundleTests {
         try NewFile.write([1, 2, 3], to: "\(tree.root)/new")
         let attributes = try FileManager.default.attributesOfItem(atPath: "\(tree.root)/new")
         #expect(attributes[.posixPermissions] as? Int == 0o600 && attributes[.size] as? Int == 3)
-        #expect(throws: NewFile.Failure(errno: EEXIST)) { try NewFile.write([1], to: "\(tree.root)/there") }
+        #expect(throws: FileFailure(call: "open", path: "\(tree.root)/there", number: EEXIST)) {
+            try NewFile.write([1], to: "\(tree.root)/there")
+        }
         #expect(try String(contentsOfFile: "\(tree.root)/there", encoding: .utf8) == "mine")
         // A link that somebody left in /tmp, to where root may write.
         try tree.link("trap", to: "\(tree.root)/target")
-        #expect(throws: NewFile.Failure.self) { try NewFile.write([1], to: "\(tree.root)/trap") }
+        #expect(throws: FileFailure.self) { try NewFile.write([1], to: "\(tree.root)/trap") }
         #expect(!FileManager.default.fileExists(atPath: "\(tree.root)/target"))
-        #expect(throws: NewFile.Failure.self) { try NewFile.write([1], to: "\(tree.root)/missing/x") }
+        #expect(throws: FileFailure.self) { try NewFile.write([1], to: "\(tree.root)/missing/x") }
     }
 }

@@ -1,5 +1,6 @@
 import ControlAPI
 import Foundation
+import Platform
 import Systemd
 import Testing
 

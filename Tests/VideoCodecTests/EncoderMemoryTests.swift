@@ -1,4 +1,5 @@
 import Foundation
+import Platform
 import Testing
 
 @testable import VideoCodec
@@ -212,9 +213,9 @@ import Testing
         try withFile { path in
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
             #expect(EncoderMemory.load(path, bootID: boot) == EncoderMemory(bootID: boot))
-            let error = #expect(throws: EncoderMemoryError.self) { try full().store(path) }
+            let error = #expect(throws: FileFailure.self) { try full().store(path) }
             #expect(error?.description.contains(path) == true)
-            let missing = #expect(throws: EncoderMemoryError.self) { try full().store("\(path)-none/encoder.json") }
+            let missing = #expect(throws: FileFailure.self) { try full().store("\(path)-none/encoder.json") }
             #expect(missing?.call == "open" && missing?.number == 2)
         }
     }

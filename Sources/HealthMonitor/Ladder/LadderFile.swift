@@ -11,7 +11,7 @@ struct LadderFile: Sendable {
         var trouble: String?
     }
 
-    typealias Failure = DurableFile.Failure
+    typealias Failure = FileFailure
 
     let directory: String
     private var path: String { "\(directory)/ladder.json" }

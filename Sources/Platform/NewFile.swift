@@ -1,0 +1,46 @@
+internal import Glibc
+
+/// A file that did not exist before, for its owner only.
+public enum NewFile {
+    /// Nothing is overwritten, no link is followed, and nothing is left behind when it fails.
+    public static func write(_ bytes: [UInt8], to path: String) throws(FileFailure) {
+        try write(bytes, to: path, in: AT_FDCWD, path: path)
+    }
+
+    /// The same below a directory that is open.
+    ///
+    /// - Parameters:
+    ///   - path: of the file, for errors.
+    ///   - owner: whose it becomes; nil: it stays this process's.
+    public static func write(
+        _ bytes: [UInt8], to name: String, in directory: CInt, path: String,
+        owner: (user: UInt32, group: UInt32)? = nil
+    ) throws(FileFailure) {
+        try write(bytes, to: name, in: directory, path: path, owner: owner, isFlushed: true, steps: FileSteps())
+    }
+
+    static func write(
+        _ bytes: [UInt8], to name: String, in directory: CInt, path: String,
+        owner: (user: UInt32, group: UInt32)?, isFlushed: Bool, steps: FileSteps
+    ) throws(FileFailure) {
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+        let file = CInt(try steps(.open, path) { Int(openat(directory, name, flags, 0o600)) })
+        defer { close(file) }
+        do throws(FileFailure) {
+            // Whatever the umask says.
+            try steps(.fchmod, path) { Int(fchmod(file, 0o600)) }
+            if let owner { try steps(.fchown, path) { Int(fchown(file, owner.user, owner.group)) } }
+            // Not through slices of the array, which would be copies of what may be a key.
+            var written = 0
+            while written < bytes.count {
+                written += try steps(.write, path) {
+                    bytes.withUnsafeBytes { Glibc.write(file, $0.baseAddress! + written, $0.count - written) }
+                }
+            }
+            if isFlushed { try steps(.fsync, path) { Int(fsync(file)) } }
+        } catch {
+            unlinkat(directory, name, 0)
+            throw error
+        }
+    }
+}
