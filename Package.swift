@@ -354,12 +354,12 @@ let package = Package(
         tests("XMLReader", ["XMLReader", "ONVIF"]),
         tests("RelayProbe", ["RelayProbe", "FLV", "RTMP", "RTMPTransport", nioCore]),
         tests("ONVIFClient", ["ONVIFClient", "ONVIF", "HTTPClient", logging]),
-        tests("Discovery", ["Discovery", "ONVIF", logging]),
+        tests("Discovery", ["Discovery", "ONVIF", "Platform", logging]),
         tests(
             "RTSPIngest",
             [
                 "RTSPIngest", "CameraModel", "ErrorCatalog", "HTTPClient", "Media", "MediaFile", "ONVIF", "ONVIFClient",
-                "RTP", "RTSP", "VideoCodec", logging,
+                "Platform", "RTP", "RTSP", "VideoCodec", logging,
             ]),
         tests("ErrorCatalog", ["ErrorCatalog"]),
         tests("Redaction", ["Redaction"]),

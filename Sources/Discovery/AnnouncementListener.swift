@@ -1,4 +1,5 @@
 public import Logging
+internal import Platform
 internal import Synchronization
 
 /// Hears Hello and Bye of the devices on all networks of this machine.
@@ -43,13 +44,12 @@ public final class AnnouncementListener: Sendable {
     /// its own.
     public func announcements() -> AsyncStream<Announcement> {
         AsyncStream(bufferingPolicy: .bufferingNewest(Self.queueLimit)) { continuation in
-            guard let wake = WakeUp() else { return fail(continuation, "socketpair: \(ErrorText.current)") }
-            let ended = EndMark(wake)
-            continuation.onTermination = { _ in ended.set() }
-            let isStarted = WorkThread.start { [self] in
+            let wakeup = Wakeup()
+            continuation.onTermination = { _ in wakeup.stop() }
+            let isStarted = OwnThread.start { [self] in
                 let work = ListenerWork(
-                    rescanInterval: MonotonicTime.nanoseconds(rescanInterval), interfaces: interfaces, wake: wake,
-                    logger: logger, isEnded: { ended.isSet }, changed: { change in self.state.withLock { change(&$0) } }
+                    rescanInterval: MonotonicTime.nanoseconds(rescanInterval), interfaces: interfaces, wakeup: wakeup,
+                    logger: logger, changed: { change in self.state.withLock { change(&$0) } }
                 )
                 work.run { announcement in
                     switch continuation.yield(announcement) {
@@ -68,22 +68,5 @@ public final class AnnouncementListener: Sendable {
         state.withLock { $0.problem = reason }
         logger.error("Announcements of cameras are not heard", metadata: ["reason": "\(reason)"])
         continuation.finish()
-    }
-}
-
-/// Says to a thread that it shall end.
-final class EndMark: Sendable {
-    private let mark = Mutex(false)
-    private let wake: WakeUp
-
-    init(_ wake: WakeUp) {
-        self.wake = wake
-    }
-
-    var isSet: Bool { mark.withLock { $0 } }
-
-    func set() {
-        mark.withLock { $0 = true }
-        wake.ring()
     }
 }

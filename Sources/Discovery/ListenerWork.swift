@@ -1,6 +1,7 @@
 internal import Glibc
 internal import Logging
 internal import ONVIF
+internal import Platform
 
 /// The work of a listener, on its thread.
 final class ListenerWork {
@@ -25,9 +26,8 @@ final class ListenerWork {
 
     private let rescanInterval: UInt64
     private let interfaces: [String]?
-    private let wake: WakeUp
+    private let wakeup: Wakeup
     private let logger: Logger
-    private let isEnded: @Sendable () -> Bool
     private let changed: @Sendable ((inout AnnouncementListener.Status) -> Void) -> Void
 
     private var ears: [Place: Ear] = [:]
@@ -40,15 +40,13 @@ final class ListenerWork {
     private var isFloodTold = false
 
     init(
-        rescanInterval: UInt64, interfaces: [String]?, wake: WakeUp, logger: Logger,
-        isEnded: @escaping @Sendable () -> Bool,
+        rescanInterval: UInt64, interfaces: [String]?, wakeup: Wakeup, logger: Logger,
         changed: @escaping @Sendable ((inout AnnouncementListener.Status) -> Void) -> Void
     ) {
         self.rescanInterval = max(rescanInterval, 100_000_000)
         self.interfaces = interfaces
-        self.wake = wake
+        self.wakeup = wakeup
         self.logger = logger
-        self.isEnded = isEnded
         self.changed = changed
         rate = AnnouncementRate(at: MonotonicTime.now)
     }
@@ -57,19 +55,19 @@ final class ListenerWork {
     func run(_ pass: (Announcement) -> Bool) {
         defer { changed { $0.networks = [] } }
         var nextScan: UInt64 = 0
-        while !isEnded() {
+        while !wakeup.isStopped {
             var now = MonotonicTime.now
             if now >= nextScan {
                 rescan(at: now)
                 nextScan = now + rescanInterval
             }
             let places = Array(ears.keys)
-            var waits = [pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0)]
+            var waits = [pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0)]
             for place in places {
                 waits.append(pollfd(fd: ears[place]?.socket.descriptor ?? -1, events: Int16(POLLIN), revents: 0))
             }
-            let count = poll(&waits, nfds_t(waits.count), MonotonicTime.milliseconds(until: nextScan, from: now))
-            guard count > 0, !isEnded() else { continue }
+            let count = poll(&waits, nfds_t(waits.count), wakeup.milliseconds(until: nextScan, from: now))
+            guard count > 0, !wakeup.isStopped else { continue }
             now = MonotonicTime.now
             for (place, wait) in zip(places, waits.dropFirst()) where wait.revents != 0 {
                 guard let socket = ears[place]?.socket else { continue }

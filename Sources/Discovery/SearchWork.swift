@@ -1,11 +1,12 @@
 internal import Glibc
 internal import Logging
 internal import ONVIF
+internal import Platform
 
 /// The work of one search, on its thread.
 final class SearchWork {
     private let plan: SearchPlan
-    private let wake: WakeUp
+    private let wakeup: Wakeup
     private let logger: Logger
     private let progress: @Sendable (SearchProgress) -> Void
     private let probing: MulticastProbing
@@ -25,10 +26,10 @@ final class SearchWork {
     private static let singleListening: UInt64 = 1_500_000_000
 
     init(
-        _ plan: SearchPlan, wake: WakeUp, logger: Logger, progress: @escaping @Sendable (SearchProgress) -> Void
+        _ plan: SearchPlan, wakeup: Wakeup, logger: Logger, progress: @escaping @Sendable (SearchProgress) -> Void
     ) {
         self.plan = plan
-        self.wake = wake
+        self.wakeup = wakeup
         self.logger = logger
         self.progress = progress
         begin = MonotonicTime.now
@@ -43,9 +44,9 @@ final class SearchWork {
         scan = PortScan(plan)
     }
 
-    func run(_ isCancelled: () -> Bool) -> [FoundDevice] {
+    func run() -> [FoundDevice] {
         var now = begin
-        while !isCancelled() {
+        while !wakeup.isStopped {
             if !plan.probes.isEmpty { for types in schedule.due(at: now) { probing.send(types) } }
             scan.fill(at: now) { address in
                 probing.ask(address)
@@ -68,7 +69,7 @@ final class SearchWork {
 
     /// Descriptors of the scan on which something happened.
     private func wait(from now: UInt64) -> [Int32] {
-        var waits = [pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0)]
+        var waits = [pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0)]
         waits += probing.descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         let others = waits.count
         waits += scan.waits
@@ -77,9 +78,7 @@ final class SearchWork {
         if listenEnd > now { until = min(until, listenEnd) }
         if let deadline = scan.nextDeadline { until = min(until, deadline) }
         if scan.hasRoom { until = now }
-        guard poll(&waits, nfds_t(waits.count), MonotonicTime.milliseconds(until: until, from: now)) > 0 else {
-            return []
-        }
+        guard poll(&waits, nfds_t(waits.count), wakeup.milliseconds(until: until, from: now)) > 0 else { return [] }
         return waits[others...].filter { $0.revents != 0 }.map(\.fd)
     }
 

@@ -1,5 +1,6 @@
 internal import CCurl
 internal import Glibc
+internal import Platform
 internal import Synchronization
 
 /// The thread behind an `HTTPClient`: one libcurl multi handle, used by that thread alone.
@@ -51,7 +52,7 @@ final class Worker: Sendable {
             return (false, needsThread)
         }
         if refused { exchange.finish(.failure(.tooManyRequests(limit: limit))) }
-        if needsThread, !startThread() { failAll(.unavailable(reason: "no thread can be made")) }
+        if needsThread, !OwnThread.start({ self.run() }) { failAll(.unavailable(reason: "no thread can be made")) }
     }
 
     func cancel(_ exchange: Exchange) {
@@ -72,25 +73,6 @@ final class Worker: Sendable {
             change(&state)
             if let multi = state.multi { _ = watchbox_curl_multi_wakeup(multi.pointer) }
         }
-    }
-
-    private func startThread() -> Bool {
-        var attributes = pthread_attr_t()
-        guard pthread_attr_init(&attributes) == 0 else { return false }
-        defer { pthread_attr_destroy(&attributes) }
-        pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
-        pthread_attr_setstacksize(&attributes, 512 * 1024)
-        let argument = Unmanaged.passRetained(self)
-        var thread = pthread_t()
-        let result = pthread_create(
-            &thread, &attributes,
-            { argument in
-                guard let argument else { return nil }
-                Unmanaged<Worker>.fromOpaque(argument).takeRetainedValue().run()
-                return nil
-            }, argument.toOpaque())
-        if result != 0 { argument.release() }
-        return result == 0
     }
 
     private func failAll(_ error: HTTPClientError) {

@@ -1,17 +1,18 @@
 internal import Glibc
 
 /// A thread for one piece of work that blocks and may hang (a bus, a card that does not answer, a name server that is
-/// away), which must not hold up the cooperative pool.
+/// away), which must not hold up the cooperative pool; and for work that never ends beside others.
 public enum OwnThread {
     private final class Work {
         let body: @Sendable () -> Void
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
 
-    private static let stackBytes = 512 * 1024
+    /// Room for what encodes and decodes.
+    public static let codingStackBytes = 2 << 20
 
     /// Returns at once. False when no thread can be made; then `body` does not run.
-    public static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
+    public static func start(stackBytes: Int = 512 << 10, _ body: @escaping @Sendable () -> Void) -> Bool {
         var attributes = pthread_attr_t()
         guard pthread_attr_init(&attributes) == 0 else { return false }
         defer { pthread_attr_destroy(&attributes) }

@@ -1,3 +1,4 @@
+internal import Platform
 internal import Synchronization
 
 /// Lets a thread wait for what tasks do, as long as its source is not stopped.

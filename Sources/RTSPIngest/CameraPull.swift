@@ -1,6 +1,7 @@
 internal import CameraModel
 internal import ErrorCatalog
 internal import HTTPClient
+internal import Platform
 internal import RTSP
 
 /// One attempt at a camera's stream, whatever it is spoken over. Used by one thread, which it blocks.

@@ -1,5 +1,6 @@
 internal import Logging
 internal import Media
+internal import Platform
 internal import Synchronization
 internal import VideoCodec
 
@@ -57,7 +58,7 @@ final class ChildSound: Sendable {
             defer { state.isRunning = true }
             return !state.isRunning
         }
-        if isFirst, !CodingThread.start({ self.run() }) {
+        if isFirst, !OwnThread.start(stackBytes: OwnThread.codingStackBytes, { self.run() }) {
             state.withLock { $0.reason = "no thread can be made for it" }
         }
         wakeup.signal()

@@ -4,6 +4,7 @@ internal import ErrorCatalog
 internal import Glibc
 internal import HTTPClient
 internal import HTTPVideo
+internal import Platform
 internal import RTP
 internal import RTSP
 

@@ -1,6 +1,7 @@
 internal import CameraModel
 internal import Logging
 internal import Media
+internal import Platform
 internal import Synchronization
 internal import VideoCodec
 
@@ -85,7 +86,7 @@ final class PictureTranscoder: Sendable {
             defer { state.isRunning = true }
             return !state.isRunning
         }
-        if isFirst, !CodingThread.start({ self.run() }) {
+        if isFirst, !OwnThread.start(stackBytes: OwnThread.codingStackBytes, { self.run() }) {
             state.withLock { $0.shown.failure = "no thread can be made for it" }
         }
         wakeup.signal()

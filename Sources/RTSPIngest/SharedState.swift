@@ -1,4 +1,5 @@
 internal import CameraModel
+internal import Platform
 internal import Synchronization
 
 /// What other threads see of a running source, and ask of it.

@@ -1,6 +1,7 @@
 internal import ErrorCatalog
 internal import Glibc
 internal import HTTPClient
+internal import Platform
 internal import RTP
 internal import RTSP
 

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Platform
 internal import Synchronization
 
 /// Killed children that the kernel does not let go at once, as one that a driver holds. A thread reaps them, and ends with
@@ -17,25 +18,8 @@ enum AbandonedChildren {
         state.withLock { state in
             state.children.append(child)
             // Without a thread, the next one's looks after this one as well.
-            if !state.isWatched { state.isWatched = startThread() }
+            if !state.isWatched { state.isWatched = OwnThread.start(reap) }
         }
-    }
-
-    private static func startThread() -> Bool {
-        var thread = pthread_t()
-        let result = pthread_create(
-            &thread, nil,
-            { _ in
-                // A signal belongs to the program's own handlers.
-                var signals = sigset_t()
-                sigfillset(&signals)
-                pthread_sigmask(SIG_BLOCK, &signals, nil)
-                AbandonedChildren.reap()
-                return nil
-            }, nil)
-        guard result == 0 else { return false }
-        pthread_detach(thread)
-        return true
     }
 
     private static func reap() {

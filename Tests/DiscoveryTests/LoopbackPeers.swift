@@ -1,5 +1,6 @@
 import Glibc
 import ONVIF
+import Platform
 import Synchronization
 
 @testable import Discovery
@@ -36,11 +37,11 @@ final class TCPPeer: Sendable {
             throw CallError(call: "listen at \(host)")
         }
         port = name.port
-        let started = WorkThread.start { [descriptor] in
+        let started = OwnThread.start { [descriptor] in
             while true {
                 let connection = accept(descriptor, nil, nil)
                 guard connection >= 0 else { break }
-                _ = WorkThread.start { self.serve(connection) }
+                _ = OwnThread.start { self.serve(connection) }
             }
             close(descriptor)
         }
@@ -83,7 +84,7 @@ final class DiscoveryPeer: Sendable {
         let bound = SocketAddress(host: host, port: 3702)?.withPointer { [descriptor] in bind(descriptor, $0, $1) }
         guard bound == 0 else { throw CallError(call: "bind to \(host) port 3702") }
         let answer = Array(TestSocket.envelope(body).utf8)
-        let started = WorkThread.start { [descriptor] in
+        let started = OwnThread.start { [descriptor] in
             var buffer = [UInt8](repeating: 0, count: 4096)
             while true {
                 var source = sockaddr_in()
