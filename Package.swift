@@ -134,7 +134,7 @@ let package = Package(
         module("VideoCodec", ["Media", "CAVCodec", "CSandbox", "Platform"]),
         module("MediaFile", ["Wire", "Media", "FLV", "VideoCodec", "CAVCodec"]),
         module("VideoCapture", ["CV4L2", "Platform"]),
-        module("AudioCapture", ["CALSA"]),
+        module("AudioCapture", ["CALSA", "Platform"]),
 
         // What daemons, programs and tests share of cameras, configuration and the control API.
         module("CameraModel", ["ErrorCatalog", "Media", "RTMP", "KeyAccessClient"]),
@@ -142,7 +142,7 @@ let package = Package(
             "DeviceSource",
             ["AudioCapture", "CameraModel", "ErrorCatalog", "Media", "Platform", "VideoCapture", "VideoCodec", logging]),
         module("XMLReader", ["CXML2", "ONVIF"]),
-        module("ONVIFClient", ["Cryptography", "HTTPClient", "ONVIF", "XMLReader", logging]),
+        module("ONVIFClient", ["Cryptography", "HTTPClient", "ONVIF", "Platform", "XMLReader", logging]),
         module("Discovery", ["ONVIF", "Platform", "RTSP", "XMLReader", logging]),
         module(
             "RTSPIngest",
@@ -173,7 +173,9 @@ let package = Package(
                 logging,
             ]),
 
-        module("Console", ["ErrorCatalog", "KeyAccessClient", "Systemd", arguments, lifecycle, logging, signals]),
+        module(
+            "Console",
+            ["ErrorCatalog", "KeyAccessClient", "Platform", "Systemd", arguments, lifecycle, logging, signals]),
 
         // 3: services
         module(
@@ -187,13 +189,15 @@ let package = Package(
         module(
             "CameraUnit",
             [
-                "CameraModel", "ControlAPI", "ErrorCatalog", "KeyAccessClient", "PrometheusText", "Systemd", lifecycle,
+                "CameraModel", "ControlAPI", "ErrorCatalog", "KeyAccessClient", "Platform", "PrometheusText", "Systemd",
+                lifecycle,
             ]),
         module(
             "ControlPlane",
             [
-                "BoxConfiguration", "BoxMemory", "CameraModel", "ControlAPI", "ControlClient", "CredentialStore",
-                "Database", "Discovery", "ErrorCatalog", "KeyAccessClient", "PrometheusText", "ONVIF",
+                "BoxConfiguration", "CameraModel", "CameraStore", "ControlAPI", "ControlClient", "CredentialStore",
+                "Database", "Discovery", "ErrorCatalog", "KeyAccessClient", "Platform",
+                "PrometheusText", "ONVIF",
                 "RTSPIngest", "Settings", "Systemd", lifecycle, logging,
             ]),
         module(
@@ -230,13 +234,13 @@ let package = Package(
             [
                 "Wire", "Media", "FLV", "RTMP", "NanoTDF", "NanoTDFCryptography", "Cryptography", "RTMPTransport",
                 "KeyAccess",
-                "KeyAccessClient",
+                "KeyAccessClient", "Platform",
                 "VideoCodec", "MediaFile", nioCore, nioPosix, logging,
             ]),
         module(
             "Relay",
             [
-                "ConnectionAcceptance", "Wire", "PrometheusText", "FLV", "RTMP", "RTMPTransport",
+                "ConnectionAcceptance", "Wire", "Platform", "PrometheusText", "FLV", "RTMP", "RTMPTransport",
                 nioCore,
                 nioHTTP1, nioPosix, lifecycle, logging,
             ]),
@@ -353,7 +357,7 @@ let package = Package(
         tests("ONVIF", ["ONVIF", "Cryptography", "XMLReader"], fixtures: true),
         tests("XMLReader", ["XMLReader", "ONVIF"]),
         tests("RelayProbe", ["RelayProbe", "FLV", "RTMP", "RTMPTransport", nioCore]),
-        tests("ONVIFClient", ["ONVIFClient", "ONVIF", "HTTPClient", logging]),
+        tests("ONVIFClient", ["ONVIFClient", "ONVIF", "HTTPClient", "Platform", logging]),
         tests("Discovery", ["Discovery", "ONVIF", "Platform", logging]),
         tests(
             "RTSPIngest",
@@ -439,7 +443,8 @@ let package = Package(
             [
                 "watchboxd", "watchboxctl", "ControlAPI", "Demonstration", "Doctor", "Console", "FLV", "Media",
                 "NanoTDF", "NanoTDFCryptography",
-                "Cryptography", "KeyAccessClient", "Player", "RTMP", "RTMPTransport", "Systemd", "Wire", nioCore,
+                "Cryptography", "KeyAccessClient", "Platform", "Player", "RTMP", "RTMPTransport", "Systemd", "Wire",
+                nioCore,
                 arguments,
             ]),
     ],

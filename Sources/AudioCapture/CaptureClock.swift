@@ -1,5 +1,6 @@
 internal import CALSA
 internal import Glibc
+internal import Platform
 
 /// The time that a capture lives in: the machine's, or a test's.
 protocol CaptureClock {
@@ -10,11 +11,7 @@ protocol CaptureClock {
 }
 
 struct MonotonicClock: CaptureClock {
-    var now: UInt64 {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-    }
+    var now: UInt64 { Clocks.monotonic }
 
     func sleep(until instant: UInt64) {
         var time = timespec(tv_sec: Int(instant / 1_000_000_000), tv_nsec: Int(instant % 1_000_000_000))

@@ -1,4 +1,3 @@
-internal import Glibc
 public import Media
 internal import Platform
 internal import Synchronization
@@ -19,8 +18,7 @@ public final class StreamClock: Sendable {
         var isSynchronised: @Sendable () -> Bool?
 
         static let kernel = System(
-            time: { StreamClock.read(CLOCK_REALTIME, perSecond: 1000) },
-            monotonic: { UInt64(clamping: StreamClock.read(CLOCK_MONOTONIC, perSecond: 1_000_000_000)) },
+            time: { Clocks.wallMilliseconds }, monotonic: { Clocks.monotonic },
             isSynchronised: { ClockSynchronisation.isSynchronised })
     }
 
@@ -71,11 +69,5 @@ public final class StreamClock: Sendable {
 
     private static func milliseconds(from: UInt64, to: UInt64) -> Int64 {
         to >= from ? Int64((to - from) / 1_000_000) : -Int64((from - to) / 1_000_000)
-    }
-
-    private static func read(_ clock: clockid_t, perSecond: Int64) -> Int64 {
-        var time = timespec()
-        clock_gettime(clock, &time)
-        return Int64(time.tv_sec) * perSecond + Int64(time.tv_nsec) * perSecond / 1_000_000_000
     }
 }

@@ -2,6 +2,7 @@ public import CameraModel
 public import ControlAPI
 public import ErrorCatalog
 internal import Glibc
+internal import Platform
 internal import PrometheusText
 public import ServiceLifecycle
 internal import Synchronization
@@ -83,7 +84,7 @@ public final class CameraUnitService: Service {
             var watchdog = FramePathWatchdog()
             while !Task.isCancelled {
                 let statistics = await self.camera.statistics()
-                let now = Self.monotonic()
+                let now = Clocks.monotonic
                 let rates = self.rates.withLock { rates in
                     rates.observed(statistics, at: now)
                     return rates
@@ -176,7 +177,7 @@ public final class CameraUnitService: Service {
         let statistics = await camera.statistics()
         let rates = rates.withLock { $0 }
         var document = CameraStatusDocument(
-            statistics: statistics, instant: Self.monotonic(), framesPerSecond: rates.framesPerSecond,
+            statistics: statistics, instant: Clocks.monotonic, framesPerSecond: rates.framesPerSecond,
             bitsPerSecond: rates.bitsPerSecond,
             ivUsedRatio: Double(statistics.itemsInCollection) / Double((1 << 24) - 1),
             watchdogSeconds: watchdogInterval.map { $0 / .seconds(1) }, version: version)
@@ -185,11 +186,5 @@ public final class CameraUnitService: Service {
             document.pictureUnchangedSeconds = Double(pictures) / rates.framesPerSecond
         }
         return document
-    }
-
-    private static func monotonic() -> UInt64 {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 }

@@ -1,3 +1,5 @@
+internal import Platform
+
 /// The line that a daemon prints with `--json` when it serves: scripts wait for it, and learn the port.
 public struct ReadyEvent: Codable, Sendable {
     public var schema = "watchbox.ready/1"
@@ -5,7 +7,7 @@ public struct ReadyEvent: Codable, Sendable {
     public var address: String
     public var port: Int
     /// CLOCK_MONOTONIC, nanoseconds.
-    public var instant = Moment.monotonicNanoseconds()
+    public var instant = Clocks.monotonic
 
     public init(address: String, port: Int) {
         self.address = address

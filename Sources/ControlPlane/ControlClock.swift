@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Platform
 
 /// The times that control goes by; a test brings its own.
 public struct ControlClock: Sendable {
@@ -22,25 +22,12 @@ public struct ControlClock: Sendable {
 
     /// This machine's.
     public static func system() -> ControlClock {
-        let identifier = (try? SystemFiles.read("/proc/sys/kernel/random/boot_id", limit: 64)) ?? []
-        return ControlClock(
-            realtimeMicroseconds: {
-                let time = read(CLOCK_REALTIME)
-                return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
-            },
-            sinceBoot: {
-                let time = read(CLOCK_BOOTTIME)
-                return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
-            },
-            bootIdentifier: String(decoding: identifier.filter { $0 > 32 }, as: UTF8.self),
+        ControlClock(
+            realtimeMicroseconds: { Clocks.wall / 1000 },
+            sinceBoot: { .nanoseconds(Clocks.boot) },
+            bootIdentifier: Clocks.bootIdentifier,
             sleep: { try await Task.sleep(for: $0) })
     }
 
     var seconds: Int64 { realtimeMicroseconds() / 1_000_000 }
-
-    private static func read(_ clock: clockid_t) -> timespec {
-        var time = timespec()
-        clock_gettime(clock, &time)
-        return time
-    }
 }

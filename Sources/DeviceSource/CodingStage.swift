@@ -2,6 +2,7 @@ internal import CameraModel
 internal import ErrorCatalog
 internal import Logging
 internal import Media
+internal import Platform
 internal import Synchronization
 internal import VideoCapture
 internal import VideoCodec
@@ -243,7 +244,7 @@ final class CodingStage {
         deliver: (MediaEvent) -> Void
     ) -> String? {
         lookForHardware()
-        let cpu = threadTime()
+        let cpu = Clocks.thread
         switch path {
         case .none: return nil
         case .coded(var coded):
@@ -322,7 +323,7 @@ final class CodingStage {
             deliver(event)
         }
         if !events.isEmpty { ownDurations.took(now &- received > encoding ? now &- received &- encoding : 0) }
-        threadNanoseconds &+= threadTime() &- cpu
+        threadNanoseconds &+= Clocks.thread &- cpu
     }
 
     /// When software turns out to hold more than was found at the start, or less than was tried since.

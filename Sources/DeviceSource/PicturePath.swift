@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Media
+internal import Platform
 internal import VideoCapture
 internal import VideoCodec
 
@@ -47,10 +48,10 @@ final class PicturePath {
         } catch {
             throw .picture(error)
         }
-        let begin = threadTime()
+        let begin = Clocks.thread
         let realigned = encoder.counters.realigned
         defer {
-            encoderCPU &+= threadTime() &- begin
+            encoderCPU &+= Clocks.thread &- begin
             extraCopies += Int(clamping: encoder.counters.realigned &- realigned)
         }
         do throws(VideoCodecError) {
@@ -121,11 +122,4 @@ extension ColorMatrix {
         case .bt709: self = .bt709
         }
     }
-}
-
-/// CPU time of this thread, nanoseconds.
-func threadTime() -> UInt64 {
-    var time = timespec()
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
 }

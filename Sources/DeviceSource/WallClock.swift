@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Platform
 
 /// The time of day of instants of CLOCK_MONOTONIC. Mapped once, so that times of one stream keep their distances; mapped
 /// anew only when the clock was set, as it is on a board without a battery once the network is there.
@@ -32,9 +32,5 @@ struct WallClock: Equatable, Sendable {
     }
 
     /// CLOCK_REALTIME in nanoseconds.
-    static var now: Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
-    }
+    static var now: Int64 { Clocks.wall }
 }

@@ -48,7 +48,7 @@ final class ListenerWork {
         self.wakeup = wakeup
         self.logger = logger
         self.changed = changed
-        rate = AnnouncementRate(at: MonotonicTime.now)
+        rate = AnnouncementRate(at: Clocks.monotonic)
     }
 
     /// - Parameter pass: false when nobody took it.
@@ -56,7 +56,7 @@ final class ListenerWork {
         defer { changed { $0.networks = [] } }
         var nextScan: UInt64 = 0
         while !wakeup.isStopped {
-            var now = MonotonicTime.now
+            var now = Clocks.monotonic
             if now >= nextScan {
                 rescan(at: now)
                 nextScan = now + rescanInterval
@@ -68,7 +68,7 @@ final class ListenerWork {
             }
             let count = poll(&waits, nfds_t(waits.count), wakeup.milliseconds(until: nextScan, from: now))
             guard count > 0, !wakeup.isStopped else { continue }
-            now = MonotonicTime.now
+            now = Clocks.monotonic
             for (place, wait) in zip(places, waits.dropFirst()) where wait.revents != 0 {
                 guard let socket = ears[place]?.socket else { continue }
                 for _ in 0..<Self.turn {
@@ -151,9 +151,9 @@ final class ListenerWork {
         guard nearby.contains(source) else { return drop() }
         let host = source.host
         guard rate.allows(host, at: now) else { return drop() }
-        let begin = MonotonicTime.ofThread
+        let begin = Clocks.thread
         let read = Datagram.message(bytes, source: source, logger: logger)
-        rate.spent(MonotonicTime.ofThread &- begin, by: host)
+        rate.spent(Clocks.thread &- begin, by: host)
         guard let message = read else { return }
         let kind: Announcement.Kind
         let target: DiscoveredTarget

@@ -32,7 +32,7 @@ final class SearchWork {
         self.wakeup = wakeup
         self.logger = logger
         self.progress = progress
-        begin = MonotonicTime.now
+        begin = Clocks.monotonic
         schedule = ProbeSchedule(
             begin: begin, spacing: .random(in: 130_000_000...300_000_000),
             listening: MonotonicTime.nanoseconds(plan.options.timeout))
@@ -54,12 +54,12 @@ final class SearchWork {
             }
             if isDone(at: now) { break }
             let ready = wait(from: now)
-            now = MonotonicTime.now
+            now = Clocks.monotonic
             for result in scan.advance(ready: ready, at: now) { take(result) }
             for answer in probing.receive() { take(answer) }
             report(at: now)
         }
-        report(at: MonotonicTime.now, isLast: true)
+        report(at: Clocks.monotonic, isLast: true)
         return devices
     }
 

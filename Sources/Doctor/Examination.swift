@@ -1,5 +1,6 @@
 public import ControlAPI
 internal import Glibc
+internal import Platform
 
 /// Runs checks side by side, and waits for none of them longer than it is allowed.
 public struct Examination: Sendable {
@@ -40,10 +41,8 @@ public struct Examination: Sendable {
             }
             return findings.compactMap(\.self)
         }
-        var now = timespec()
-        clock_gettime(CLOCK_REALTIME, &now)
         return DoctorReport(
-            time: Int64(now.tv_sec), version: surroundings.version, isOffline: surroundings.isOffline,
+            time: Clocks.wallSeconds, version: surroundings.version, isOffline: surroundings.isOffline,
             findings: findings)
     }
 

@@ -62,13 +62,7 @@ public struct NetworkExamination: Sendable {
             peers.append(await examine(name, relay, needed: needed, live: live, progress))
         }
         if relay == nil, let kas = settings.kas { peers.append(await examine(kas, progress)) }
-        return NetworkCheckReport(time: Self.now, version: surroundings.version, peers: peers)
-    }
-
-    private static var now: Int64 {
-        var now = timespec()
-        clock_gettime(CLOCK_REALTIME, &now)
-        return Int64(now.tv_sec)
+        return NetworkCheckReport(time: Clocks.wallSeconds, version: surroundings.version, peers: peers)
     }
 
     // MARK: - A relay
@@ -162,7 +156,7 @@ public struct NetworkExamination: Sendable {
         } else if link.facts.tlsVersion == nil {
             peer.add("tls", .unknown("not measured: the connection ended before"))
         } else {
-            let now = Self.now
+            let now = Clocks.wallSeconds
             peer.tlsVersion = link.facts.tlsVersion
             peer.certificateDays = link.facts.certificateEnd.map { ($0 - now) / 86_400 }
             peer.add(
@@ -263,7 +257,7 @@ public struct NetworkExamination: Sendable {
         }
         switch outcome {
         case .success(let seen)?:
-            let now = Self.now
+            let now = Clocks.wallSeconds
             peer.certificateDays = seen.certificateEnd.map { ($0 - now) / 86_400 }
             if let link = seen.link { peer.roundTripMilliseconds = link.roundTripMilliseconds }
             peer.add("tls", NetworkVerdict.trusted(nil, certificateEnd: seen.certificateEnd, now: now))

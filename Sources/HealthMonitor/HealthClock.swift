@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Platform
 
 /// One moment, by two clocks: how long, and what time it is said to be.
 public struct HealthInstant: Equatable, Sendable {
@@ -34,13 +34,7 @@ public struct KernelClock: HealthClock {
     public init() {}
 
     public func now() -> HealthInstant {
-        var boot = timespec()
-        var real = timespec()
-        clock_gettime(CLOCK_BOOTTIME, &boot)
-        clock_gettime(CLOCK_REALTIME, &real)
-        return HealthInstant(
-            uptime: UInt64(max(boot.tv_sec, 0)) * 1_000_000_000 + UInt64(boot.tv_nsec),
-            realtime: Int64(real.tv_sec) * 1_000_000_000 + Int64(real.tv_nsec))
+        HealthInstant(uptime: Clocks.boot, realtime: Clocks.wall)
     }
 
     public func sleep(for duration: Duration) async throws { try await Task.sleep(for: duration) }

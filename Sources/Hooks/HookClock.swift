@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Platform
 
 /// The times that hooks go by; a test brings its own.
 public struct HookClock: Sendable {
@@ -19,21 +19,9 @@ public struct HookClock: Sendable {
 
     /// This machine's.
     public static let system = HookClock(
-        realtimeMicroseconds: {
-            let time = read(CLOCK_REALTIME)
-            return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
-        },
-        sinceBoot: {
-            let time = read(CLOCK_BOOTTIME)
-            return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
-        },
+        realtimeMicroseconds: { Clocks.wall / 1000 },
+        sinceBoot: { .nanoseconds(Clocks.boot) },
         sleep: { try await Task.sleep(for: $0) })
-
-    private static func read(_ clock: clockid_t) -> timespec {
-        var time = timespec()
-        clock_gettime(clock, &time)
-        return time
-    }
 
     /// 2020: a clock that says less was not set yet.
     private static let earliest: Int64 = 1_577_836_800_000_000

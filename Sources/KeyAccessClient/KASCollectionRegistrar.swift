@@ -1,6 +1,7 @@
 public import HTTPClient
 internal import KeyAccess
 public import NanoTDF
+internal import Platform
 internal import Synchronization
 internal import Wire
 
@@ -23,7 +24,7 @@ public final class KASCollectionRegistrar: Sendable {
     /// - Parameter wallClock: Unix milliseconds.
     init(
         configuration: KASConfiguration, transport: any KASTransport,
-        wallClock: @escaping @Sendable () -> Int64 = WallClock.milliseconds
+        wallClock: @escaping @Sendable () -> Int64 = { Clocks.wallMilliseconds }
     ) {
         connection = KASConnection(configuration, transport)
         self.wallClock = wallClock

@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 internal import HTTPClient
 internal import KeyAccess
+internal import Platform
 
 /// What sends a request; `HTTPClient`, or a script in tests.
 protocol KASTransport: Sendable {
@@ -22,7 +23,7 @@ struct KASConnection: Sendable {
     /// - Parameter uptime: nanoseconds, for how long an answer took.
     init(
         _ configuration: KASConfiguration, _ transport: any KASTransport,
-        uptime: @escaping @Sendable () -> UInt64 = MonotonicClock.nanoseconds
+        uptime: @escaping @Sendable () -> UInt64 = { Clocks.boot }
     ) {
         self.configuration = configuration
         self.transport = transport

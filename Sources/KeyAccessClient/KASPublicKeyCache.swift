@@ -3,6 +3,7 @@ public import HTTPClient
 internal import KeyAccess
 public import Logging
 public import NanoTDF
+internal import Platform
 
 /// The configured KAS's public key: for whom collections are sealed.
 ///
@@ -36,8 +37,8 @@ public actor KASPublicKeyCache {
     init(
         configuration: KASConfiguration, transport: any KASTransport,
         logger: Logger = Logger(label: "watchbox.kas"),
-        monotonic: @escaping @Sendable () -> UInt64 = MonotonicClock.nanoseconds,
-        wallClock: @escaping @Sendable () -> Int64 = WallClock.seconds
+        monotonic: @escaping @Sendable () -> UInt64 = { Clocks.boot },
+        wallClock: @escaping @Sendable () -> Int64 = { Clocks.wallSeconds }
     ) {
         connection = KASConnection(configuration, transport)
         file = configuration.publicKeyCacheFile.map(PublicKeyFile.init(path:))

@@ -3,6 +3,7 @@ internal import FoundationEssentials
 public import HTTPClient
 internal import KeyAccess
 internal import NanoTDF
+internal import Platform
 internal import Wire
 
 /// Asks the configured KAS for the keys of collections (docs/ref/wire-format.md, "A rewrap").
@@ -22,7 +23,7 @@ public struct KASRewrapClient: Sendable {
 
     init(
         configuration: KASConfiguration, transport: any KASTransport,
-        now: @escaping @Sendable () -> Int64 = WallClock.seconds
+        now: @escaping @Sendable () -> Int64 = { Clocks.wallSeconds }
     ) {
         connection = KASConnection(configuration, transport)
         self.now = now

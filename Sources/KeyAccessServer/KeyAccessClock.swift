@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Platform
 
 /// Where the service takes its time from; tests choose it.
 public struct KeyAccessClock: Sendable {
@@ -19,17 +19,10 @@ public struct KeyAccessClock: Sendable {
     ) {
         self.unixSeconds = unixSeconds
         self.unixMilliseconds = unixMilliseconds ?? { unixSeconds() &* 1000 }
-        self.monotonicNanoseconds = monotonicNanoseconds ?? { Self.read(CLOCK_MONOTONIC) }
+        self.monotonicNanoseconds = monotonicNanoseconds ?? { Clocks.monotonic }
     }
 
     /// The system's clocks.
     public static let system = KeyAccessClock(
-        unixSeconds: { Int64(read(CLOCK_REALTIME) / 1_000_000_000) },
-        unixMilliseconds: { Int64(read(CLOCK_REALTIME) / 1_000_000) })
-
-    private static func read(_ clock: clockid_t) -> UInt64 {
-        var time = timespec()
-        guard clock_gettime(clock, &time) == 0, time.tv_sec >= 0 else { return 0 }
-        return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
-    }
+        unixSeconds: { Clocks.wallSeconds }, unixMilliseconds: { Clocks.wallMilliseconds })
 }

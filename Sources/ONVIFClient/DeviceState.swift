@@ -1,5 +1,6 @@
 internal import HTTPClient
 internal import ONVIF
+internal import Platform
 
 /// What a device object remembers between two calls.
 struct DeviceState {
@@ -15,8 +16,8 @@ struct DeviceState {
 
         /// The device's time now. It does not follow when our own clock is set, except for the candidate that is our own.
         func milliseconds(_ reading: ClockCandidates.Reading) -> Int64 {
-            if reading.candidate == .own { return BoxClock.wallMilliseconds }
-            let passed = Int64(clamping: (BoxClock.nanoseconds &- nanoseconds) / 1_000_000)
+            if reading.candidate == .own { return Clocks.wallMilliseconds }
+            let passed = Int64(clamping: (Clocks.boot &- nanoseconds) / 1_000_000)
             return wallMilliseconds + passed + reading.offset
         }
     }

@@ -1,6 +1,7 @@
 internal import HTTPClient
 internal import Logging
 internal import ONVIF
+internal import Platform
 internal import Synchronization
 
 extension ONVIFDevice {
@@ -21,7 +22,7 @@ extension ONVIFDevice {
     /// A call whose connection broke is sent again, twice at most; a login that was good before and is refused is shown
     /// once more with a fresh nonce, since a broken connection may have delivered the first one already.
     ///
-    /// - Parameter deadline: of `BoxClock.nanoseconds`; shortens the time-out.
+    /// - Parameter deadline: of `Clocks.boot`; shortens the time-out.
     func call(
         _ request: ONVIFRequest, at url: String, _ protection: Protection = .protected,
         timeout: Duration = .seconds(10), until deadline: UInt64 = .max
@@ -92,7 +93,7 @@ extension ONVIFDevice {
         _ timeout: Duration, until deadline: UInt64, _ operation: String
     ) throws(ONVIFError) -> Duration {
         guard deadline != .max else { return timeout }
-        let now = BoxClock.nanoseconds
+        let now = Clocks.boot
         guard now < deadline else { throw .timedOut(host: host, operation: operation) }
         return min(timeout, .nanoseconds(Int64(clamping: max(deadline - now, 1_000_000))))
     }
@@ -179,7 +180,7 @@ extension ONVIFDevice {
 
     private func keep(_ answer: SystemDateAndTime?, _ moment: TransmissionMoment) -> Bool {
         // The device looked at its clock somewhere between question and answer.
-        let half = (BoxClock.nanoseconds &- moment.nanoseconds) / 2
+        let half = (Clocks.boot &- moment.nanoseconds) / 2
         let middle = moment.wallMilliseconds + Int64(clamping: half / 1_000_000)
         let candidates = ClockCandidates(answer: answer, date: moment.date, own: middle)
         return state.withLock { state in
@@ -198,7 +199,7 @@ extension ONVIFDevice {
     /// Reads the clock again, when the last reading is old. True when it had been set.
     private func clockHasMoved() async -> Bool {
         let old = state.withLock { $0.clock?.nanoseconds } ?? 0
-        guard BoxClock.nanoseconds &- old > clockMilliseconds * 1_000_000 else { return false }
+        guard Clocks.boot &- old > clockMilliseconds * 1_000_000 else { return false }
         return (try? await readClock()) ?? false
     }
 }

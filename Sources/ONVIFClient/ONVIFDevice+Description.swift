@@ -1,14 +1,15 @@
 internal import ONVIF
+internal import Platform
 internal import Synchronization
 
 extension ONVIFDevice {
     /// Asks for everything that is worth knowing (docs/ref/camera-notes.md, "Order of questions"), within a minute. What a device
     /// does not tell, in time or at all, is left out and remarked upon; only without a connection or a login there is no description.
     public func describe() async throws(ONVIFError) -> DeviceDescription {
-        try await describe(until: BoxClock.nanoseconds + 60_000_000_000)
+        try await describe(until: Clocks.boot + 60_000_000_000)
     }
 
-    /// - Parameter deadline: of `BoxClock.nanoseconds`.
+    /// - Parameter deadline: of `Clocks.boot`.
     func describe(until deadline: UInt64) async throws(ONVIFError) -> DeviceDescription {
         state.withLock { $0.login?.beginRound() }
         let before = state.withLock { $0.requests }
@@ -179,7 +180,7 @@ extension ONVIFDevice {
         let repair = AddressRepair(reached: reached)
         var hasSnapshots = true
         for index in description.device.profiles.indices {
-            guard BoxClock.nanoseconds < deadline else {
+            guard Clocks.boot < deadline else {
                 description.remarks.append(
                     "the camera is slow: streams from the \(index + 1). profile on were not asked for")
                 return

@@ -1,5 +1,6 @@
 internal import Logging
 public import ONVIF
+internal import Platform
 internal import Synchronization
 
 extension ONVIFDevice {
@@ -36,11 +37,11 @@ extension ONVIFDevice {
         var dialogue = PullPointDialogue(refusalPause: refusalPause)
         var budget = EventBudget(perSecond: 10)
         while !Task.isCancelled {
-            let step = dialogue.next(at: BoxClock.nanoseconds)
+            let step = dialogue.next(at: Clocks.boot)
             if step.action == .finish { break }
             guard await wait(until: step.time) else { break }
             await perform(step.action, &dialogue) { event in
-                if budget.take(at: BoxClock.nanoseconds) { deliver(event) }
+                if budget.take(at: Clocks.boot) { deliver(event) }
             }
         }
         if budget.dropped > 0 {
@@ -54,7 +55,7 @@ extension ONVIFDevice {
     }
 
     private func unsubscribe(_ reference: EndpointReference) async {
-        let deadline = BoxClock.nanoseconds + 3_000_000_000
+        let deadline = Clocks.boot + 3_000_000_000
         let request = EventMessages.unsubscribe(reference)
         _ = try? await call(request, at: url(reference.address), until: deadline)
     }
@@ -63,7 +64,7 @@ extension ONVIFDevice {
         _ action: PullPointDialogue.Action, _ dialogue: inout PullPointDialogue,
         _ deliver: (Event) -> Void
     ) async {
-        let begin = BoxClock.nanoseconds
+        let begin = Clocks.boot
         do throws(ONVIFError) {
             switch action {
             case .create(let style):
@@ -73,7 +74,7 @@ extension ONVIFDevice {
                 guard let subscription = EventMessages.Subscription(answer) else {
                     throw .malformed(operation: "CreatePullPointSubscription", reason: "no address in it")
                 }
-                dialogue.created(subscription, at: BoxClock.nanoseconds)
+                dialogue.created(subscription, at: Clocks.boot)
             case .pull(let reference, let seconds):
                 let answer = try await call(
                     EventMessages.pull(reference, seconds: seconds), at: url(reference.address),
@@ -82,11 +83,11 @@ extension ONVIFDevice {
                 for event in events { deliver(event) }
                 dialogue.pulled(
                     messages: events.count, lifetime: EventMessages.lifetime(answer), from: begin,
-                    at: BoxClock.nanoseconds)
+                    at: Clocks.boot)
             case .renew(let reference, let style):
                 let request = EventMessages.renew(reference, termination(style))
                 let answer = try await call(request, at: url(reference.address))
-                dialogue.renewed(lifetime: EventMessages.lifetime(answer), at: BoxClock.nanoseconds)
+                dialogue.renewed(lifetime: EventMessages.lifetime(answer), at: Clocks.boot)
             case .unsubscribe(let reference):
                 await unsubscribe(reference)
                 dialogue.unsubscribed()
@@ -97,9 +98,9 @@ extension ONVIFDevice {
             logger.debug("A request for events failed", metadata: ["reason": "\(error)"])
             let failure = Self.failure(error)
             switch action {
-            case .create: dialogue.createFailed(failure, at: BoxClock.nanoseconds)
-            case .pull: dialogue.pullFailed(failure, from: begin, at: BoxClock.nanoseconds)
-            case .renew: dialogue.renewFailed(failure, at: BoxClock.nanoseconds)
+            case .create: dialogue.createFailed(failure, at: Clocks.boot)
+            case .pull: dialogue.pullFailed(failure, from: begin, at: Clocks.boot)
+            case .renew: dialogue.renewFailed(failure, at: Clocks.boot)
             case .unsubscribe, .finish: break
             }
         }
@@ -114,7 +115,7 @@ extension ONVIFDevice {
                 // A login that was accepted proves the clock; otherwise the first candidate is the best there is.
                 return (state.login?.provenReading ?? clock.candidates.readings.first).map { clock.milliseconds($0) }
             }
-            return .at((now ?? BoxClock.wallMilliseconds) + Int64(PullPointDialogue.lifetimeSeconds) * 1000)
+            return .at((now ?? Clocks.wallMilliseconds) + Int64(PullPointDialogue.lifetimeSeconds) * 1000)
         }
     }
 
@@ -129,7 +130,7 @@ extension ONVIFDevice {
 
     /// False when the task was cancelled.
     private func wait(until time: UInt64) async -> Bool {
-        let now = BoxClock.nanoseconds
+        let now = Clocks.boot
         guard time > now else { return !Task.isCancelled }
         return (try? await Task.sleep(for: .nanoseconds(Int64(clamping: time - now)))) != nil
     }

@@ -1,6 +1,7 @@
 internal import Cryptography
 internal import HTTPClient
 internal import ONVIF
+internal import Platform
 internal import Synchronization
 internal import XMLReader
 
@@ -22,8 +23,8 @@ struct TransmissionMoment {
     var redirect: String?
 
     mutating func begin() {
-        nanoseconds = BoxClock.nanoseconds
-        wallMilliseconds = BoxClock.wallMilliseconds
+        nanoseconds = Clocks.boot
+        wallMilliseconds = Clocks.wallMilliseconds
     }
 }
 
@@ -116,7 +117,7 @@ extension ONVIFDevice {
     }
 
     private func time(_ reading: ClockCandidates.Reading) -> Int64 {
-        state.withLock { $0.clock?.milliseconds(reading) } ?? BoxClock.wallMilliseconds
+        state.withLock { $0.clock?.milliseconds(reading) } ?? Clocks.wallMilliseconds
     }
 
     func random(_ count: Int) throws(ONVIFError) -> [UInt8] {

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Platform
 
 /// How long this machine slept: CLOCK_BOOTTIME goes on meanwhile, CLOCK_MONOTONIC stands still.
 struct SleepWatch {
@@ -16,17 +16,11 @@ struct SleepWatch {
 
     private static func read() -> Int64 {
         for _ in 0..<8 {
-            let before = milliseconds(CLOCK_MONOTONIC)
-            let boot = milliseconds(CLOCK_BOOTTIME)
+            let before = Int64(Clocks.monotonic / 1_000_000)
+            let boot = Int64(Clocks.boot / 1_000_000)
             // A pause between the readings would look like a sleep.
-            if milliseconds(CLOCK_MONOTONIC) - before <= 1 { return boot - before }
+            if Int64(Clocks.monotonic / 1_000_000) - before <= 1 { return boot - before }
         }
-        return milliseconds(CLOCK_BOOTTIME) - milliseconds(CLOCK_MONOTONIC)
-    }
-
-    private static func milliseconds(_ clock: clockid_t) -> Int64 {
-        var time = timespec()
-        clock_gettime(clock, &time)
-        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+        return Int64(Clocks.boot / 1_000_000) - Int64(Clocks.monotonic / 1_000_000)
     }
 }

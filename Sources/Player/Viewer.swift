@@ -6,6 +6,7 @@ internal import Media
 internal import NIOCore
 internal import NanoTDF
 internal import NanoTDFCryptography
+internal import Platform
 public import RTMP
 public import RTMPTransport
 
@@ -263,19 +264,12 @@ public final class Viewer: @unchecked Sendable {
     private func timePassed() {
         let now = NIODeadline.now().uptimeNanoseconds
         session.slept(milliseconds: sleep.sinceLastLook())
-        session.clockReads(Self.wallClock(), at: now)
+        session.clockReads(Clocks.wallMilliseconds, at: now)
         perform(session.timePassed(at: now))
         takeVerdict(at: now)
         moveOn(at: now)
         // Not `now - firstUnit`: what was just delivered may be younger than `now`.
         if let firstUnit, let duration = configuration.duration, now >= firstUnit + duration { end(nil) }
-    }
-
-    /// Unix milliseconds.
-    private static func wallClock() -> Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
     }
 
     private func perform(_ actions: [ViewerSession.Action]) {

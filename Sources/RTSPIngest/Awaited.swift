@@ -21,7 +21,7 @@ enum Awaited {
         }
         while true {
             if let value = place.value.withLock({ $0 }) { return value }
-            let now = Monotonic.now
+            let now = Clocks.monotonic
             guard !wakeup.isStopped, now < deadline else {
                 task.cancel()
                 return nil

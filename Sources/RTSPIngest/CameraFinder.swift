@@ -4,6 +4,7 @@ internal import HTTPClient
 internal import Logging
 internal import ONVIF
 internal import ONVIFClient
+internal import Platform
 internal import Synchronization
 
 /// Finds an ONVIF camera's stream: asks the device where it is known to be, and, once it is not there any more, where a
@@ -206,11 +207,11 @@ final class CameraFinder {
 
     private func awaited<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) -> Value? {
         progressed()
-        var told = Monotonic.now
+        var told = Clocks.monotonic
         let progressed = progressed
         return Awaited.result(state.wakeup, until: told &+ Self.patience) {
-            guard Monotonic.now >= told &+ PullSupervision.step else { return }
-            told = Monotonic.now
+            guard Clocks.monotonic >= told &+ PullSupervision.step else { return }
+            told = Clocks.monotonic
             progressed()
         } of: {
             await work()
@@ -265,7 +266,7 @@ final class CameraFinder {
     private func follow(password: String?, memory: inout CameraMemory) throws(PullFault) -> Stream? {
         guard let key = moves.key(memory) else { return nil }
         let asked = services(memory)
-        for announced in moves.candidates(memory, at: Monotonic.now) {
+        for announced in moves.candidates(memory, at: Clocks.monotonic) {
             let there = announced.address
             var isSilent = true
             var urls = ONVIFDevice.urls(host: there, port: port, trust: .pinned(key))
@@ -285,7 +286,7 @@ final class CameraFinder {
                     }
                     if error == Self.elsewhere {
                         isSilent = false
-                        moves.showedKey(there, at: Monotonic.now)
+                        moves.showedKey(there, at: Clocks.monotonic)
                     } else if error.code == .certificateChanged || error.code == .identityNotProven {
                         isSilent = false
                         logger.warning(
@@ -299,7 +300,7 @@ final class CameraFinder {
                 }
             }
             // Of one address, several ports were tried: it counts once.
-            moves.refused.refused(there, at: Monotonic.now, isSilent: isSilent)
+            moves.refused.refused(there, at: Clocks.monotonic, isSilent: isSilent)
         }
         return nil
     }

@@ -1,5 +1,6 @@
 internal import CameraModel
 internal import ONVIF
+internal import Platform
 internal import RTSP
 
 /// What becomes of devices at other addresses that may be the camera: a move to follow, where a certificate's key that was
@@ -69,7 +70,7 @@ struct CameraMoves {
     func propose(_ memory: CameraMemory) {
         // A pin that a person has set may be that of the stream alone.
         let hasKey = isDevice ? memory.servicePin != nil : key(memory) != nil
-        let keyholders = keyholders.values(at: Monotonic.now)
+        let keyholders = keyholders.values(at: Clocks.monotonic)
         for announced in state.announced {
             guard var move = move(announced, memory) else { continue }
             if hasKey, !keyholders.contains(announced.address) { move.lacksKey = true }

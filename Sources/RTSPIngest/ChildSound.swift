@@ -84,12 +84,12 @@ final class ChildSound: Sendable {
                 continue
             }
             for packet in packets where !wakeup.isStopped {
-                guard encoding.mayStart(at: Monotonic.now) else { continue }
-                guard decoder != nil || supervision.mayStart(at: Monotonic.now) else { continue }
+                guard encoding.mayStart(at: Clocks.monotonic) else { continue }
+                guard decoder != nil || supervision.mayStart(at: Clocks.monotonic) else { continue }
                 do throws(DecoderFault) {
                     if decoder == nil {
                         decoder = try SoundDecoder(coding, program: program) { self.wakeup.isStopped }
-                        supervision.started(at: Monotonic.now)
+                        supervision.started(at: Clocks.monotonic)
                         if let lack = DecoderLack.untold() { logger.warning("\(lack)") }
                     }
                     guard let decoder else { continue }
@@ -100,7 +100,7 @@ final class ChildSound: Sendable {
                         if encoding.failures == 0 {
                             logger.warning("the camera's sound cannot be made into AAC: \(failure)")
                         }
-                        encoding.ended(failure, at: Monotonic.now)
+                        encoding.ended(failure, at: Clocks.monotonic)
                         state.withLock { $0.reason = "it cannot be made into AAC: \(failure)" }
                         continue
                     }
@@ -108,7 +108,7 @@ final class ChildSound: Sendable {
                 } catch .lost(let reason) {
                     decoder = nil
                     guard !wakeup.isStopped else { return }
-                    supervision.ended(reason, at: Monotonic.now)
+                    supervision.ended(reason, at: Clocks.monotonic)
                     let supervision = supervision
                     logger.warning(
                         "a packet of the camera's sound was lost with its decoder, which is started anew: \(reason)")

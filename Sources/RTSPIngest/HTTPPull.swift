@@ -92,7 +92,7 @@ final class HTTPPull: CameraPull {
         defer { connection = nil }
         try connect()
         while !wakeup.isStopped, !isOver() {
-            try workTimers(at: Monotonic.now)
+            try workTimers(at: Clocks.monotonic)
             try wait()
             try read()
         }
@@ -105,16 +105,16 @@ final class HTTPPull: CameraPull {
         hasMore = false
         try options.checkLogin(at: session.place, from: options.url)
         let made = try RawConnection.toCamera(session.place, options, wakeup: wakeup) { pin in
-            handle(.certificateSeen(pin: pin), Monotonic.now)
+            handle(.certificateSeen(pin: pin), Clocks.monotonic)
             // For the connections that follow.
             options.pin = pin
         }
         connection = made
         if !hasBegun {
             hasBegun = true
-            handle(.connected(address: made.peerAddress, pin: made.pin), Monotonic.now)
+            handle(.connected(address: made.peerAddress, pin: made.pin), Clocks.monotonic)
         }
-        try perform(session.connected(at: Monotonic.now), at: Monotonic.now)
+        try perform(session.connected(at: Clocks.monotonic), at: Clocks.monotonic)
     }
 
     private func perform(_ actions: [HTTPVideoSession.Action], at now: UInt64) throws(PullFault) {
@@ -188,7 +188,7 @@ final class HTTPPull: CameraPull {
 
     private func wait() throws(PullFault) {
         guard !hasMore else { return }
-        let now = Monotonic.now
+        let now = Clocks.monotonic
         var longest = StreamPull.tickInterval
         if let deadline = session.nextDeadline { longest = min(longest, deadline > now ? deadline - now : 0) }
         if let watch { longest = min(longest, watch.nextDeadline > now ? watch.nextDeadline - now : 0) }
@@ -206,7 +206,7 @@ final class HTTPPull: CameraPull {
     }
 
     private func read() throws(PullFault) {
-        let now = Monotonic.now
+        let now = Clocks.monotonic
         hasMore = false
         // A camera that sends faster than it is read must not keep the timers from working.
         for round in 0..<16 {

@@ -4,6 +4,7 @@ public import Logging
 public import Media
 internal import ONVIF
 internal import ONVIFClient
+internal import Platform
 internal import RTSP
 internal import Synchronization
 public import VideoCodec
@@ -119,7 +120,7 @@ public final class NetworkSource: LiveSource, NetworkSourceControl {
     ) {
         // Address and URL come from the network.
         guard address.utf8.count <= 64, (url ?? "").utf8.count <= CameraURL.longest else { return }
-        let now = Monotonic.now
+        let now = Clocks.monotonic
         state.wishes.withLock { wishes in
             wishes.announced.heard(
                 .init(address: address, url: url, evidence: evidence, isKeyShared: isKeyShared),

@@ -1,6 +1,7 @@
 internal import CameraModel
 internal import Logging
 internal import Media
+internal import Platform
 internal import RTP
 internal import VideoCodec
 
@@ -78,7 +79,7 @@ final class PictureCoding {
         }
         guard let encoder else { return }
         for event in try encoder.encode(decoded, at: picture.time, captureInstant: picture.arrival) { deliver(event) }
-        let done = Monotonic.now
+        let done = Clocks.monotonic
         shown.latency = done > picture.arrival ? done - picture.arrival : 0
     }
 
@@ -111,7 +112,7 @@ final class PictureCoding {
         _ transcoding: CameraConfiguration.Network.Transcoding
     ) throws(VideoCodecError) -> Plan? {
         if let plan, plan.source == size { return plan }
-        let now = Monotonic.now
+        let now = Clocks.monotonic
         guard sizes.mayStart(at: now) else { return plan }
         if let plan, !isDecodable(picture.jpeg, plan) { return plan }
         if hasPlanned {
@@ -198,12 +199,12 @@ final class PictureCoding {
 
     private func opened(_ plan: Plan) -> PictureDecoder? {
         if let decoder { return decoder }
-        let now = Monotonic.now
+        let now = Clocks.monotonic
         guard supervision.mayStart(at: now) else { return nil }
         do throws(DecoderFault) {
             let decoder = try PictureDecoder(
                 program, width: plan.encoder.width, height: plan.encoder.height, isStopped: isStopped)
-            supervision.started(at: Monotonic.now)
+            supervision.started(at: Clocks.monotonic)
             if let lack = DecoderLack.untold() { logger.warning("\(lack)") }
             self.decoder = decoder
             return decoder
@@ -216,7 +217,7 @@ final class PictureCoding {
     private func lost(_ reason: String) {
         decoder = nil
         guard !isStopped() else { return }
-        supervision.ended(reason, at: Monotonic.now)
+        supervision.ended(reason, at: Clocks.monotonic)
         logger.warning("a picture of the camera was lost with its decoder, which is started anew: \(reason)")
     }
 

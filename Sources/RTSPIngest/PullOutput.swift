@@ -2,6 +2,7 @@ internal import CameraModel
 internal import ErrorCatalog
 internal import Logging
 internal import Media
+internal import Platform
 internal import RTP
 internal import Synchronization
 internal import VideoCodec
@@ -151,7 +152,7 @@ final class PullOutput {
                     track: .video(format.codec), isKeyFrame: coded.isKeyFrame,
                     presentationTime: times.presentation, decodeTime: times.decode, data: coded.data,
                     captureInstant: coded.arrival)), of: .camera)
-        let done = Monotonic.now
+        let done = Clocks.monotonic
         latency = done > coded.arrival ? done - coded.arrival : 0
     }
 

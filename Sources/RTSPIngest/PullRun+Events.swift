@@ -1,6 +1,7 @@
 internal import CameraModel
 internal import ONVIF
 internal import ONVIFClient
+internal import Platform
 internal import Synchronization
 
 extension SharedState {
@@ -20,7 +21,7 @@ extension SharedState {
     }
 
     func note(_ event: EventNotification) {
-        let realtime = Monotonic.wall / 1000
+        let realtime = Clocks.wall / 1000
         change { _, network in
             network.eventCount &+= 1
             network.events.append(

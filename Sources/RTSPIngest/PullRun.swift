@@ -4,6 +4,7 @@ internal import Logging
 internal import Media
 internal import ONVIF
 internal import ONVIFClient
+internal import Platform
 internal import RTP
 internal import RTSP
 internal import Synchronization
@@ -99,14 +100,14 @@ final class PullRun {
         }
         while !state.wakeup.isStopped, !output.isOver {
             nudge()
-            let action = supervision.next(at: Monotonic.now)
+            let action = supervision.next(at: Clocks.monotonic)
             publish()
             switch action {
             case .wait(let pause): state.wakeup.wait(pause)
             case .connect, .watch:
                 do throws(PullFault) {
                     try attempt()
-                    supervision.ended(.broken, at: Monotonic.now)
+                    supervision.ended(.broken, at: Clocks.monotonic)
                 } catch {
                     ended(error)
                 }
@@ -118,7 +119,7 @@ final class PullRun {
 
     /// Whether somebody wants the next attempt now.
     private func nudge() {
-        let now = Monotonic.now
+        let now = Clocks.monotonic
         let count = state.wishes.withLock { $0.announcements }
         if count != announcements {
             // Each one shortens one wait.
@@ -150,7 +151,7 @@ final class PullRun {
             if statistics.state != .waiting { statistics.state = .starting }
             network.state = .connecting
         }
-        passwordLookedAt = Monotonic.now
+        passwordLookedAt = Clocks.monotonic
         password = try network.passwordFile.map { (path) throws(PullFault) in try CameraPassword.read(path) }
         do throws(PullFault) {
             try pull(from: try target())
@@ -164,7 +165,7 @@ final class PullRun {
 
     /// Goes where the camera shows the key that is known: of its stream, where nothing else is known of it.
     private func follow(_ configured: RTSPURL, _ fault: PullFault) throws(PullFault) {
-        for place in moves.streams(configured, memory, at: Monotonic.now) where !state.wakeup.isStopped {
+        for place in moves.streams(configured, memory, at: Clocks.monotonic) where !state.wakeup.isStopped {
             do throws(PullFault) {
                 try pull(from: place)
                 return
@@ -172,7 +173,7 @@ final class PullRun {
                 // It was there, and its stream broke off.
                 guard memory.movedURL != "\(place)" else { throw error }
                 let isSilent = error.code != .certificateChanged
-                moves.refused.refused(place.host, at: Monotonic.now, isSilent: isSilent)
+                moves.refused.refused(place.host, at: Clocks.monotonic, isSilent: isSilent)
                 guard !isSilent else { continue }
                 logger.warning(
                     "a device at \(place.host) claims to be this camera and does not prove it: \(error.what)",
@@ -269,7 +270,7 @@ final class PullRun {
         options.showsOneLogin = supervision.showsOneLogin
         options.snapshotRate = network.snapshotRate
         options.knownRate = knownRate
-        output.began(at: Monotonic.now)
+        output.began(at: Clocks.monotonic)
         var pull: (any CameraPull)?
         var events: Task<Void, Never>?
         let handle = { [unowned self] (event: StreamPull.Event, now: UInt64) in
@@ -408,7 +409,7 @@ final class PullRun {
 
     private func ended(_ fault: PullFault) {
         guard !state.wakeup.isStopped else { return }
-        let now = Monotonic.now
+        let now = Clocks.monotonic
         let wasLive = supervision.state == .live
         isLongGroupTold = false
         if fault.ending == .stalled { supervision.stalled(at: now) }
@@ -438,7 +439,7 @@ final class PullRun {
     /// Under the source of a move that a person accepts, the keys that are known have to be shown as well.
     private func keep(_ moves: [NetworkStatistics.Move], isLast: Bool = false) {
         let sources = moves.map(\.source)
-        let now = Monotonic.now
+        let now = Clocks.monotonic
         guard !sources.allSatisfy((memory.proposed ?? []).contains) else { return }
         // Whoever makes up addresses does not wear out the disk.
         if !isLast, let proposedAt, now < proposedAt &+ Self.proposedInterval { return }
@@ -463,7 +464,7 @@ final class PullRun {
 
     private func publish() {
         let supervision = supervision
-        let pause = supervision.pause(at: Monotonic.now)
+        let pause = supervision.pause(at: Clocks.monotonic)
         state.change { statistics, network in
             statistics.attempts = supervision.steps
             network.attempts = supervision.attempts

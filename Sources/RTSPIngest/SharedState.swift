@@ -50,18 +50,18 @@ final class SharedState: Sendable {
 
     /// What was announced within the last minutes.
     var announced: [Announcement] {
-        let now = Monotonic.now
+        let now = Clocks.monotonic
         return wishes.withLock { $0.announced.values(at: now) }
     }
 
     func propose(_ move: NetworkStatistics.Move) {
-        let now = Monotonic.now
+        let now = Clocks.monotonic
         moves.withLock { $0.heard(move, at: move.address, now: now) }
     }
 
     /// What a person may accept now, the likeliest first; also for the status.
     func proposedMoves() -> [NetworkStatistics.Move] {
-        let now = Monotonic.now
+        let now = Clocks.monotonic
         let all = moves.withLock { $0.values(at: now) }
         let current = NetworkStatistics.Move.Evidence.allCases.flatMap { kind in all.filter { $0.evidence == kind } }
         change { _, network in network.moves = current.isEmpty ? nil : current }

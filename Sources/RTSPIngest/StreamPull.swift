@@ -75,11 +75,11 @@ final class StreamPull: CameraPull {
     func run() throws(PullFault) {
         let connection = try connect()
         self.connection = connection
-        handle(.connected(address: connection.peerAddress, pin: connection.pin), Monotonic.now)
+        handle(.connected(address: connection.peerAddress, pin: connection.pin), Clocks.monotonic)
         do throws(PullFault) {
-            try perform(session.connected(at: Monotonic.now), at: Monotonic.now)
+            try perform(session.connected(at: Clocks.monotonic), at: Clocks.monotonic)
             while !wakeup.isStopped, !isOver() {
-                try workTimers(at: Monotonic.now)
+                try workTimers(at: Clocks.monotonic)
                 try wait()
                 try read()
             }
@@ -92,7 +92,7 @@ final class StreamPull: CameraPull {
 
     private func connect() throws(PullFault) -> RawConnection {
         try RawConnection.toCamera(options.url, options, wakeup: wakeup) {
-            handle(.certificateSeen(pin: $0), Monotonic.now)
+            handle(.certificateSeen(pin: $0), Clocks.monotonic)
         }
     }
 
@@ -199,7 +199,7 @@ final class StreamPull: CameraPull {
 
     private func read() throws(PullFault) {
         guard let connection else { return }
-        let now = Monotonic.now
+        let now = Clocks.monotonic
         pace.read(at: now)
         hasMore = false
         var isEnded = false
@@ -322,11 +322,11 @@ final class StreamPull: CameraPull {
             try flush()
             return
         }
-        var now = Monotonic.now
+        var now = Clocks.monotonic
         if playedAt != nil, let pause = pace.pause(at: now) {
             // One look for all packets of the next few milliseconds.
             Self.sleep(pause)
-            now = Monotonic.now
+            now = Clocks.monotonic
         }
         let writing = output.waits() ? POLLOUT : 0
         if playedAt != nil, pace.isGathering, writing == 0 { return }
@@ -372,17 +372,17 @@ final class StreamPull: CameraPull {
         guard let connection else { return }
         if !isSessionOver {
             isSessionOver = true
-            for case .write(let bytes) in session.tearDown(at: Monotonic.now) { output.append(bytes) }
+            for case .write(let bytes) in session.tearDown(at: Clocks.monotonic) { output.append(bytes) }
         }
         try? flush()
         if hasLinger {
             // With unread bytes the kernel would reset the connection, and the camera might not see the TEARDOWN.
             setMark(1)
-            let until = Monotonic.now &+ Self.lingering
+            let until = Clocks.monotonic &+ Self.lingering
             var isOpen = true
-            while isOpen, Monotonic.now < until {
+            while isOpen, Clocks.monotonic < until {
                 var waited = pollfd(fd: connection.descriptor, events: Int16(POLLIN), revents: 0)
-                guard poll(&waited, 1, Wakeup.milliseconds(until &- min(Monotonic.now, until))) > 0 else { break }
+                guard poll(&waited, 1, Wakeup.milliseconds(until &- min(Clocks.monotonic, until))) > 0 else { break }
                 try? flush()
                 do throws(HTTPClientError) {
                     isOpen = try connection.receive(into: &buffer) != 0

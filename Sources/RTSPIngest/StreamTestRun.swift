@@ -5,6 +5,7 @@ internal import Logging
 internal import Media
 internal import ONVIF
 internal import ONVIFClient
+internal import Platform
 internal import RTP
 internal import RTSP
 internal import Synchronization
@@ -61,13 +62,13 @@ final class StreamTestRun: Sendable {
                 "; its ONVIF service and its stream show different certificates, and each is held to its own: no pin is set"
         }
 
-        var isLate: Bool { Monotonic.now >= deadline }
+        var isLate: Bool { Clocks.monotonic >= deadline }
 
         mutating func add(
             _ step: StreamTestReport.Step, _ outcome: StreamTestReport.Outcome, _ text: String,
             code: ErrorCode? = nil, next: String? = nil, milliseconds: Double? = nil
         ) {
-            let now = Monotonic.now
+            let now = Clocks.monotonic
             report.lines.append(
                 .init(
                     step: step, outcome: outcome, milliseconds: milliseconds ?? Double(now &- began) / 1e6, text: text,
@@ -82,7 +83,7 @@ final class StreamTestRun: Sendable {
     }
 
     func run() -> StreamTestReport {
-        let now = Monotonic.now
+        let now = Clocks.monotonic
         let (seconds, attoseconds) = patience.components
         let nanoseconds = UInt64(clamping: seconds) &* 1_000_000_000 &+ UInt64(clamping: attoseconds / 1_000_000_000)
         var log = Log(
@@ -161,7 +162,7 @@ final class StreamTestRun: Sendable {
         let learnt = state.device.withLock { $0 }?.device.learnt
         log.report.address = learnt?.address
         log.report.device = statistics?.device
-        let took = Double(Monotonic.now &- log.began) / 1e6
+        let took = Double(Clocks.monotonic &- log.began) / 1e6
         log.add(
             .reach, .ok, "\(memory.serviceURL.map { DeviceURL.shown($0) } ?? host) answers as an ONVIF device",
             milliseconds: took)

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import Logging
 internal import NIOCore
+internal import Platform
 internal import RTMP
 internal import RTMPTransport
 
@@ -99,11 +100,7 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
     }
 
     /// Seconds since 1970: links expire by the clock on the wall, and events are told with it.
-    static var wallClock: Double {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec / 1_000_000) / 1000
-    }
+    static var wallClock: Double { Double(Clocks.wallMilliseconds) / 1000 }
 
     static var now: UInt64 { NIODeadline.now().uptimeNanoseconds }
 

@@ -1,5 +1,6 @@
 internal import CSystemd
 internal import Glibc
+internal import Platform
 
 /// The driver of `UnitDialogue`: a connection when there is one, and who waits for what. Used by the bus' thread alone.
 struct BusSession {
@@ -109,9 +110,7 @@ struct BusSession {
     }
 
     private static func untilMonotonic(_ microseconds: UInt64) -> Duration {
-        var now = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &now)
-        let passed = UInt64(now.tv_sec) * 1_000_000 + UInt64(now.tv_nsec) / 1000
+        let passed = Clocks.monotonic / 1000
         return microseconds > passed ? .microseconds(Int64(clamping: microseconds - passed)) : .zero
     }
 }

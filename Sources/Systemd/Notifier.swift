@@ -1,5 +1,6 @@
 internal import CSystemd
 internal import Glibc
+internal import Platform
 
 /// What a service tells PID 1 about itself (sd_notify(3)). Nothing happens when the process is not under systemd. All
 /// calls are cheap and may come from any thread.
@@ -51,10 +52,7 @@ public struct Notifier: Sendable {
 
     /// The service reads its settings again; `ready` says that it has.
     public func reloading() {
-        var now = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &now)
-        let microseconds = UInt64(now.tv_sec) * 1_000_000 + UInt64(now.tv_nsec) / 1000
-        send("RELOADING=1\nMONOTONIC_USEC=\(microseconds)", mayWait: true)
+        send("RELOADING=1\nMONOTONIC_USEC=\(Clocks.monotonic / 1000)", mayWait: true)
     }
 
     /// Leaves a copy of `descriptor` with PID 1, which hands it over at the next start (`HandedOver`). The unit needs

@@ -5,14 +5,12 @@ public import Platform
 extension EncoderMemory {
     /// Seconds since boot, time asleep included (CLOCK_BOOTTIME).
     public static var now: Double {
-        var time = timespec()
-        clock_gettime(CLOCK_BOOTTIME, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+        Double(Clocks.boot) / 1e9
     }
 
     /// The kernel's name for this boot; empty where it has none.
     public static var currentBootID: String {
-        SmallFile.line("/proc/sys/kernel/random/boot_id") ?? ""
+        Clocks.bootIdentifier
     }
 
     /// What the file says of this boot. A file that is not there, cannot be read, or is of another boot says nothing.

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Platform
 internal import Synchronization
 
 /// Paces a source's thread: waits for instants of CLOCK_MONOTONIC, and can be told to stop from any thread.
@@ -18,11 +19,7 @@ package final class SourceClock: Sendable {
     package func stop() { stopped.store(true, ordering: .relaxed) }
 
     /// CLOCK_MONOTONIC in nanoseconds.
-    package static var now: UInt64 {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-    }
+    package static var now: UInt64 { Clocks.monotonic }
 
     /// Blocks until `deadline`; false if `stop` was called before.
     package func wait(until deadline: UInt64) -> Bool {
@@ -39,11 +36,13 @@ package final class SourceClock: Sendable {
 
 /// The time of day on this machine's clock, as "HH:MM:SS.mmm" in local time.
 func timeOfDay() -> String {
-    var now = timespec()
-    clock_gettime(CLOCK_REALTIME, &now)
+    let milliseconds = Clocks.wallMilliseconds
+    var seconds = time_t(milliseconds / 1000)
     var local = tm()
-    localtime_r(&now.tv_sec, &local)
-    let parts = [(Int(local.tm_hour), 2), (Int(local.tm_min), 2), (Int(local.tm_sec), 2), (now.tv_nsec / 1_000_000, 3)]
+    localtime_r(&seconds, &local)
+    let parts = [
+        (Int(local.tm_hour), 2), (Int(local.tm_min), 2), (Int(local.tm_sec), 2), (Int(milliseconds % 1000), 3),
+    ]
     let texts = parts.map { value, digits in
         String(repeating: "0", count: max(0, digits - String(value).count)) + String(value)
     }

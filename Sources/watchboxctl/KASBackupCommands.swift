@@ -45,14 +45,14 @@ struct KASBackupCommand: AsyncParsableCommand {
             let passphrase = try BackupPassphrase.known(file: passphraseFile)
             let bytes = try BackupFile.read(verify)
             let keys = try backup("the backup is of no use") {
-                try StateBackup.verify(bytes, passphrase: passphrase, now: Moment.unixSeconds())
+                try StateBackup.verify(bytes, passphrase: passphrase, now: Clocks.wallSeconds)
             }
             return BackupDocument(file: verify, action: "verified", keys: keys).show(json: json)
         }
         guard let state, let output else { return }
         try BackupFile.requireNone(output)
         let passphrase = try BackupPassphrase.new(file: passphraseFile)
-        let now = Moment.unixSeconds()
+        let now = Clocks.wallSeconds
         let (bytes, keys) = try backup("nothing was backed up") {
             let bytes = try StateBackup.make(directory: state, passphrase: passphrase)
             // What cannot be read again is no backup.
@@ -89,7 +89,7 @@ struct KASRestoreCommand: AsyncParsableCommand {
         let bytes = try BackupFile.read(file)
         let passphrase = try BackupPassphrase.known(file: passphraseFile)
         let keys = try backup("nothing was restored") {
-            try StateBackup.restore(bytes, passphrase: passphrase, directory: state, now: Moment.unixSeconds())
+            try StateBackup.restore(bytes, passphrase: passphrase, directory: state, now: Clocks.wallSeconds)
         }
         BackupDocument(file: file, action: "restored", keys: keys).show(json: json)
     }

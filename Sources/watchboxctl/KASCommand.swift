@@ -4,6 +4,7 @@ import Console
 import ControlAPI
 import ControlClient
 import KeyAccessServer
+import Platform
 
 struct KASCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -48,7 +49,7 @@ struct KASShowCommand: AsyncParsableCommand {
         }
         let keys: [KeyDescription]
         do {
-            keys = try KeyStore(directory: state, now: Moment.unixSeconds()).descriptions
+            keys = try KeyStore(directory: state, now: Clocks.wallSeconds).descriptions
         } catch {
             throw CommandFailure(
                 what: "the keys cannot be listed", why: "\(error)",

@@ -4,6 +4,7 @@ import Console
 import FoundationEssentials
 import KeyAccess
 import KeyAccessServer
+import Platform
 
 struct KASDeviceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -66,7 +67,7 @@ struct KASDeviceAddCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let now = Moment.unixSeconds()
+        let now = Clocks.wallSeconds
         let fingerprint = try directory.use("no device was added") {
             try AccessRegister(store: try directory.store(now)).add(
                 devicePEM: try Secret.given(file: key) ?? "", of: publisher.holder, now: now)
@@ -88,7 +89,7 @@ struct KASDeviceListCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let now = Moment.unixSeconds()
+        let now = Clocks.wallSeconds
         let document = try directory.use("the devices cannot be listed") {
             KASDevicesDocument(devices: try AccessRegister(store: try directory.store(now)).registeredDevices)
         }
@@ -116,7 +117,7 @@ struct KASDeviceRemoveCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let now = Moment.unixSeconds()
+        let now = Clocks.wallSeconds
         let left = try directory.use("no device was removed") {
             let register = try AccessRegister(store: try directory.store(now))
             guard last || register.devices.keys(of: publisher.holder).count > 1 else {

@@ -4,6 +4,7 @@ import Console
 import FoundationEssentials
 import KeyAccess
 import KeyAccessServer
+import Platform
 
 struct KASGrantCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -62,7 +63,7 @@ struct KASGrantCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let now = Moment.unixSeconds()
+        let now = Clocks.wallSeconds
         try directory.use("nothing was granted") {
             let register = try AccessRegister(store: try directory.store(now))
             if let readmit {
@@ -114,7 +115,7 @@ struct KASRevokeCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let now = Moment.unixSeconds()
+        let now = Clocks.wallSeconds
         let holder = AccessGrants.Holder(issuer: issuer, subject: subject)
         try directory.use("nothing was revoked") {
             let register = try AccessRegister(store: try directory.store(now))
@@ -140,7 +141,7 @@ struct KASListCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let now = Moment.unixSeconds()
+        let now = Clocks.wallSeconds
         let document = try directory.use("the grants cannot be listed") {
             try KASAccessDocument(register: try AccessRegister(store: try directory.store(now)), now: now)
         }

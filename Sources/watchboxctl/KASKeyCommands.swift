@@ -3,6 +3,7 @@ import BoxView
 import Console
 import FoundationEssentials
 import KeyAccessServer
+import Platform
 
 struct KASKeyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -23,7 +24,7 @@ struct KASStateOptions: ParsableArguments {
     var state: String
 
     func store() throws -> KeyStore {
-        try changing { try KeyStore(directory: state, now: Moment.unixSeconds()) }
+        try changing { try KeyStore(directory: state, now: Clocks.wallSeconds) }
     }
 
     func changing<Result>(_ body: () throws -> Result) throws -> Result {
@@ -106,7 +107,7 @@ struct KASKeyRolloverCommand: ParsableCommand {
 
     func run() throws {
         let store = try directory.store()
-        let key = try directory.changing { try store.rollOver(purpose.purpose, now: Moment.unixSeconds()) }
+        let key = try directory.changing { try store.rollOver(purpose.purpose, now: Clocks.wallSeconds) }
         output.tell("\(key.kid) is the current key of \(key.purpose.rawValue).", KASKeysDocument(keys: [key]))
     }
 }
@@ -135,7 +136,7 @@ struct KASKeyImportCommand: ParsableCommand {
         let key = try directory.changing {
             try store.importKey(
                 pem: String(decoding: try Data(contentsOf: URL(filePath: file)), as: UTF8.self),
-                purpose: purpose.purpose, kid: kid, now: Moment.unixSeconds())
+                purpose: purpose.purpose, kid: kid, now: Clocks.wallSeconds)
         }
         output.tell("\(key.kid) is the current key of \(key.purpose.rawValue).", KASKeysDocument(keys: [key]))
     }
@@ -168,7 +169,7 @@ struct KASKeyRetireCommand: ParsableCommand {
                 next: "add --yes if that is what you want", status: .usage)
         }
         let store = try directory.store()
-        try directory.changing { try store.retire(kid: kid, now: Moment.unixSeconds()) }
+        try directory.changing { try store.retire(kid: kid, now: Clocks.wallSeconds) }
         output.tell("\(kid) is destroyed.", KASKeysDocument(keys: store.descriptions.filter { $0.kid == kid }))
     }
 }

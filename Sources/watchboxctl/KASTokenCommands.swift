@@ -2,6 +2,7 @@ import ArgumentParser
 import BoxView
 import Console
 import KeyAccessServer
+import Platform
 
 struct KASTokenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -85,7 +86,7 @@ struct KASTokenMakeCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let now = Moment.unixSeconds()
+        let now = Clocks.wallSeconds
         let isRenewable = renew ?? scope.contains("kas.publish")
         let token = try directory.use("no token was made") {
             try TokenIssuer(store: try directory.store(now)).mint(
@@ -114,7 +115,7 @@ struct KASTokenListCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let now = Moment.unixSeconds()
+        let now = Clocks.wallSeconds
         let document = try directory.use("the tokens cannot be listed") {
             try KASAccessDocument(register: try AccessRegister(store: try directory.store(now)), now: now)
         }
@@ -152,7 +153,7 @@ struct KASTokenRevokeCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let now = Moment.unixSeconds()
+        let now = Clocks.wallSeconds
         try directory.use("nothing was revoked") {
             let register = try AccessRegister(store: try directory.store(now))
             if let id { try register.revoke(token: id, now: now) }
@@ -191,7 +192,7 @@ struct KASTokenRolloverCommand: AsyncParsableCommand {
             try Question.confirm(
                 "Every token of this KAS ends now. Go on?", flag: "--yes", isConfirmed: yes)
         }
-        let moment = Moment.unixSeconds()
+        let moment = Clocks.wallSeconds
         let key = try directory.use("the issuer key was not replaced") {
             let store = try directory.store(moment)
             let old = store.descriptions.filter { $0.purpose == .issuer }.map(\.kid)

@@ -4,6 +4,7 @@ import Console
 import ControlAPI
 import ControlClient
 import FoundationEssentials
+import Platform
 
 struct LogsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -81,7 +82,7 @@ struct LogsCommand: AsyncParsableCommand {
     func run() async throws {
         var query = filter + [("n", "\(lines)")]
         if let since, let seconds = Self.seconds(since) {
-            query.append(("since", "\(max(0, Moment.unixSeconds() - seconds))"))
+            query.append(("since", "\(max(0, Clocks.wallSeconds - seconds))"))
         }
         if follow { return try await follow(output.client, query) }
         let document = try await output.client.get(

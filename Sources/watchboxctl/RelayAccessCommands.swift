@@ -1,5 +1,6 @@
 import ArgumentParser
 import Console
+import Platform
 import RTMP
 import RTMPTransport
 
@@ -98,7 +99,7 @@ struct RelayLinkCommand: AsyncParsableCommand {
                 what: "no link was made", why: "the secret has fewer than \(PlayLinkSecret.shortest) characters",
                 next: "make one: openssl rand -hex 32 > FILE", status: .usage)
         }
-        let expires = Moment.unixSeconds() + Int64(hours) * 3600
+        let expires = Clocks.wallSeconds + Int64(hours) * 3600
         let link = url + "?" + secret.query(path: "\(address.app)/\(address.streamName)", expires: expires)
         if json {
             StandardOutput.writeJSON(Document(url: link, expiresAt: expires))

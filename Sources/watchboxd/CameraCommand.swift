@@ -8,6 +8,7 @@ import ErrorCatalog
 import FoundationEssentials
 import KeyAccessClient
 import Logging
+import Platform
 import ServiceLifecycle
 import Systemd
 
@@ -164,7 +165,7 @@ struct CameraCommand: AsyncParsableCommand {
         var state: CameraStatistics.State
         var reason: String?
         /// CLOCK_MONOTONIC, nanoseconds.
-        var instant = Moment.monotonicNanoseconds()
+        var instant = Clocks.monotonic
     }
 
     private struct FinalLine: Encodable {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Console
 import FoundationEssentials
 import KeyAccessServer
+import Platform
 import ServiceLifecycle
 import Systemd
 
@@ -59,7 +60,7 @@ struct KASCommand: AsyncParsableCommand {
                 configuration: settings,
                 keyStore: try KeyStore(
                     directory: settings.stateDirectory, overlapSeconds: settings.keyOverlapSeconds,
-                    epochSeconds: settings.scheduledEpochSeconds, now: Moment.unixSeconds()),
+                    epochSeconds: settings.scheduledEpochSeconds, now: Clocks.wallSeconds),
                 logger: logger,
                 onRunning: { port in
                     if isJSON { StandardOutput.writeJSON(ReadyEvent(address: settings.host, port: port)) }

@@ -1,6 +1,7 @@
 import Console
 import Demonstration
 import Foundation
+import Platform
 import TestSupport
 import Testing
 
@@ -53,7 +54,7 @@ extension EndToEndTests {
                 let dark = Set(try Self.collections(log))
                 _ = try await stage.serve(
                     "kas-again", ["kas", "--state", kas.state, "--listen", "127.0.0.1:\(kas.port)"])
-                let back = Moment.monotonicNanoseconds()
+                let back = Clocks.monotonic
                 let time = try await elapsed {
                     for viewer in [early, late] {
                         var seen: FrameRecord?
@@ -101,7 +102,7 @@ extension EndToEndTests {
                 try await stage.wait(for: camera, state: "publishing")
                 let seen = camera.lines.count
                 kill(relay.program.processIdentifier, SIGSTOP)
-                let stopped = Moment.monotonicNanoseconds()
+                let stopped = Clocks.monotonic
                 let noticed = try await stage.wait(for: camera, state: "waitingToReconnect", skipping: seen)
                 let seconds = Double(noticed.instant! - stopped) / 1e9
                 kill(relay.program.processIdentifier, SIGCONT)

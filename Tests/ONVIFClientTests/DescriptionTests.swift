@@ -1,5 +1,6 @@
 import Foundation
 import ONVIF
+import Platform
 import Synchronization
 import Testing
 
@@ -48,8 +49,8 @@ struct DescriptionTests {
         defer { camera.stop() }
         let device = camera.device()
         let error = ONVIFError.timedOut(host: "127.0.0.1", operation: "GetSystemDateAndTime")
-        await #expect(throws: error) { try await device.describe(until: BoxClock.nanoseconds + 500_000_000) }
-        await #expect(throws: error) { try await device.describe(until: BoxClock.nanoseconds) }
+        await #expect(throws: error) { try await device.describe(until: Clocks.boot + 500_000_000) }
+        await #expect(throws: error) { try await device.describe(until: Clocks.boot) }
         #expect(device.state.withLock { $0.requests } == 1)
     }
 

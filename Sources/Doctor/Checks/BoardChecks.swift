@@ -22,10 +22,9 @@ extension DoctorCheck {
     private static let limits = HealthThresholds.self
 
     private static func clock(_ surroundings: Surroundings) -> Finding {
-        var now = timespec()
-        clock_gettime(CLOCK_REALTIME, &now)
-        guard now.tv_sec >= HealthThresholds.earliestTime else {
-            return .fail("it says \(now.tv_sec) s since 1970, which is before this program was made", .clockUnset)
+        let now = Clocks.wallSeconds
+        guard now >= HealthThresholds.earliestTime else {
+            return .fail("it says \(now) s since 1970, which is before this program was made", .clockUnset)
         }
         let hasClock = !SmallFile.names(in: surroundings.path("/sys/class/rtc")).isEmpty
         let link = SmallFile.link(surroundings.path("/etc/localtime")) ?? ""

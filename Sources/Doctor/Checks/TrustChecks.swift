@@ -27,9 +27,7 @@ extension DoctorCheck {
         guard !files.isEmpty else { return .ok("no file is set; the system's authorities are trusted") }
         let (paths, surroundings) = (files.sorted(), knowledge.surroundings)
         return await OwnThread.value {
-            var now = timespec()
-            clock_gettime(CLOCK_REALTIME, &now)
-            let findings = paths.map { certificate($0, surroundings, now: Int64(now.tv_sec)) }
+            let findings = paths.map { certificate($0, surroundings, now: Clocks.wallSeconds) }
             return Finding.worst(of: findings) ?? .ok("none")
         } ?? .unknown("no thread can be made")
     }

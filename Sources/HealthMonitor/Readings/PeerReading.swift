@@ -1,5 +1,6 @@
 internal import CameraModel
 internal import Glibc
+internal import Platform
 
 /// A relay or the key access server, reached for by name and by TCP.
 enum PeerReading: Equatable, Sendable {
@@ -60,8 +61,7 @@ enum PeerReading: Equatable, Sendable {
 
     private static func connect(_ entry: addrinfo) -> Result<Double, Failure> {
         func failure() -> Result<Double, Failure> { .failure(Failure(reason: String(cString: strerror(errno)))) }
-        var begin = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &begin)
+        let begin = Clocks.monotonic
         let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
         let descriptor = socket(entry.ai_family, kind, 0)
         guard descriptor >= 0 else { return failure() }
@@ -78,10 +78,7 @@ enum PeerReading: Equatable, Sendable {
             getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &number, &length)
             guard number == 0 else { return .failure(Failure(reason: String(cString: strerror(number)))) }
         }
-        var end = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &end)
-        return .success(
-            Double(end.tv_sec - begin.tv_sec) * 1000 + Double(end.tv_nsec - begin.tv_nsec) / 1e6)
+        return .success(Double(Clocks.monotonic - begin) / 1e6)
     }
 
     private static func text(_ entry: addrinfo) -> String {

@@ -95,14 +95,13 @@ struct CanaryReading: Equatable, Sendable {
     var call: String?
     var milliseconds: Double = 0
 
-    private static func content(_ time: timespec) -> [UInt8] {
-        let text = [UInt8]("\(time.tv_sec).\(time.tv_nsec)".utf8)
+    private static func content(_ time: UInt64) -> [UInt8] {
+        let text = [UInt8]("\(time)".utf8)
         return text + [UInt8](repeating: UInt8(ascii: " "), count: max(0, 31 - text.count)) + [UInt8(ascii: "\n")]
     }
 
     static func read(_ paths: HealthPaths) -> CanaryReading {
-        var begin = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &begin)
+        let begin = Clocks.monotonic
         let path = "\(paths.stateDirectory)/canary"
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { return CanaryReading(failure: errno, call: "open") }
@@ -120,9 +119,6 @@ struct CanaryReading: Equatable, Sendable {
         guard pread(descriptor, &buffer, buffer.count, 0) == bytes.count, buffer == bytes else {
             return CanaryReading(failure: EIO, call: "read")
         }
-        var end = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &end)
-        return CanaryReading(
-            milliseconds: Double(end.tv_sec - begin.tv_sec) * 1000 + Double(end.tv_nsec - begin.tv_nsec) / 1e6)
+        return CanaryReading(milliseconds: Double(Clocks.monotonic - begin) / 1e6)
     }
 }
