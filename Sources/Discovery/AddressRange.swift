@@ -1,3 +1,5 @@
+internal import Platform
+
 /// IPv4 addresses that a scan asks: a network such as `192.168.1.0/24` without its own and its broadcast address, or one
 /// address.
 public struct AddressRange: Equatable, Sendable, CustomStringConvertible {

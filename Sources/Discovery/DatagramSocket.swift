@@ -1,5 +1,6 @@
 internal import Glibc
 internal import ONVIF
+internal import Platform
 
 /// A UDP socket that is never waited on. Used by one thread.
 final class DatagramSocket {
@@ -72,9 +73,7 @@ final class DatagramSocket {
             }
             try socket.bind(group)
             var membership = ip_mreqn()
-            membership.imr_multiaddr.s_addr = group.withPointer { pointer, _ in
-                UnsafeRawPointer(pointer).loadUnaligned(as: sockaddr_in.self).sin_addr.s_addr
-            }
+            withUnsafeMutableBytes(of: &membership.imr_multiaddr) { $0.copyBytes(from: group.bytes) }
             membership.imr_ifindex = Int32(bitPattern: interface.index)
             try socket.set(IPPROTO_IP, IP_ADD_MEMBERSHIP, &membership, "IP_ADD_MEMBERSHIP")
             return socket
@@ -87,9 +86,7 @@ final class DatagramSocket {
         // With a zone: from that interface only.
         try socket.bind(group)
         var membership = ipv6_mreq()
-        membership.ipv6mr_multiaddr = group.withPointer { pointer, _ in
-            UnsafeRawPointer(pointer).loadUnaligned(as: sockaddr_in6.self).sin6_addr
-        }
+        withUnsafeMutableBytes(of: &membership.ipv6mr_multiaddr) { $0.copyBytes(from: group.bytes) }
         membership.ipv6mr_interface = interface.index
         try socket.set(IPPROTO_IPV6, joinGroup6, &membership, "IPV6_JOIN_GROUP")
         return socket
@@ -109,20 +106,15 @@ final class DatagramSocket {
 
     /// The next datagram that waits, and its sender; nil when there is none. What does not fit into the buffer is lost.
     func receive(into buffer: inout [UInt8]) -> (count: Int, source: SocketAddress)? {
-        var storage = sockaddr_storage()
         // An error of an earlier datagram (ICMP) is told here, once, and is nobody's answer.
         for _ in 0..<8 {
-            var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-            let count = withUnsafeMutablePointer(to: &storage) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    recvfrom(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT), $0, &length)
-                }
+            var count = 0
+            let source = SocketAddress { address, length in
+                count = recvfrom(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT), address, length)
+                return count < 0 ? -1 : 0
             }
+            if let source { return (count, source) }
             if count < 0, errno == EAGAIN { return nil }
-            let source = withUnsafeMutablePointer(to: &storage) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { SocketAddress($0) }
-            }
-            if count >= 0, let source { return (count, source) }
         }
         return nil
     }

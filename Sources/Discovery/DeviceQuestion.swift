@@ -1,4 +1,5 @@
 internal import ONVIF
+internal import Platform
 internal import RTSP
 
 /// What one connection asks, without credentials.

@@ -1,5 +1,6 @@
 internal import Logging
 internal import ONVIF
+internal import Platform
 internal import XMLReader
 
 /// The datagrams of a search: Probes to the group on each network and to single addresses, and the answers. Used by one

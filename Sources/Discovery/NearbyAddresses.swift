@@ -1,3 +1,5 @@
+internal import Platform
+
 /// Addresses that an announcement can come from: it is sent within a link, but who sends a datagram writes what sender they
 /// like into it. Private addresses, those within a link, and the networks of this machine's interfaces.
 struct NearbyAddresses {

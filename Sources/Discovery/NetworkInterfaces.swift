@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Platform
 
 /// The network interfaces of this machine.
 public enum NetworkInterfaces {

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Logging
+internal import Platform
 
 /// The connections of a search, as many at a time as its options allow. Used by one thread.
 final class PortScan {

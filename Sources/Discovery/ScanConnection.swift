@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Platform
 
 /// One address and port of a scan, and what is asked there.
 struct ScanTarget: Equatable {

@@ -1,3 +1,5 @@
+internal import Platform
+
 /// Which address and port a scan asks next: the first port at every address, then the second, so that no camera is asked
 /// several things at once and the likeliest ports come first.
 struct ScanOrder {

@@ -1,4 +1,5 @@
 internal import ONVIF
+internal import Platform
 
 /// What a search has found, from all its sources, as one list with each camera once.
 struct SearchFindings {

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Platform
 
 /// Which announced addresses are worth a look: everybody on the camera's network can announce any.
 enum AnnouncedAddress {
@@ -23,12 +23,7 @@ enum AnnouncedAddress {
 
     /// Of a literal address, 4 or 16; nil for anything else.
     private static func bytes(_ host: String) -> [UInt8]? {
-        let address = String(host.prefix { $0 != "%" })
-        var four = in_addr()
-        if inet_pton(AF_INET, address, &four) == 1 { return withUnsafeBytes(of: &four) { Array($0) } }
-        var sixteen = in6_addr()
-        guard inet_pton(AF_INET6, address, &sixteen) == 1 else { return nil }
-        return withUnsafeBytes(of: &sixteen) { Array($0) }
+        SocketAddress(host: String(host.prefix { $0 != "%" }), port: 0)?.bytes
     }
 }
 

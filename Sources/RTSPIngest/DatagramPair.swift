@@ -1,5 +1,6 @@
 internal import ErrorCatalog
 internal import Glibc
+internal import Platform
 internal import RTSP
 
 /// Two UDP sockets side by side: one for media, the next port for control (RFC 3550 §11). Takes packets of one host only.
@@ -58,14 +59,14 @@ final class DatagramPair {
         guard let local = SocketAddress.local(of: connection), let peer = SocketAddress.peer(of: connection) else {
             throw PullFault(.cameraUnreachable, "the connection to the camera ended")
         }
-        guard let group = SocketAddress(multicast.group, port: multicast.rtp), group.isMulticast,
-            group.family == local.family, multicast.rtp > 0, multicast.rtcp > 0
+        guard let group = SocketAddress(host: multicast.group, port: multicast.rtp), group.isMulticast,
+            group.isIPv4 == local.isIPv4, multicast.rtp > 0, multicast.rtcp > 0
         else {
             throw PullFault(
                 .transportRefused, "the camera names no multicast group that can be joined", isTransport: true)
         }
-        let named = multicast.sourceAddress.flatMap { SocketAddress($0, port: 0) }
-        source = named?.family == group.family ? named ?? peer : peer
+        let named = multicast.sourceAddress.flatMap { SocketAddress(host: $0, port: 0) }
+        source = named?.isIPv4 == group.isIPv4 ? named ?? peer : peer
         var number: Int32 = 0
         let first = Self.socket(bound: group, Self.wantedBuffer, &number, isShared: true)
         let second =
@@ -157,7 +158,7 @@ final class DatagramPair {
         bound address: SocketAddress, _ buffer: Int, _ number: inout Int32, isShared: Bool = false
     ) -> Int32 {
         let kind = Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-        let descriptor = Glibc.socket(address.family, kind, 0)
+        let descriptor = Glibc.socket(address.familyNumber, kind, 0)
         guard descriptor >= 0 else {
             number = errno
             return -1
@@ -176,14 +177,14 @@ final class DatagramPair {
         _ descriptor: Int32, _ group: SocketAddress, _ local: SocketAddress, _ sender: SocketAddress?
     ) -> Bool {
         let bytes = group.bytes
-        if group.family == AF_INET6 {
+        if !group.isIPv4 {
             var request = ipv6_mreq()
             withUnsafeMutableBytes(of: &request.ipv6mr_multiaddr) { $0.copyBytes(from: bytes) }
-            request.ipv6mr_interface = local.scope
+            request.ipv6mr_interface = local.zone
             return setOption(descriptor, Int32(IPPROTO_IPV6), IPV6_JOIN_GROUP, request)
         }
         setOption(descriptor, Int32(IPPROTO_IP), IP_MULTICAST_ALL, Int32(0))
-        if let sender, sender.family == AF_INET {
+        if let sender, sender.isIPv4 {
             var request = ip_mreq_source()
             withUnsafeMutableBytes(of: &request.imr_multiaddr) { $0.copyBytes(from: bytes) }
             withUnsafeMutableBytes(of: &request.imr_interface) { $0.copyBytes(from: local.bytes) }

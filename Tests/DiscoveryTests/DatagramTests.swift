@@ -1,5 +1,6 @@
 import Logging
 import ONVIF
+import Platform
 import Testing
 
 @testable import Discovery

@@ -33,7 +33,7 @@ final class TCPPeer: Sendable {
         self.manner = manner
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         let bound = SocketAddress(host: host, port: 0)?.withPointer { [descriptor] in bind(descriptor, $0, $1) }
-        guard bound == 0, listen(descriptor, 64) == 0, let name = TestSocket.name(of: descriptor) else {
+        guard bound == 0, listen(descriptor, 64) == 0, let name = SocketAddress.local(of: descriptor) else {
             throw CallError(call: "listen at \(host)")
         }
         port = name.port
@@ -113,16 +113,6 @@ struct CallError: Error {
 }
 
 enum TestSocket {
-    static func name(of descriptor: Int32) -> SocketAddress? {
-        var storage = sockaddr_storage()
-        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-        return withUnsafeMutablePointer(to: &storage) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                getsockname(descriptor, address, &length) == 0 ? SocketAddress(address) : nil
-            }
-        }
-    }
-
     static func envelope(_ body: String, messageID: String = RandomIdentifier.make()) -> String {
         "<?xml version=\"1.0\"?><S-E:Envelope xmlns:S-E=\"http://www.w3.org/2003/05/soap-envelope\" "
             + "xmlns:a=\"http://schemas.xmlsoap.org/ws/2004/08/addressing\" "

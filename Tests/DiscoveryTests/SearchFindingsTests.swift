@@ -1,4 +1,5 @@
 import ONVIF
+import Platform
 import Testing
 
 @testable import Discovery

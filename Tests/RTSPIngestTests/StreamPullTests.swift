@@ -107,7 +107,7 @@ private final class LateReader: Sendable {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var least: Int32 = 1
         setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &least, socklen_t(MemoryLayout<Int32>.size))
-        let any = try #require(SocketAddress("127.0.0.1", port: 0))
+        let any = try #require(SocketAddress(host: "127.0.0.1", port: 0))
         try #require(any.withPointer { bind(listener, $0, $1) } == 0 && listen(listener, 1) == 0)
         port = try #require(SocketAddress.local(of: listener)).port
         let thread = Thread { [heardBefore] in

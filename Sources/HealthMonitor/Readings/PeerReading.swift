@@ -49,11 +49,7 @@ enum PeerReading: Equatable, Sendable {
     }
 
     /// No name server is asked for these.
-    static func isAddress(_ host: String) -> Bool {
-        var four = in_addr()
-        var six = in6_addr()
-        return inet_pton(AF_INET, host, &four) == 1 || inet_pton(AF_INET6, host, &six) == 1
-    }
+    static func isAddress(_ host: String) -> Bool { SocketAddress(host: host, port: 0) != nil }
 
     private struct Failure: Error {
         var reason: String

@@ -1,24 +1,25 @@
-internal import Glibc
+public import Glibc
 
 /// An address and a port, as sockets take and give them.
-struct SocketAddress: Equatable, Sendable {
-    enum Family: Equatable, Sendable {
+public struct SocketAddress: Equatable, Sendable {
+    public enum Family: Equatable, Sendable {
         /// The most significant byte first.
         case ipv4(UInt32)
         /// 16 bytes, and the index of the interface for addresses that are valid within one link.
         case ipv6([UInt8], zone: UInt32)
     }
 
-    var family: Family
-    var port: UInt16
+    public var family: Family
+    /// As people write it, whatever the machine's order of bytes.
+    public var port: UInt16
 
-    init(_ family: Family, port: UInt16) {
+    public init(_ family: Family, port: UInt16) {
         self.family = family
         self.port = port
     }
 
     /// - Parameter host: dotted decimal, or IPv6 without a zone.
-    init?(host: String, port: UInt16, zone: UInt32 = 0) {
+    public init?(host: String, port: UInt16, zone: UInt32 = 0) {
         var ipv4 = in_addr()
         if inet_pton(AF_INET, host, &ipv4) == 1 {
             self.init(.ipv4(UInt32(bigEndian: ipv4.s_addr)), port: port)
@@ -30,7 +31,7 @@ struct SocketAddress: Equatable, Sendable {
     }
 
     /// - Parameter text: as `host` writes it, with its zone.
-    init?(text: String, port: UInt16) {
+    public init?(text: String, port: UInt16) {
         let parts = text.split(separator: "%", maxSplits: 1)
         guard let host = parts.first else { return nil }
         let zone = parts.count > 1 ? if_nametoindex(String(parts[1])) : 0
@@ -38,7 +39,7 @@ struct SocketAddress: Equatable, Sendable {
     }
 
     /// Nil for a null pointer, and for families other than IPv4 and IPv6.
-    init?(_ pointer: UnsafeMutablePointer<sockaddr>?) {
+    public init?(_ pointer: UnsafeMutablePointer<sockaddr>?) {
         guard let pointer else { return nil }
         switch Int32(pointer.pointee.sa_family) {
         case AF_INET:
@@ -53,8 +54,33 @@ struct SocketAddress: Equatable, Sendable {
         }
     }
 
+    /// Of a socket's other end; nil when it has none.
+    public static func peer(of descriptor: CInt) -> SocketAddress? {
+        SocketAddress { getpeername(descriptor, $0, $1) }
+    }
+
+    /// Of a socket's own end.
+    public static func local(of descriptor: CInt) -> SocketAddress? {
+        SocketAddress { getsockname(descriptor, $0, $1) }
+    }
+
+    /// What a call of the system's writes.
+    ///
+    /// - Parameter ask: below 0: it failed, and there is none.
+    public init?(_ ask: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> CInt) {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let address = withUnsafeMutablePointer(to: &storage) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                ask($0, &length) < 0 ? nil : SocketAddress($0)
+            }
+        }
+        guard let address else { return nil }
+        self = address
+    }
+
     /// Without the port; of IPv6 within a link with its zone.
-    var host: String {
+    public var host: String {
         var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
         switch family {
         case .ipv4(let number):
@@ -72,14 +98,53 @@ struct SocketAddress: Equatable, Sendable {
         }
     }
 
-    var isIPv4: Bool {
+    /// Of the address alone: 4 or 16, the most significant first.
+    public var bytes: [UInt8] {
+        switch family {
+        case .ipv4(let number): (0..<4).map { UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) }
+        case .ipv6(let bytes, _): bytes
+        }
+    }
+
+    /// The interface of an address that is valid within one link; 0 without one.
+    public var zone: UInt32 {
+        switch family {
+        case .ipv4: 0
+        case .ipv6(_, let zone): zone
+        }
+    }
+
+    /// The same host, whatever the port; an IPv4 address inside an IPv6 one is the same.
+    public func isSameHost(as other: SocketAddress) -> Bool { unmapped == other.unmapped }
+
+    /// The same address and another port.
+    public func with(port: UInt16) -> SocketAddress { SocketAddress(family, port: port) }
+
+    /// The IPv4 address inside an IPv6 one (RFC 4291 §2.5.5.2), and no zone.
+    private var unmapped: Family {
+        guard case .ipv6(let bytes, _) = family else { return family }
+        guard bytes.starts(with: Self.mapping) else { return .ipv6(bytes, zone: 0) }
+        return .ipv4(bytes.suffix(4).reduce(0) { $0 << 8 | UInt32($1) })
+    }
+
+    private static let mapping: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
+
+    /// Of a group, not of a host.
+    public var isMulticast: Bool {
+        switch family {
+        case .ipv4(let number): number >> 28 == 0xE
+        case .ipv6(let bytes, _): bytes.first == 0xFF
+        }
+    }
+
+    public var isIPv4: Bool {
         switch family {
         case .ipv4: true
         case .ipv6: false
         }
     }
 
-    var isLinkLocalIPv6: Bool {
+    public var isLinkLocalIPv6: Bool {
         switch family {
         case .ipv4: false
         case .ipv6(let bytes, _): bytes.count == 16 && bytes[0] == 0xFE && bytes[1] & 0xC0 == 0x80
@@ -87,17 +152,18 @@ struct SocketAddress: Equatable, Sendable {
     }
 
     /// Of a netmask: its ones.
-    var prefixLength: Int? {
+    public var prefixLength: Int? {
         switch family {
         case .ipv4(let number): number.nonzeroBitCount
         case .ipv6: nil
         }
     }
 
-    var familyNumber: Int32 { isIPv4 ? AF_INET : AF_INET6 }
+    /// AF_INET or AF_INET6.
+    public var familyNumber: Int32 { isIPv4 ? AF_INET : AF_INET6 }
 
     /// Calls with the form that the system takes.
-    func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+    public func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         switch family {
         case .ipv4(let number):
             var address = sockaddr_in()
