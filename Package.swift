@@ -380,8 +380,8 @@ let package = Package(
         tests("Platform", ["Platform"]),
         tests("Systemd", ["Systemd", logging]),
         tests("Database", ["Database", grdb]),
-        tests("BoxMemory", ["BoxMemory", "Database", "MemoryWriter", "Settings", grdb], fixtures: true),
-        tests("CredentialStore", ["CredentialStore", "Systemd"]),
+        tests("CameraStore", ["CameraStore", "Database", "Settings", "StoreWriter", grdb], fixtures: true),
+        tests("CredentialStore", ["CredentialStore", "Platform", "Systemd"]),
         tests(
             "APIServer",
             [

@@ -1,4 +1,5 @@
 import Foundation
+import Platform
 import Systemd
 import Testing
 
@@ -232,6 +233,6 @@ import Testing
         ("36 35 0:48 / /run rw - tmpfs tmpfs rw\n37 35 0:49 / / rw - ext4 /dev/x rw", false), ("", false),
         ("36 35 0:49", false), ("36 35 0:49 / /run rw -", false), ("36 35 10:49 / /run rw - tmpfs x rw", false),
     ]) func `what is in memory is read from the mount table`(table: String, isMemory: Bool) {
-        #expect(MountTable.isMemory(device: 49, table: table) == isMemory)
+        #expect(MountTable.isMemory(device: 49, mounts: Mount.all(text: table)) == isMemory)
     }
 }

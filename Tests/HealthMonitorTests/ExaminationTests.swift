@@ -1,6 +1,7 @@
 import CameraModel
 import ControlAPI
 import ErrorCatalog
+import Platform
 import Systemd
 import Testing
 

@@ -2,6 +2,7 @@ import ControlAPI
 import ErrorCatalog
 import Foundation
 import Glibc
+import Platform
 import Testing
 
 @testable import BoxReadings

@@ -2,6 +2,7 @@ internal import BoxReadings
 internal import ControlAPI
 internal import ErrorCatalog
 internal import Glibc
+internal import Platform
 
 enum StorageChecks {
     /// - Parameter canary: nil when none was written yet.

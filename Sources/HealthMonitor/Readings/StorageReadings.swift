@@ -1,56 +1,6 @@
 internal import Glibc
 internal import Platform
 
-/// One line of mountinfo (proc_pid_mountinfo(5)).
-struct Mount: Equatable, Sendable {
-    /// `179:2`, as in `/sys/dev/block`.
-    var device: String
-    var point: String
-    var source: String
-    /// `ro` among the options of this mount: a sandbox makes it so for its own service, too.
-    var isReadOnly: Bool
-    /// `ro` among the options of the file system itself: true for everybody.
-    var isFileSystemReadOnly: Bool
-    /// The file system gave up by itself: ext4 says `emergency_ro` or `shutdown`. Not `errors=remount-ro`, which only
-    /// says what it would do.
-    var isStopped: Bool
-
-    init?(line: some StringProtocol) {
-        let halves = line.split(separator: " - ", maxSplits: 1)
-        guard halves.count == 2 else { return nil }
-        let left = halves[0].split(separator: " ")
-        let right = halves[1].split(separator: " ")
-        guard left.count >= 6, right.count >= 3 else { return nil }
-        device = String(left[2])
-        point = Self.unescaped(left[4])
-        source = Self.unescaped(right[1])
-        isReadOnly = left[5].split(separator: ",").contains("ro")
-        let options = right[2].split(separator: ",")
-        isFileSystemReadOnly = options.contains("ro")
-        isStopped = options.contains("emergency_ro") || options.contains("shutdown")
-    }
-
-    /// `\040` for a space, and so on.
-    private static func unescaped(_ text: some StringProtocol) -> String {
-        guard text.contains("\\") else { return String(text) }
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.first {
-            let digits = rest.dropFirst().prefix(3)
-            if byte == UInt8(ascii: "\\"), digits.count == 3,
-                let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 8)
-            {
-                bytes.append(value)
-                rest = rest.dropFirst(4)
-            } else {
-                bytes.append(byte)
-                rest = rest.dropFirst()
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-}
-
 /// Where the data is, and whether it may be written.
 struct MountReading: Equatable, Sendable {
     /// Of the data directory; nil when mountinfo could not be read.
@@ -61,8 +11,7 @@ struct MountReading: Equatable, Sendable {
     var rootErrors: Int64?
 
     static func read(_ paths: HealthPaths) -> MountReading {
-        let text = SmallFile.text("\(paths.processRoot)/self/mountinfo") ?? ""
-        let mounts = text.split(separator: "\n").compactMap { Mount(line: $0) }
+        let mounts = Mount.all("\(paths.processRoot)/self/mountinfo")
         let root = mounts.last { $0.point == "/" }
         return MountReading(
             data: mount(of: paths.dataDirectory, in: mounts), root: root,
