@@ -38,7 +38,7 @@ struct ProbeReader: Sendable {
         case .tasks: return blocking { .tasks(.read(paths)) }
         case .clock:
             return lane.start(at: now) { [clock, clockAsker] in .clock(await clockAsker.read(clock)) }
-        case .network: return blocking { .network(.read(paths)) }
+        case .network: return blocking { .network(.read(paths.box)) }
         case .mounts: return blocking { .mounts(.read(paths)) }
         case .canary: return blocking { .canary(.read(paths)) }
         case .disk: return blocking { .disk(Self.disk(paths)) }

@@ -25,16 +25,4 @@ struct EndpointTests {
     func `what is no URL is refused`(url: String) {
         #expect(Endpoint(url) == nil)
     }
-
-    @Test func `routes of both families are read`() {
-        let six =
-            "00000000000000000000000000000000 00 00000000000000000000000000000000 00 fe800000000000000000000000000001 00000400 00000001 00000000 00000003     wlan0\n"
-        #expect(Routes.defaultInterface6(six) == "wlan0")
-        #expect(Routes.defaultInterface6(six.replacing("wlan0", with: "lo")) == nil)
-        #expect(
-            Routes.addresses6(
-                "fe800000000000000000000000000001 02 40 20 80 eth0\n20010db8000000000000000000000001 02 40 00 80 eth0\n"
-            ) == 1)
-        #expect(Routes.defaultInterface("") == nil)
-    }
 }

@@ -3,6 +3,7 @@ import ControlAPI
 import ErrorCatalog
 import Testing
 
+@testable import BoxReadings
 @testable import HealthMonitor
 
 struct NetworkCheckTests {
@@ -10,12 +11,12 @@ struct NetworkCheckTests {
 
     private func reading(
         carrier: Bool = true, addresses: [String] = ["192.168.1.5"],
-        gateway: NetworkReading.Neighbour? = .known, hasDefaultRoute: Bool = true
+        gateway: NetworkReading.Neighbour? = .known, defaultInterface: String? = "eth0"
     ) -> NetworkReading {
         NetworkReading(
             interfaces: [.init(name: "eth0", hasCarrier: carrier, addresses: addresses)],
             gateway: gateway.map { .init(address: "192.168.1.1", interface: "eth0", neighbour: $0) },
-            hasDefaultRoute: hasDefaultRoute)
+            defaultInterface: defaultInterface)
     }
 
     @Test func `the lowest layer that fails is named, those above are not known`() {
@@ -38,7 +39,7 @@ struct NetworkCheckTests {
         #expect(states(outcome) == [.ok, .ok, .unknown])
         #expect(outcome.link == nil)
         #expect(states(NetworkChecks.local(reading(gateway: nil))) == [.ok, .ok, .unknown])
-        #expect(states(NetworkChecks.local(reading(gateway: nil, hasDefaultRoute: false))) == [.ok, .ok, .warn])
+        #expect(states(NetworkChecks.local(reading(gateway: nil, defaultInterface: nil))) == [.ok, .ok, .warn])
         #expect(states(NetworkChecks.local(NetworkReading())) == [.unknown, .unknown, .unknown])
     }
 

@@ -19,10 +19,12 @@ struct ReadingTests {
             PressureReading.read(tree.box)
                 == PressureReading(memory: 0.0125, processor: 0.125, storage: 0, killedForMemory: 0))
         #expect(
-            NetworkReading.read(tree.paths)
+            NetworkReading.read(tree.box)
                 == NetworkReading(
                     interfaces: [.init(name: "eth0", hasCarrier: true, addresses: ["192.168.1.5"])],
-                    gateway: .init(address: "192.168.1.1", interface: "eth0", neighbour: .known), hasDefaultRoute: true)
+                    gateway: .init(address: "192.168.1.1", interface: "eth0", neighbour: .known),
+                    defaultInterface: "eth0",
+                    addressCount: 1)
         )
         #expect(TaskReading.read(tree.paths) == TaskReading(seesOthers: true, waiting: []))
     }
@@ -33,7 +35,7 @@ struct ReadingTests {
         #expect(HeatReading.read(tree.box) == HeatReading())
         #expect(WatchdogReading.read(tree.box) == WatchdogReading())
         #expect(PressureReading.read(tree.box) == PressureReading())
-        #expect(NetworkReading.read(tree.paths) == NetworkReading())
+        #expect(NetworkReading.read(tree.box) == NetworkReading())
         #expect(CardReading.read(tree.paths) == CardReading())
         #expect(MountReading.read(tree.paths) == MountReading())
         #expect(!TaskReading.read(tree.paths).seesOthers)
@@ -198,7 +200,7 @@ struct ReadingTests {
             00000000000000000000000000000001 01 80 10 80       lo
             """
         let tree = try FixtureTree(board)
-        let reading = NetworkReading.read(tree.paths)
+        let reading = NetworkReading.read(tree.box)
         #expect(
             reading.interfaces == [
                 .init(name: "eth0", hasCarrier: true, addresses: ["2001:0db8:0000:0000:0000:0000:0000:0005"]),
@@ -224,7 +226,7 @@ struct ReadingTests {
             short 0
             """
         let tree = try FixtureTree(board)
-        #expect(NetworkReading.read(tree.paths).gateway?.address == "192.168.1.1")
+        #expect(NetworkReading.read(tree.box).gateway?.address == "192.168.1.1")
     }
 
     @Test func `an IPv6 default route is one`() {
@@ -232,9 +234,21 @@ struct ReadingTests {
         let line = { (flags: String, device: String) in
             "\(zero) 00 \(zero) 00 fe800000000000000000000000000001 00000400 00000001 00000000 \(flags)     \(device)"
         }
-        #expect(NetworkReading.hasIPv6DefaultRoute(line("00000003", "eth0")))
-        #expect(!NetworkReading.hasIPv6DefaultRoute(line("00200200", "lo")))
-        #expect(!NetworkReading.hasIPv6DefaultRoute(line("00000200", "eth0")))
+        #expect(NetworkReading.defaultIPv6Interface(line("00000003", "eth0")) == "eth0")
+        #expect(NetworkReading.defaultIPv6Interface(line("00200200", "lo")) == nil)
+        #expect(NetworkReading.defaultIPv6Interface(line("00000200", "eth0")) == nil)
+    }
+
+    @Test func `routes of both families are read`() {
+        let six =
+            "00000000000000000000000000000000 00 00000000000000000000000000000000 00 fe800000000000000000000000000001 00000400 00000001 00000000 00000003     wlan0\n"
+        #expect(NetworkReading.defaultIPv6Interface(six) == "wlan0")
+        #expect(NetworkReading.defaultIPv6Interface(six.replacing("wlan0", with: "lo")) == nil)
+        #expect(
+            NetworkReading.globalIPv6Addresses(
+                "fe800000000000000000000000000001 02 40 20 80 eth0\n20010db8000000000000000000000001 02 40 00 80 eth0\n"
+            ).count == 1)
+        #expect(NetworkReading.defaultIPv6Interface("") == nil && IPv4Route.all("").isEmpty)
     }
 
     @Test func `any bytes in any file are read without a trap`() throws {
@@ -255,7 +269,7 @@ struct ReadingTests {
             _ = PressureReading.read(tree.box)
             _ = TaskReading.read(tree.paths)
             _ = MountReading.read(tree.paths)
-            let network = NetworkReading.read(tree.paths)
+            let network = NetworkReading.read(tree.box)
             #expect(network.interfaces.count <= 16)
         }
     }

@@ -1,4 +1,5 @@
 internal import BoxConfiguration
+internal import BoxReadings
 internal import ControlAPI
 internal import ErrorCatalog
 internal import KeyAccessClient
@@ -13,18 +14,15 @@ extension DoctorCheck {
     ]
 
     private static func network(_ surroundings: Surroundings) -> Finding {
-        let routes = SmallFile.text(surroundings.path("/proc/net/route")) ?? ""
-        let routes6 = SmallFile.text(surroundings.path("/proc/net/ipv6_route")) ?? ""
-        guard let interface = Routes.defaultInterface(routes) ?? Routes.defaultInterface6(routes6) else {
+        let reading = NetworkReading.read(surroundings.boxPaths)
+        guard let interface = reading.defaultInterface else {
             // A relay on the same network needs none.
             return .warn("there is no default route", .noGateway)
         }
         let carrier = SmallFile.number(surroundings.path("/sys/class/net/\(interface)/carrier"))
         if carrier == 0 { return .fail("\(interface) has no link", .noCarrier) }
-        let addresses = Routes.addresses(SmallFile.text(surroundings.path("/proc/net/fib_trie")) ?? "")
-        let addresses6 = Routes.addresses6(SmallFile.text(surroundings.path("/proc/net/if_inet6")) ?? "")
-        guard addresses + addresses6 > 0 else { return .fail("\(interface) has no address", .noAddress) }
-        return .ok("default route by \(interface), \(counted(addresses + addresses6, "address", "addresses"))")
+        guard reading.addressCount > 0 else { return .fail("\(interface) has no address", .noAddress) }
+        return .ok("default route by \(interface), \(counted(reading.addressCount, "address", "addresses"))")
     }
 
     private static func nameServers(_ surroundings: Surroundings) -> Finding {
@@ -112,53 +110,5 @@ extension DoctorCheck {
             }
         }
         return .ok("public key \(fingerprint.prefix(16))… read in \(time) ms")
-    }
-}
-
-/// The kernel's tables of routes and addresses.
-enum Routes {
-    /// Of `/proc/net/route`.
-    static func defaultInterface(_ text: String) -> String? {
-        for line in text.split(separator: "\n").dropFirst() {
-            let fields = line.split(whereSeparator: \.isWhitespace)
-            guard fields.count >= 8, fields[1] == "00000000", fields[7] == "00000000",
-                let flags = UInt16(fields[3], radix: 16), flags & 1 != 0
-            else { continue }
-            return String(fields[0])
-        }
-        return nil
-    }
-
-    /// Of `/proc/net/ipv6_route`.
-    static func defaultInterface6(_ text: String) -> String? {
-        for line in text.split(separator: "\n") {
-            let fields = line.split(whereSeparator: \.isWhitespace)
-            // The kernel's own reject route is on lo.
-            guard fields.count >= 10, fields[1] == "00", fields[0].allSatisfy({ $0 == "0" }), fields[9] != "lo" else {
-                continue
-            }
-            return String(fields[9])
-        }
-        return nil
-    }
-
-    /// How many of this machine's IPv4 addresses `/proc/net/fib_trie` names, without loopback.
-    static func addresses(_ text: String) -> Int {
-        var last: Substring = ""
-        var found: Set<Substring> = []
-        for line in text.split(separator: "\n") {
-            let fields = line.split(whereSeparator: \.isWhitespace)
-            if fields.first == "|--", fields.count > 1 { last = fields[1] }
-            if fields.contains("LOCAL"), fields.contains("host"), !last.hasPrefix("127.") { found.insert(last) }
-        }
-        return found.count
-    }
-
-    /// Of `/proc/net/if_inet6`: those that others can reach.
-    static func addresses6(_ text: String) -> Int {
-        text.split(separator: "\n").count { line in
-            let fields = line.split(whereSeparator: \.isWhitespace)
-            return fields.count >= 6 && fields[3] == "00" && fields[5] != "lo"
-        }
     }
 }

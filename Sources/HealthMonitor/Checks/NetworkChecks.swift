@@ -1,3 +1,4 @@
+internal import BoxReadings
 internal import CameraModel
 internal import ControlAPI
 internal import ErrorCatalog
@@ -47,7 +48,7 @@ enum NetworkChecks {
         _ reading: NetworkReading, interface: String
     ) -> (Finding, EscalationLadder.Link?) {
         guard let gateway = reading.gateway else {
-            if reading.hasDefaultRoute {
+            if reading.defaultInterface != nil {
                 return (
                     Finding(
                         .networkGateway, nil, .unknown, "the default route has no IPv4 gateway that could be asked"),

@@ -1,16 +1,15 @@
-internal import Glibc
 internal import Platform
 
 /// The local network, layer by layer, as text files of the kernel tell it: no netlink socket is needed.
-struct NetworkReading: Equatable, Sendable {
-    struct Interface: Equatable, Sendable {
-        var name: String
-        var hasCarrier: Bool
+package struct NetworkReading: Equatable, Sendable {
+    package struct Interface: Equatable, Sendable {
+        package var name: String
+        package var hasCarrier: Bool
         /// Global addresses, both families; link-local ones (169.254, fe80) are none.
-        var addresses: [String] = []
+        package var addresses: [String] = []
     }
 
-    enum Neighbour: Equatable, Sendable {
+    package enum Neighbour: Equatable, Sendable {
         /// Its hardware address is known.
         case known
         /// It was asked for and did not answer.
@@ -19,24 +18,27 @@ struct NetworkReading: Equatable, Sendable {
         case unasked
     }
 
-    struct Gateway: Equatable, Sendable {
-        var address: String
-        var interface: String
-        var neighbour: Neighbour
+    package struct Gateway: Equatable, Sendable {
+        package var address: String
+        package var interface: String
+        package var neighbour: Neighbour
     }
 
     /// Ethernet and wireless, without loopback, bridges, tunnels and containers' ends (unless there is nothing else).
-    var interfaces: [Interface] = []
+    package var interfaces: [Interface] = []
     /// Of the default route with the lowest metric; nil: there is no IPv4 default route with a gateway.
-    var gateway: Gateway?
-    /// There is a default route of any kind.
-    var hasDefaultRoute = false
+    package var gateway: Gateway?
+    /// Of that default route, or of the first one of IPv6; nil: there is none of any kind.
+    package var defaultInterface: String?
+    /// Addresses of all interfaces but loopback, without link-local ones of IPv6.
+    package var addressCount = 0
 
-    static func read(_ paths: HealthPaths) -> NetworkReading {
+    package static func read(_ paths: BoxPaths) -> NetworkReading {
         func text(_ name: String) -> String { SmallFile.text("\(paths.processRoot)/net/\(name)") ?? "" }
         let routes = IPv4Route.all(text("route"))
         let locals = localAddresses(text("fib_trie"))
-        var reading = NetworkReading()
+        let global6 = globalIPv6Addresses(text("if_inet6"))
+        var reading = NetworkReading(addressCount: locals.count + global6.count)
         for name in relevant(paths) {
             let carrier = SmallFile.number("\(paths.systemRoot)/class/net/\(name)/carrier") == 1
             let connected = routes.filter { $0.interface == name && $0.gateway == 0 && $0.mask != 0 }
@@ -46,10 +48,11 @@ struct NetworkReading: Equatable, Sendable {
             reading.interfaces.append(
                 Interface(
                     name: name, hasCarrier: carrier,
-                    addresses: own.map(dotted) + globalIPv6Addresses(text("if_inet6"), interface: name)))
+                    addresses: own.map(dotted) + global6.filter { $0.interface == name }.map(\.address)))
         }
         let defaults = routes.filter { $0.destination == 0 && $0.mask == 0 }
-        reading.hasDefaultRoute = !defaults.isEmpty || hasIPv6DefaultRoute(text("ipv6_route"))
+        reading.defaultInterface =
+            defaults.min { $0.metric < $1.metric }?.interface ?? defaultIPv6Interface(text("ipv6_route"))
         if let route = defaults.filter({ $0.gateway != 0 }).min(by: { $0.metric < $1.metric }) {
             let address = dotted(route.gateway)
             reading.gateway = Gateway(
@@ -59,7 +62,7 @@ struct NetworkReading: Equatable, Sendable {
         return reading
     }
 
-    private static func relevant(_ paths: HealthPaths) -> [String] {
+    private static func relevant(_ paths: BoxPaths) -> [String] {
         let directory = "\(paths.systemRoot)/class/net"
         let candidates = SmallFile.names(in: directory).filter { name in
             // ARPHRD_ETHER; wireless has it, too.
@@ -100,24 +103,28 @@ struct NetworkReading: Equatable, Sendable {
     }
 
     /// `fe80…` has scope 20, global ones 00.
-    static func globalIPv6Addresses(_ text: String, interface: String) -> [String] {
+    static func globalIPv6Addresses(_ text: String) -> [(interface: Substring, address: String)] {
         text.split(separator: "\n").compactMap { line in
             let words = line.split(separator: " ")
-            guard words.count == 6, words[5] == interface, words[3] == "00", words[0].utf8.count == 32 else {
-                return nil
-            }
+            guard words.count == 6, words[5] != "lo", words[3] == "00", words[0].utf8.count == 32 else { return nil }
             let digits = Array(words[0])
-            return stride(from: 0, to: 32, by: 4).map { String(digits[$0..<$0 + 4]) }.joined(separator: ":")
+            return (
+                words[5],
+                stride(from: 0, to: 32, by: 4).map { String(digits[$0..<$0 + 4]) }.joined(separator: ":")
+            )
         }
     }
 
     /// Destination and prefix are all zero, and it is neither loopback nor the "unreachable" entry (flag RTF_REJECT).
-    static func hasIPv6DefaultRoute(_ text: String) -> Bool {
-        text.split(separator: "\n").contains { line in
+    static func defaultIPv6Interface(_ text: String) -> String? {
+        for line in text.split(separator: "\n") {
             let words = line.split(separator: " ")
-            guard words.count == 10, let flags = UInt32(words[8], radix: 16) else { return false }
-            return words[0].allSatisfy { $0 == "0" } && words[1] == "00" && words[9] != "lo" && flags & 0x200 == 0
+            guard words.count == 10, let flags = UInt32(words[8], radix: 16) else { continue }
+            if words[0].allSatisfy({ $0 == "0" }), words[1] == "00", words[9] != "lo", flags & 0x200 == 0 {
+                return String(words[9])
+            }
         }
+        return nil
     }
 
     /// `/proc/net/arp`: flag 2 means that the hardware address is known.
@@ -130,31 +137,5 @@ struct NetworkReading: Equatable, Sendable {
             return flags & 2 != 0 ? .known : .silent
         }
         return .unasked
-    }
-}
-
-/// One line of `/proc/net/route`.
-struct IPv4Route: Equatable, Sendable {
-    var interface: String
-    var destination: UInt32
-    var gateway: UInt32
-    var mask: UInt32
-    var metric: UInt32
-
-    static func all(_ text: String) -> [IPv4Route] {
-        text.split(separator: "\n").dropFirst().prefix(1024).compactMap { line in
-            let words = line.split(whereSeparator: \.isWhitespace)
-            guard words.count >= 8, let destination = address(words[1]), let gateway = address(words[2]),
-                let flags = UInt32(words[3], radix: 16), let mask = address(words[7]), let metric = UInt32(words[6]),
-                flags & 1 != 0, flags & 0x200 == 0  // RTF_UP, not RTF_REJECT
-            else { return nil }
-            return IPv4Route(
-                interface: String(words[0]), destination: destination, gateway: gateway, mask: mask, metric: metric)
-        }
-    }
-
-    /// The kernel prints the four bytes as a number of this machine.
-    private static func address(_ text: Substring) -> UInt32? {
-        text.utf8.count == 8 ? UInt32(text, radix: 16).map { UInt32(bigEndian: $0) } : nil
     }
 }
