@@ -180,21 +180,23 @@ public struct NetworkExamination: Sendable {
             return false
         }
         let outcome = await TimeLimit.within(.seconds(20)) {
-            await OwnThread.value { () -> Result<Reachability.Times, Reachability.Failure> in
-                Result { () throws(Reachability.Failure) in try Reachability.connect(endpoint) }
+            await OwnThread.result { () throws(Reachability.Failure) in
+                var link: TCPLink?
+                let times = try Reachability.connect(endpoint.host, endpoint.port) { link = TCPLink(descriptor: $0) }
+                return (times: times, link: link)
             }
         }
         switch outcome {
-        case .success(let times)??:
-            peer.lookupMilliseconds = times.lookup.milliseconds
-            peer.connectMilliseconds = times.connect.milliseconds
-            peer.roundTripMilliseconds = times.link?.roundTripMilliseconds
-            peer.pathMTU = times.link?.pathMTU
-            peer.add("dns", NetworkVerdict.lookup(times.lookup.milliseconds, host: host))
-            peer.add("tcp", .ok("port \(port) in \(times.connect.milliseconds.tenths) ms"))
+        case .success(let (times, link))??:
+            peer.lookupMilliseconds = times.lookup
+            peer.connectMilliseconds = times.connect
+            peer.roundTripMilliseconds = link?.roundTripMilliseconds
+            peer.pathMTU = link?.pathMTU
+            peer.add("dns", NetworkVerdict.lookup(times.lookup, host: host))
+            peer.add("tcp", .ok("port \(port) in \(times.connect.tenths) ms"))
             return true
-        case .failure(.name(let why))??: peer.add("dns", .fail("\(host) is not found: \(why)", .noDNS))
-        case .failure(.port(let why))??:
+        case .failure(.name(let why, _))??: peer.add("dns", .fail("\(host) is not found: \(why)", .noDNS))
+        case .failure(.port(let why, _))??:
             peer.add("dns", .ok(host))
             peer.add("tcp", .fail("\(host) port \(port) does not answer: \(why)", code))
         case .some(nil): peer.add("dns", .unknown("no thread can be made"))
@@ -245,15 +247,13 @@ public struct NetworkExamination: Sendable {
         let options = RawConnection.Options(
             host: endpoint.host, port: endpoint.port, trust: .system, connectTimeout: .seconds(8),
             certificateAuthorityFile: kas.caFile, publicKeyPin: kas.publicKeyPin)
-        let outcome = await OwnThread.value { () -> Result<Seen, HTTPClientError> in
-            Result { () throws(HTTPClientError) in
-                let connection = try RawConnection(options) { false }
-                return Seen(
-                    certificateEnd: connection.certificate.flatMap {
-                        (try? CertificateValidity.all(pem: Array($0.utf8)))?.first?.end
-                    },
-                    link: TCPLink(descriptor: connection.descriptor))
-            }
+        let outcome = await OwnThread.result { () throws(HTTPClientError) in
+            let connection = try RawConnection(options) { false }
+            return Seen(
+                certificateEnd: connection.certificate.flatMap {
+                    (try? CertificateValidity.all(pem: Array($0.utf8)))?.first?.end
+                },
+                link: TCPLink(descriptor: connection.descriptor))
         }
         switch outcome {
         case .success(let seen)?:

@@ -41,4 +41,11 @@ public enum OwnThread {
             if !start({ continuation.resume(returning: body()) }) { continuation.resume(returning: nil) }
         }
     }
+
+    /// The same for work that may fail.
+    public static func result<Value: Sendable, Failure: Error>(
+        _ body: @escaping @Sendable () throws(Failure) -> Value
+    ) async -> Result<Value, Failure>? {
+        await value { Result(catching: body) }
+    }
 }

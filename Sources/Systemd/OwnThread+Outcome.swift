@@ -5,16 +5,7 @@ extension OwnThread {
     static func run<T: Sendable>(
         _ body: @escaping @Sendable () throws(SystemdError) -> T
     ) async throws(SystemdError) -> T {
-        let outcome: Result<T, SystemdError> = await withCheckedContinuation { continuation in
-            let started = start {
-                do throws(SystemdError) {
-                    continuation.resume(returning: .success(try body()))
-                } catch {
-                    continuation.resume(returning: .failure(error))
-                }
-            }
-            if !started { continuation.resume(returning: .failure(.unavailable("no thread can be made"))) }
-        }
+        guard let outcome = await result(body) else { throw .unavailable("no thread can be made") }
         return try outcome.get()
     }
 }

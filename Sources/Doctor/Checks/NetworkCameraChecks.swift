@@ -28,15 +28,15 @@ extension DoctorCheck {
 
     private static func reach(_ id: String, _ source: String) async -> Finding {
         guard let endpoint = Endpoint(source) else { return .fail("\(id): its source has no host", .invalidValue) }
-        let outcome = await OwnThread.value { () -> Result<Reachability.Times, Reachability.Failure> in
-            Result { () throws(Reachability.Failure) in try Reachability.connect(endpoint) }
+        let outcome = await OwnThread.result { () throws(Reachability.Failure) in
+            try Reachability.connect(endpoint.host, endpoint.port)
         }
         let place = "\(endpoint.host):\(endpoint.port)"
         switch outcome {
-        case .success(let times)?: return .ok("\(id) \(place): TCP \(times.connect.milliseconds.tenths) ms")
-        case .failure(.name(let why))?:
+        case .success(let times)?: return .ok("\(id) \(place): TCP \(times.connect.tenths) ms")
+        case .failure(.name(let why, _))?:
             return .fail("\(id): \(endpoint.host) is not found: \(why)", .cameraUnreachable)
-        case .failure(.port(let why))?:
+        case .failure(.port(let why, _))?:
             // Makers put ONVIF at several ports: the camera's process tries them all.
             if source.hasPrefix("onvif:"), why == String(cString: strerror(ECONNREFUSED)) {
                 return .ok("\(id) \(endpoint.host) is there")

@@ -58,16 +58,16 @@ extension DoctorCheck {
             return .unknown("\(name): its address is a secret; its cameras tell whether it is reached")
         }
         guard let endpoint = Endpoint(url) else { return .fail("\(name): its URL has no host", .invalidValue) }
-        let outcome = await OwnThread.value { () -> Result<Reachability.Times, Reachability.Failure> in
-            Result { () throws(Reachability.Failure) in try Reachability.connect(endpoint) }
+        let outcome = await OwnThread.result { () throws(Reachability.Failure) in
+            try Reachability.connect(endpoint.host, endpoint.port)
         }
         switch outcome {
         case .success(let times)?:
             return .ok(
-                "\(name) \(endpoint.host): DNS \(times.lookup.milliseconds.tenths) ms, TCP \(times.connect.milliseconds.tenths) ms"
+                "\(name) \(endpoint.host): DNS \(times.lookup.tenths) ms, TCP \(times.connect.tenths) ms"
             )
-        case .failure(.name(let why))?: return .fail("\(name): \(endpoint.host) is not found: \(why)", .noDNS)
-        case .failure(.port(let why))?:
+        case .failure(.name(let why, _))?: return .fail("\(name): \(endpoint.host) is not found: \(why)", .noDNS)
+        case .failure(.port(let why, _))?:
             return .fail("\(name): \(endpoint.host):\(endpoint.port) does not answer: \(why)", .relayUnreachable)
         case nil: return .unknown("\(name): no thread can be made")
         }
