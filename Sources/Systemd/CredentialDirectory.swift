@@ -54,16 +54,8 @@ public struct CredentialDirectory: Sendable {
 
     /// All names, sorted; at most 1024.
     public var names: [String] {
-        guard let path, let directory = opendir(path) else { return [] }
-        defer { closedir(directory) }
-        var names: [String] = []
-        while names.count < Self.countLimit, let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if self.path(name) != nil { names.append(name) }
-        }
-        return names.sorted()
+        guard let path else { return [] }
+        return Array(SmallFile.names(in: path).lazy.filter { self.path($0) != nil }.prefix(Self.countLimit))
     }
 
     /// `[A-Za-z0-9._@-]{1,255}`, but not "." and "..".
