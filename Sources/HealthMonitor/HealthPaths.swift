@@ -2,12 +2,8 @@ public import BoxReadings
 
 /// Where the monitor looks and writes. Tests give it a tree of their own.
 public struct HealthPaths: Sendable {
-    /// `/proc`.
-    public var processRoot: String
-    /// `/sys`.
-    public var systemRoot: String
-    /// What the image wants of PID 1, its hardware watchdog above all.
-    public var managerSettings: String
+    /// For the readings that `watchboxctl doctor` makes as well.
+    public var box: BoxPaths
     /// The monitor's own: ladder, history, canary.
     public var stateDirectory: String
     /// Of control: cameras, settings, later the archive.
@@ -20,24 +16,16 @@ public struct HealthPaths: Sendable {
     public var persistentMessages: String
 
     public init(
-        processRoot: String = "/proc", systemRoot: String = "/sys",
-        managerSettings: String = BoxPaths.managerSettings,
+        box: BoxPaths = BoxPaths(root: ""),
         stateDirectory: String = "/var/lib/watchbox-health", dataDirectory: String = "/var/lib/watchbox",
         cameraSockets: String = "/run/watchbox/camera", settingsFile: String = "/run/watchbox/service/health.json",
         persistentMessages: String = "/dev/pmsg0"
     ) {
-        self.processRoot = processRoot
-        self.systemRoot = systemRoot
-        self.managerSettings = managerSettings
+        self.box = box
         self.stateDirectory = stateDirectory
         self.dataDirectory = dataDirectory
         self.cameraSockets = cameraSockets
         self.settingsFile = settingsFile
         self.persistentMessages = persistentMessages
-    }
-
-    /// For the readings that `watchboxctl doctor` makes as well.
-    var box: BoxPaths {
-        BoxPaths(processRoot: processRoot, systemRoot: systemRoot, managerSettings: managerSettings)
     }
 }

@@ -1,3 +1,4 @@
+internal import BoxReadings
 internal import CameraModel
 internal import ControlAPI
 internal import ErrorCatalog
@@ -33,7 +34,7 @@ struct HealthRound: Sendable {
         let now = service.clock.now()
         lastReadingAt = now.uptime
         let file = file
-        let boot = SmallFile.line("\(service.paths.processRoot)/sys/kernel/random/boot_id") ?? ""
+        let boot = SmallFile.line("\(service.paths.box.processRoot)/sys/kernel/random/boot_id") ?? ""
         let loaded =
             await Lane<LadderFile.Loaded>().run(limit: HealthService.diskPatience, clock: service.clock) { file.load() }
             ?? LadderFile.Loaded(state: LadderState(), trouble: "\(file.directory) does not answer; larger steps wait")

@@ -1,3 +1,4 @@
+internal import BoxReadings
 internal import ControlAPI
 internal import ErrorCatalog
 internal import Glibc
@@ -77,7 +78,7 @@ struct RecoverySteps: Sendable {
     /// such word shall take the box's disk or its network away.
     private func deviceNumber(at port: String) -> String? {
         func number(_ name: String) -> String? {
-            guard let text = SmallFile.text("\(paths.systemRoot)/bus/usb/devices/\(port)/\(name)", atMost: 16),
+            guard let text = SmallFile.text("\(paths.box.systemRoot)/bus/usb/devices/\(port)/\(name)", atMost: 16),
                 let value = UInt16(text.filter { !$0.isWhitespace }), value < 1000
             else { return nil }
             return String(repeating: "0", count: 3 - String(value).count) + String(value)
@@ -88,7 +89,7 @@ struct RecoverySteps: Sendable {
 
     /// One of its interfaces is of USB's video class.
     private func hasPictures(at port: String) -> Bool {
-        let devices = "\(paths.systemRoot)/bus/usb/devices"
+        let devices = "\(paths.box.systemRoot)/bus/usb/devices"
         return SmallFile.names(in: devices).contains { name in
             name.hasPrefix("\(port):")
                 && SmallFile.text("\(devices)/\(name)/bInterfaceClass", atMost: 16)?.hasPrefix("0e") == true

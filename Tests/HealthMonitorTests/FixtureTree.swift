@@ -8,8 +8,9 @@ final class FixtureTree: Sendable {
     let root: String
     var paths: HealthPaths {
         HealthPaths(
-            processRoot: "\(root)/proc", systemRoot: "\(root)/sys",
-            managerSettings: "\(root)/etc/90-watchbox.conf", stateDirectory: "\(root)/state",
+            box: BoxPaths(
+                processRoot: "\(root)/proc", systemRoot: "\(root)/sys",
+                managerSettings: "\(root)/etc/90-watchbox.conf"), stateDirectory: "\(root)/state",
             dataDirectory: "\(root)/data", cameraSockets: "\(root)/run/camera",
             settingsFile: "\(root)/run/health.json", persistentMessages: "\(root)/pmsg0")
     }

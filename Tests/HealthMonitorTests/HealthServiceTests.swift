@@ -1,3 +1,4 @@
+import BoxReadings
 import CameraModel
 import ControlAPI
 import ErrorCatalog
@@ -29,8 +30,8 @@ private final class Stage {
         socket = NotifySocket("\(tree.root)/n")
         var paths = tree.paths
         if onThisMachine {
-            paths.processRoot = "/proc"
-            paths.systemRoot = "/sys"
+            paths.box.processRoot = "/proc"
+            paths.box.systemRoot = "/sys"
         }
         service = HealthService(
             paths: paths, units: units, cameras: cameras, notifier: Notifier(socketPath: socket.path),

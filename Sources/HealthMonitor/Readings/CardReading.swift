@@ -1,3 +1,4 @@
+internal import BoxReadings
 internal import Platform
 
 /// What eMMC says of its wear. SD cards say nothing.
@@ -15,7 +16,7 @@ struct CardReading: Equatable, Sendable {
     var cards: [Card] = []
 
     static func read(_ paths: HealthPaths) -> CardReading {
-        let blocks = "\(paths.systemRoot)/block"
+        let blocks = "\(paths.box.systemRoot)/block"
         return CardReading(
             cards: SmallFile.names(in: blocks)
                 .filter { $0.hasPrefix("mmcblk") && !$0.contains("boot") && !$0.contains("rpmb") }

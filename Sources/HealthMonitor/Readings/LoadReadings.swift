@@ -1,3 +1,4 @@
+internal import BoxReadings
 internal import Platform
 
 /// What the kernel counted of lacking memory in the control groups of WatchBox's own units.
@@ -19,7 +20,7 @@ struct GroupReading: Equatable, Sendable {
 
     static func read(_ paths: HealthPaths) -> GroupReading {
         var reading = GroupReading()
-        reading.collect("\(paths.systemRoot)/fs/cgroup", depth: 0)
+        reading.collect("\(paths.box.systemRoot)/fs/cgroup", depth: 0)
         return reading
     }
 
@@ -66,20 +67,20 @@ struct TaskReading: Equatable, Sendable {
     private static let most = 64
 
     static func read(_ paths: HealthPaths) -> TaskReading {
-        var reading = TaskReading(seesOthers: SmallFile.exists("\(paths.processRoot)/1/stat"))
+        var reading = TaskReading(seesOthers: SmallFile.exists("\(paths.box.processRoot)/1/stat"))
         guard reading.seesOthers else { return reading }
-        for name in SmallFile.names(in: paths.processRoot) {
+        for name in SmallFile.names(in: paths.box.processRoot) {
             guard let number = Int32(name), reading.waiting.count < most,
-                let text = SmallFile.line("\(paths.processRoot)/\(name)/stat"), let stat = Stat(text),
+                let text = SmallFile.line("\(paths.box.processRoot)/\(name)/stat"), let stat = Stat(text),
                 stat.state == "D", stat.flags & kernelThread == 0
             else { continue }
-            let slices = SmallFile.line("\(paths.processRoot)/\(name)/schedstat")?.split(separator: " ").last
+            let slices = SmallFile.line("\(paths.box.processRoot)/\(name)/schedstat")?.split(separator: " ").last
                 .flatMap { UInt64($0) }
             reading.waiting.append(
                 Waiting(
                     processIdentifier: number, name: stat.name, startTime: stat.startTime,
                     slices: slices ?? stat.ticks,
-                    unit: SmallFile.line("\(paths.processRoot)/\(name)/cgroup").flatMap(unit)))
+                    unit: SmallFile.line("\(paths.box.processRoot)/\(name)/cgroup").flatMap(unit)))
         }
         return reading
     }

@@ -1,3 +1,4 @@
+internal import BoxReadings
 internal import Glibc
 internal import Platform
 
@@ -11,7 +12,7 @@ struct MountReading: Equatable, Sendable {
     var rootErrors: Int64?
 
     static func read(_ paths: HealthPaths) -> MountReading {
-        let mounts = Mount.all("\(paths.processRoot)/self/mountinfo")
+        let mounts = Mount.all("\(paths.box.processRoot)/self/mountinfo")
         let root = mounts.last { $0.point == "/" }
         return MountReading(
             data: mount(of: paths.dataDirectory, in: mounts), root: root,
@@ -20,9 +21,9 @@ struct MountReading: Equatable, Sendable {
 
     private static func errors(of mount: Mount, _ paths: HealthPaths) -> Int64? {
         // The source may be a name such as /dev/root or /dev/mapper/system, which the kernel does not list under ext4.
-        let target = SmallFile.link("\(paths.systemRoot)/dev/block/\(mount.device)") ?? mount.source
+        let target = SmallFile.link("\(paths.box.systemRoot)/dev/block/\(mount.device)") ?? mount.source
         return target.split(separator: "/").last.flatMap {
-            SmallFile.number("\(paths.systemRoot)/fs/ext4/\($0)/errors_count")
+            SmallFile.number("\(paths.box.systemRoot)/fs/ext4/\($0)/errors_count")
         }
     }
 
