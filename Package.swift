@@ -111,7 +111,7 @@ let package = Package(
         protocolCore("RTP", ["Wire", "Media"]),
         protocolCore("RTSP", ["Wire"]),
         protocolCore("HTTPVideo", ["RTSP"]),
-        protocolCore("ONVIF"),
+        protocolCore("ONVIF", ["Wire"]),
         protocolCore("ErrorCatalog"),
         protocolCore("Redaction"),
         protocolCore("TOML"),
@@ -137,18 +137,18 @@ let package = Package(
         module("AudioCapture", ["CALSA", "Platform"]),
 
         // What daemons, programs and tests share of cameras, configuration and the control API.
-        module("CameraModel", ["ErrorCatalog", "Media", "RTMP", "KeyAccessClient"]),
+        module("CameraModel", ["ErrorCatalog", "Media", "RTMP", "KeyAccessClient", "Wire"]),
         module(
             "DeviceSource",
             ["AudioCapture", "CameraModel", "ErrorCatalog", "Media", "Platform", "VideoCapture", "VideoCodec", logging]),
         module("XMLReader", ["CXML2", "ONVIF"]),
-        module("ONVIFClient", ["Cryptography", "HTTPClient", "ONVIF", "Platform", "XMLReader", logging]),
-        module("Discovery", ["ONVIF", "Platform", "RTSP", "XMLReader", logging]),
+        module("ONVIFClient", ["Cryptography", "HTTPClient", "ONVIF", "Platform", "XMLReader", "Wire", logging]),
+        module("Discovery", ["ONVIF", "Platform", "RTSP", "XMLReader", "Wire", logging]),
         module(
             "RTSPIngest",
             [
                 "CameraModel", "Cryptography", "ErrorCatalog", "HTTPClient", "HTTPVideo", "Media", "ONVIF",
-                "ONVIFClient", "Platform", "RTP", "RTSP", "VideoCodec", logging,
+                "ONVIFClient", "Platform", "RTP", "RTSP", "VideoCodec", "Wire", logging,
             ]),
         module("ControlAPI", ["CameraModel", "ErrorCatalog", "Settings"]),
         module(
@@ -164,11 +164,11 @@ let package = Package(
         module("Database", [grdb]),
         module("BoxMemory", ["Database", grdb]),
         module("CredentialStore", ["Cryptography", "Platform", "Systemd"]),
-        module("ControlClient", ["ControlAPI", "HTTPClient"]),
+        module("ControlClient", ["ControlAPI", "HTTPClient", "Wire"]),
         module(
             "APIServer",
             [
-                "ControlAPI", "ErrorCatalog", .product(name: "HummingbirdCore", package: "hummingbird"),
+                "ControlAPI", "ErrorCatalog", "Wire", .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"), nioCore, nioPosix, nioLocks, lifecycle,
                 logging,
             ]),
@@ -267,7 +267,7 @@ let package = Package(
                 "ErrorCatalog", "HTTPClient", "Player", "Relay", "RelayProbe", "KeyAccess",
                 "KeyAccessClient",
                 "KeyAccessServer", "RTMP", "RTMPTransport",
-                "Platform", "Settings", "Systemd", "VideoCapture", "VideoCodec", "Console", arguments,
+                "Platform", "Settings", "Systemd", "VideoCapture", "VideoCodec", "Console", "Wire", arguments,
             ]),
         // Not installed: `make demo` runs it. It starts the programs above as a person would.
         program("watchbox-demo", ["Demonstration", "Console", arguments]),
@@ -358,7 +358,7 @@ let package = Package(
         tests("XMLReader", ["XMLReader", "ONVIF"]),
         tests("RelayProbe", ["RelayProbe", "FLV", "RTMP", "RTMPTransport", nioCore]),
         tests("ONVIFClient", ["ONVIFClient", "ONVIF", "HTTPClient", "Platform", logging]),
-        tests("Discovery", ["Discovery", "ONVIF", "Platform", logging]),
+        tests("Discovery", ["Discovery", "ONVIF", "Platform", "Wire", logging]),
         tests(
             "RTSPIngest",
             [

@@ -1,3 +1,5 @@
+internal import Wire
+
 // What the parts of a network camera's settings may look like; for those who read them from a text, too.
 
 extension CameraConfiguration.Network {
@@ -81,35 +83,20 @@ extension CameraConfiguration.Network {
 
     private static func holds(_ part: Substring, _ names: Set<String>) -> Bool {
         guard let equals = part.firstIndex(of: "="), part.index(after: equals) != part.endIndex else { return false }
-        let name = decoded(part[..<equals]).lowercased()
+        let name = PercentEncoding.decodeLeniently(part[..<equals]).lowercased()
         // User and password in Base64, where fewer characters name a scheme.
         if name == "auth" { return part[equals...].dropFirst().utf8.count >= 8 }
         return names.contains(name)
-    }
-
-    private static func decoded(_ text: Substring) -> String {
-        var bytes: [UInt8] = []
-        var rest = Substring(text).utf8
-        while let byte = rest.popFirst() {
-            let digits = rest.prefix(2)
-            if byte == percent, digits.count == 2, let value = UInt8(String(Substring(digits)), radix: 16) {
-                bytes.append(value)
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// `sha256//` and 44 characters of Base64, as libcurl takes it.
     public static func isPin(_ text: String) -> Bool {
         let prefix = "sha256//"
         guard text.hasPrefix(prefix) else { return false }
-        let digits = Array(text.utf8.dropFirst(prefix.utf8.count))
-        // 32 bytes: 43 digits, of which the last has two bits that are zero, and one sign of padding.
-        guard digits.count == 44, digits[43] == UInt8(ascii: "=") else { return false }
-        return digits[..<42].allSatisfy(isBase64) && "AEIMQUYcgkosw048".utf8.contains(digits[42])
+        let digits = text.dropFirst(prefix.count)
+        // What is written otherwise than it is encoded is another spelling of the same 32 bytes.
+        guard digits.utf8.count == 44, let bytes = try? Base64.decode(digits) else { return false }
+        return bytes.count == 32 && Base64.encode(bytes) == digits
     }
 
     /// A name or an IP address, without brackets and port.
@@ -129,11 +116,7 @@ extension CameraConfiguration.Network {
     /// Six pairs of hexadecimal digits between colons, in lower case.
     public static func isMAC(_ text: String) -> Bool {
         let pairs = text.split(separator: ":", omittingEmptySubsequences: false)
-        return pairs.count == 6
-            && pairs.allSatisfy { pair in
-                pair.utf8.count == 2
-                    && pair.utf8.allSatisfy { isDigit($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0) }
-            }
+        return pairs.count == 6 && pairs.allSatisfy { Hexadecimal.isLower($0, count: 2) }
     }
 
     /// Scheme, host and port: what may be told of an address that was not checked.
@@ -151,8 +134,6 @@ extension CameraConfiguration.Network {
     private static let percent = UInt8(ascii: "%")
 
     private static func isOfHost(_ byte: UInt8) -> Bool { isLetter(byte) || isDigit(byte) || ".-_".utf8.contains(byte) }
-
-    private static func isBase64(_ byte: UInt8) -> Bool { isLetter(byte) || isDigit(byte) || "+/".utf8.contains(byte) }
 
     private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 

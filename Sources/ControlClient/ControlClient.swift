@@ -1,5 +1,6 @@
 public import ControlAPI
 internal import HTTPClient
+internal import Wire
 
 /// Asks a daemon of this box over its Unix socket.
 ///

@@ -1,4 +1,4 @@
-internal import ControlAPI
+internal import Wire
 
 /// The URL of a request to a socket.
 enum URLText {
@@ -11,10 +11,11 @@ enum URLText {
                 separator: ".")
             if plain == "." || plain == ".." { return nil }
         }
-        var url = "http://watchbox" + APIPath.encoded(path, alsoAllowed: "/%!$&'()*+,;=:@")
+        var url = "http://watchbox" + PercentEncoding.encode(path, alsoAllowed: "/%!$&'()*+,;=:@")
         for (index, (name, value)) in query.enumerated() {
             url += index == 0 ? "?" : "&"
-            url += APIPath.encoded(name, alsoAllowed: ",") + "=" + APIPath.encoded(value, alsoAllowed: ",")
+            url +=
+                PercentEncoding.encode(name, alsoAllowed: ",") + "=" + PercentEncoding.encode(value, alsoAllowed: ",")
         }
         return url
     }

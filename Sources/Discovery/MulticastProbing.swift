@@ -1,6 +1,7 @@
 internal import Logging
 internal import ONVIF
 internal import Platform
+internal import Wire
 internal import XMLReader
 
 /// The datagrams of a search: Probes to the group on each network and to single addresses, and the answers. Used by one
@@ -112,7 +113,7 @@ final class MulticastProbing {
     }
 
     private static func message(_ types: DiscoveryProbe.Types) -> [UInt8] {
-        DiscoveryProbe.message(messageID: RandomIdentifier.make(), types: types)
+        DiscoveryProbe.message(messageID: "\(RandomUUID())", types: types)
     }
 }
 
@@ -134,22 +135,5 @@ enum Datagram {
                 "A datagram is none of WS-Discovery", metadata: ["source": "\(source.host)", "reason": "\(error)"])
             return nil
         }
-    }
-}
-
-/// A UUID of version 4 (RFC 9562 §5.4).
-enum RandomIdentifier {
-    static func make() -> String {
-        var bytes = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
-        bytes[6] = bytes[6] & 0x0F | 0x40
-        bytes[8] = bytes[8] & 0x3F | 0x80
-        let digits = Array("0123456789abcdef")
-        var text = ""
-        for (index, byte) in bytes.enumerated() {
-            if [4, 6, 8, 10].contains(index) { text += "-" }
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 15)])
-        }
-        return text
     }
 }

@@ -1,3 +1,5 @@
+internal import Wire
+
 /// The headers that publishers vouched for: SHA-256 of the header → stream (docs/design/0009).
 ///
 /// Bounded in all and per stream. A stream that exceeds its share loses its own oldest entry. When all is full, a new
@@ -76,7 +78,8 @@ public struct CollectionRegistry: Sendable {
     /// - Parameter entry: of somebody who proved that the header is his; with a sequence only when it comes from a file.
     @discardableResult
     public mutating func register(_ entry: Entry, now: Int64) throws(Fault) -> Entry {
-        guard Self.isHash(entry.headerSha256) else { throw .invalidHash }
+        // One spelling per hash.
+        guard Hexadecimal.isLower(entry.headerSha256, count: 64) else { throw .invalidHash }
         guard StreamPattern.isValidName(entry.stream) else { throw .invalidStream }
         guard entry.notAfter > now else { throw .expired }
         var entry = entry
@@ -144,14 +147,5 @@ public struct CollectionRegistry: Sendable {
         // Nearly always the first.
         if let index = byStream[entry.stream]?.firstIndex(of: hash) { byStream[entry.stream]?.remove(at: index) }
         if byStream[entry.stream]?.isEmpty == true { byStream[entry.stream] = nil }
-    }
-
-    /// 64 lower-case hexadecimal digits: one spelling per hash.
-    private static func isHash(_ text: String) -> Bool {
-        text.utf8.count == 64
-            && text.utf8.allSatisfy {
-                (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
-                    || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
-            }
     }
 }

@@ -1,5 +1,6 @@
 internal import Cryptography
 internal import NanoTDF
+internal import Wire
 
 /// Asks a KAS for its public key once, for a person who wants to know whether it can be reached and whose key it has.
 public enum KASProbe {
@@ -9,9 +10,6 @@ public enum KASProbe {
         // What was kept for the case of an outage is no answer here.
         fresh.publicKeyCacheFile = nil
         let recipient = try await KASPublicKeyCache(configuration: fresh).recipient()
-        return Digest.sha256(recipient.publicKey).map { byte in
-            let text = String(byte, radix: 16)
-            return byte < 16 ? "0" + text : text
-        }.joined()
+        return Hexadecimal.encode(Digest.sha256(recipient.publicKey))
     }
 }

@@ -1,7 +1,9 @@
+public import Wire
+
 /// The JSON body of a plaintext policy, as profile ntdf-1 writes it (opentdf/spec, schema/OpenTDF/policy.md).
 public struct PlaintextPolicy: Equatable, Sendable {
     /// Fresh for each collection.
-    public var identifier: PolicyIdentifier
+    public var identifier: RandomUUID
     /// The stream that the collection is for: a KAS of ours gives its key for no other. Nil leaves it out, as OpenTDF
     /// does.
     public var stream: String?
@@ -11,7 +13,7 @@ public struct PlaintextPolicy: Equatable, Sendable {
     public var dissemination: [String]
 
     public init(
-        identifier: PolicyIdentifier = PolicyIdentifier(), stream: String? = nil, dataAttributes: [String] = [],
+        identifier: RandomUUID = RandomUUID(), stream: String? = nil, dataAttributes: [String] = [],
         dissemination: [String] = []
     ) {
         self.identifier = identifier
@@ -44,40 +46,5 @@ public struct PlaintextPolicy: Equatable, Sendable {
             }
         }
         return output + "\""
-    }
-}
-
-/// A random UUID (RFC 9562, version 4).
-public struct PolicyIdentifier: Hashable, Sendable {
-    /// 16 bytes.
-    public let bytes: [UInt8]
-
-    /// Draws one from the system's generator.
-    public init() {
-        var generator = SystemRandomNumberGenerator()
-        self.init(using: &generator)
-    }
-
-    public init(using generator: inout some RandomNumberGenerator) {
-        var bytes: [UInt8] = []
-        for _ in 0..<2 {
-            let word = generator.next()
-            bytes += (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64(8 * $0)) }
-        }
-        bytes[6] = bytes[6] & 0x0F | 0x40
-        bytes[8] = bytes[8] & 0x3F | 0x80
-        self.bytes = bytes
-    }
-}
-
-extension PolicyIdentifier: CustomStringConvertible {
-    /// Lower-case, with hyphens.
-    public var description: String {
-        var text = ""
-        for (index, byte) in bytes.enumerated() {
-            if [4, 6, 8, 10].contains(index) { text += "-" }
-            text += String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
-        }
-        return text
     }
 }

@@ -1,3 +1,5 @@
+internal import Wire
+
 /// What stays the same when a camera gets another address. Only what can tell two devices apart gets in.
 public struct DeviceIdentity: Equatable, Sendable {
     /// WS-Discovery's endpoint reference, `urn:uuid:` and a UUID in lower case.
@@ -36,8 +38,7 @@ public struct DeviceIdentity: Equatable, Sendable {
         }
         if rest.hasPrefix("{"), rest.hasSuffix("}") { rest = String(rest.dropFirst().dropLast()) }
         let digits = rest.utf8.filter { $0 != UInt8(ascii: "-") }
-        let isHexadecimal = digits.allSatisfy { hexadecimalDigit($0) != nil }
-        if isHexadecimal, digits.count == 32 {
+        if digits.count == 32, digits.allSatisfy({ Hexadecimal.value(of: $0) != nil }) {
             guard digits.contains(where: { $0 != UInt8(ascii: "0") }) else { return nil }
             return "urn:uuid:" + rest.lowercased()
         }
@@ -63,21 +64,11 @@ public struct DeviceIdentity: Equatable, Sendable {
     }
 
     private static func normalizedMAC(_ text: String) -> String? {
-        var digits: [UInt8] = []
-        for byte in text.trimmingSpaces.utf8 where ![0x2D, 0x3A, 0x2E].contains(byte) {  // - : .
-            guard let digit = hexadecimalDigit(byte), digits.count < 12 else { return nil }
-            digits.append(digit)
-        }
-        guard digits.count == 12, digits.contains(where: { $0 != 0 }), digits.contains(where: { $0 != 15 }) else {
-            return nil
-        }
-        let characters = Array("0123456789abcdef")
-        var result = ""
-        for (index, digit) in digits.enumerated() {
-            if index > 0, index % 2 == 0 { result += ":" }
-            result.append(characters[Int(digit)])
-        }
-        return result
+        let digits = text.trimmingSpaces.filter { !"-:.".contains($0) }
+        guard digits.utf8.count == 12, let bytes = try? Hexadecimal.decode(digits),
+            bytes.contains(where: { $0 != 0 }), bytes.contains(where: { $0 != 0xFF })
+        else { return nil }
+        return bytes.map { Hexadecimal.encode($0) }.joined(separator: ":")
     }
 
     private static func isPrintable(_ text: String) -> Bool {
@@ -86,14 +77,5 @@ public struct DeviceIdentity: Equatable, Sendable {
 
     private static func isAddress(_ text: String) -> Bool {
         IPAddress.isIPv4(text) || IPAddress.isIPv6(text)
-    }
-
-    private static func hexadecimalDigit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case 0x30...0x39: byte - 0x30
-        case 0x41...0x46: byte - 0x37
-        case 0x61...0x66: byte - 0x57
-        default: nil
-        }
     }
 }

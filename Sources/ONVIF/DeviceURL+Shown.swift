@@ -1,3 +1,5 @@
+internal import Wire
+
 extension DeviceURL {
     /// The address as it may be shown and logged: without user and password before the host, with `***` in place of what
     /// stands behind login-like keys (user, password, pwd, psw, token and their like) in path and query, also where they
@@ -63,20 +65,7 @@ extension DeviceURL {
 
     /// In lower case, percent-decoded.
     private static func plain(_ key: [UInt8]) -> String {
-        var result: [UInt8] = []
-        var index = 0
-        while index < key.count {
-            if key[index] == 0x25, index + 2 < key.count,
-                let byte = UInt8(String(decoding: key[(index + 1)...(index + 2)], as: UTF8.self), radix: 16)
-            {
-                result.append(byte)
-                index += 3
-            } else {
-                result.append(key[index])
-                index += 1
-            }
-        }
-        return String(decoding: result, as: UTF8.self).lowercased()
+        PercentEncoding.decodeLeniently(String(decoding: key, as: UTF8.self)).lowercased()
     }
 }
 

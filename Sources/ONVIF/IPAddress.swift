@@ -1,3 +1,5 @@
+internal import Wire
+
 /// IP addresses as text, as far as their ranges matter here.
 enum IPAddress {
     /// Four decimal numbers of 0 to 255.
@@ -25,9 +27,7 @@ enum IPAddress {
         return groups.enumerated().allSatisfy { index, group in
             (index == groups.count - 1 && isIPv4(String(group)))
                 || (group.utf8.count <= 4
-                    && group.utf8.allSatisfy { byte in
-                        (0x30...0x39).contains(byte) || (0x41...0x46).contains(byte) || (0x61...0x66).contains(byte)
-                    })
+                    && group.utf8.allSatisfy { Hexadecimal.value(of: $0) != nil })
         }
     }
 

@@ -1,3 +1,5 @@
+internal import Wire
+
 /// WS-UsernameToken (OASIS WSS 1.0): who asks, inside the message.
 public struct UsernameToken: Equatable, Sendable {
     let user: String
@@ -16,14 +18,15 @@ public struct UsernameToken: Equatable, Sendable {
     ) {
         let created = CivilTime(secondsSince1970: milliseconds.floorSeconds).zulu
         self.init(
-            user: user, password: Base64.text(sha1(nonce + Array(created.utf8) + Array(password.utf8))), isDigest: true,
-            nonce: Base64.text(nonce), created: created)
+            user: user, password: Base64.encode(sha1(nonce + Array(created.utf8) + Array(password.utf8))),
+            isDigest: true,
+            nonce: Base64.encode(nonce), created: created)
     }
 
     /// With PasswordText: everybody on the way can read it.
     public init(plainUser user: String, password: String, nonce: [UInt8], milliseconds: Int64) {
         self.init(
-            user: user, password: password, isDigest: false, nonce: Base64.text(nonce),
+            user: user, password: password, isDigest: false, nonce: Base64.encode(nonce),
             created: CivilTime(secondsSince1970: milliseconds.floorSeconds).zulu)
     }
 
@@ -55,23 +58,4 @@ extension UsernameToken: CustomStringConvertible, CustomReflectable {
 extension Int64 {
     /// Of milliseconds: whole seconds, never after them.
     fileprivate var floorSeconds: Int64 { self >= 0 ? self / 1000 : (self + 1) / 1000 - 1 }
-}
-
-enum Base64 {
-    static func text(_ bytes: [UInt8]) -> String {
-        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-        var result: [UInt8] = []
-        for start in stride(from: 0, to: bytes.count, by: 3) {
-            let group = bytes[start..<min(start + 3, bytes.count)]
-            var value: UInt32 = 0
-            for index in 0..<3 {
-                value = value << 8 | (index < group.count ? UInt32(group[start + index]) : 0)
-            }
-            for index in 0..<4 {
-                let shift = UInt32(18 - 6 * index)
-                result.append(index <= group.count ? alphabet[Int(value >> shift & 63)] : UInt8(ascii: "="))
-            }
-        }
-        return String(decoding: result, as: UTF8.self)
-    }
 }

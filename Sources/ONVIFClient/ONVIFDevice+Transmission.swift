@@ -3,6 +3,7 @@ internal import HTTPClient
 internal import ONVIF
 internal import Platform
 internal import Synchronization
+internal import Wire
 internal import XMLReader
 
 /// What came back, as far as it decides what is done next.
@@ -102,7 +103,7 @@ extension ONVIFDevice {
         if Self.isEncrypted(url), trust == .firstUse, token != nil || digest != nil {
             throw .certificate(host: host, reason: "nobody has accepted its certificate yet, so no login is sent")
         }
-        let envelope = request.envelope(token: token, messageID: "urn:uuid:" + uuid(try random(16)))
+        let envelope = request.envelope(token: token, messageID: "urn:uuid:\(RandomUUID())")
         var message = HTTPRequest(
             method: .post, url: url,
             headers: [
@@ -126,20 +127,6 @@ extension ONVIFDevice {
         } catch {
             throw .unavailable(reason: "no random numbers: \(error)")
         }
-    }
-
-    private func uuid(_ bytes: [UInt8]) -> String {
-        var bytes = bytes
-        bytes[6] = bytes[6] & 0x0F | 0x40
-        bytes[8] = bytes[8] & 0x3F | 0x80
-        let digits = Array("0123456789abcdef")
-        var text = ""
-        for (index, byte) in bytes.enumerated() {
-            if [4, 6, 8, 10].contains(index) { text += "-" }
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 15)])
-        }
-        return text
     }
 
     /// From the first answer on, no other certificate will do.

@@ -1,4 +1,5 @@
 internal import AMF0
+internal import Wire
 
 /// What publisher and player have in common: handshake, chunk streams, acknowledgements, answers to control messages,
 /// and `connect` with its authentication steps.
@@ -59,10 +60,7 @@ struct ClientLink: Sendable {
         reader = ChunkReader(limits: setup.limits)
         window = UInt64(setup.windowAcknowledgementSize)
         // Four of the bytes that C1 shows anyway: the challenge is sent in clear, it only must not repeat.
-        clientChallenge = random.suffix(4).map { byte in
-            let digits = String(byte, radix: 16)
-            return digits.count == 1 ? "0" + digits : digits
-        }.joined()
+        clientChallenge = Hexadecimal.encode(random.suffix(4))
     }
 
     // MARK: Sending

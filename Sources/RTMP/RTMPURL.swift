@@ -1,3 +1,5 @@
+internal import Wire
+
 /// `rtmp[s]://[user:password@]host[:port]/app[/more]/streamName[?query]`.
 ///
 /// The last path segment before the query is the stream name, everything before it is the application, which may

@@ -1,4 +1,5 @@
 internal import AMF0
+internal import Wire
 
 /// The relays of ours that a stream has come through. It travels in `connect`, so that relays which forward to each other
 /// in a circle notice. Others ignore it.
@@ -23,7 +24,7 @@ public struct RelayChain: Equatable, Sendable {
             return
         }
         let names = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-        isUnreadable = !names.allSatisfy(Self.isIdentifier)
+        isUnreadable = !names.allSatisfy { Hexadecimal.isLower($0, count: Self.digits) }
         relays = isUnreadable ? [] : names
     }
 
@@ -38,12 +39,4 @@ public struct RelayChain: Equatable, Sendable {
     }
 
     var text: String { relays.joined(separator: ",") }
-
-    private static func isIdentifier(_ text: String) -> Bool {
-        text.utf8.count == digits
-            && text.utf8.allSatisfy {
-                (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
-                    || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
-            }
-    }
 }

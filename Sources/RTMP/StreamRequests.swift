@@ -1,3 +1,5 @@
+internal import Wire
+
 /// What a client asks to publish. Textual forms leave out queries, which carry keys and tokens.
 public struct PublishRequest: Equatable, Sendable {
     /// Application without its query.

@@ -1,4 +1,5 @@
 internal import Cryptography
+internal import Wire
 
 /// The secret that play links are signed with. No textual form shows it.
 public struct PlayLinkSecret: Equatable, Sendable {
@@ -38,13 +39,8 @@ public struct PlayLinkSecret: Equatable, Sendable {
 
     /// HMAC-SHA256 over purpose, path and time, one per line; the path has no line break (`StreamPath`).
     private func signature(_ path: String, _ expires: Int64) -> String {
-        let digits = Array("0123456789abcdef".unicodeScalars)
-        var text = String.UnicodeScalarView()
-        for byte in Digest.hmacSHA256(key: bytes, Array("watchbox play link\n\(path)\n\(expires)".utf8)) {
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 15)])
-        }
-        return String(text)
+        Hexadecimal.encode(
+            Digest.hmacSHA256(key: bytes, Array("watchbox play link\n\(path)\n\(expires)".utf8)))
     }
 }
 

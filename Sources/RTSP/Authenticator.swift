@@ -114,7 +114,7 @@ package struct Authenticator: Sendable {
             return "Basic " + Base64.encode(Array("\(credentials.user):\(credentials.password)".utf8))
         }
         nonceCount &+= 1
-        let count = Self.hexadecimal(nonceCount)
+        let count = Hexadecimal.encode(nonceCount)
         let response = Self.response(
             credentials: credentials, challenge: challenge, scheme: scheme, method: method, url: url,
             clientNonce: clientNonce, nonceCount: count, digest: digest)
@@ -147,12 +147,6 @@ package struct Authenticator: Sendable {
     static func isRevealing(_ text: String, _ credentials: RTSPCredentials) -> Bool {
         let basic = Base64.encode(Array("\(credentials.user):\(credentials.password)".utf8))
         return text.contains(credentials.password) || text.contains(basic)
-    }
-
-    private static func hexadecimal(_ count: UInt32) -> String {
-        var bytes: [UInt8] = []
-        bytes.appendUInt32(count)
-        return Hexadecimal.encode(bytes)
     }
 
     /// A quoted string: control characters, which no header may hold, are left out.

@@ -145,8 +145,7 @@ extension RTSPURL {
         var encoded: [UInt8] = []
         for byte in text.utf8 {
             if byte <= 0x20 || byte >= 0x7F || byte == UInt8(ascii: "#") {
-                encoded.append(UInt8(ascii: "%"))
-                encoded += Array(Hexadecimal.encode([byte]).uppercased().utf8)
+                encoded += "%\(Hexadecimal.encode(byte).uppercased())".utf8
             } else {
                 encoded.append(byte)
             }

@@ -3,6 +3,7 @@ internal import Cryptography
 internal import FoundationEssentials
 internal import Glibc
 internal import Platform
+internal import Wire
 
 /// What a camera's process learned of its camera, from one start to the next. Nothing in it is a secret, and nothing in it
 /// is needed: without it, or with a damaged one, all is learned anew.
@@ -92,8 +93,7 @@ struct CameraMemory: Codable, Equatable, Sendable {
             // With the length no two lists are one text; without it an empty text would be as none.
             bytes += Array((text.map { "\($0.utf8.count):\($0);" } ?? "-;").utf8)
         }
-        let digits = Array("0123456789abcdef")
-        return String(Digest.sha256(bytes).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+        return Hexadecimal.encode(Digest.sha256(bytes))
     }
 
     /// - Returns: why it could not be written; nil when it was.

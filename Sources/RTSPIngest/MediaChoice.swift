@@ -3,6 +3,7 @@ internal import Media
 internal import RTP
 internal import RTSP
 internal import VideoCodec
+internal import Wire
 
 /// One medium that is taken of what a camera offers.
 struct MediaChoice: Equatable, Sendable {
@@ -214,21 +215,6 @@ struct MediaSelection: Equatable, Sendable {
 
     /// Empty when it is none.
     static func hexadecimal(_ text: String) -> [UInt8] {
-        let digits = text.utf8.map { byte in Int(hexadecimalDigit: byte) }
-        guard digits.count.isMultiple(of: 2), digits.count <= 128, !digits.contains(nil) else { return [] }
-        return stride(from: 0, to: digits.count, by: 2).map { at in
-            UInt8((digits[at] ?? 0) << 4 | (digits[at + 1] ?? 0))
-        }
-    }
-}
-
-extension Int {
-    fileprivate init?(hexadecimalDigit byte: UInt8) {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): self = Int(byte - UInt8(ascii: "0"))
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): self = Int(byte - UInt8(ascii: "a")) + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): self = Int(byte - UInt8(ascii: "A")) + 10
-        default: return nil
-        }
+        text.utf8.count <= 128 ? (try? Hexadecimal.decode(text)) ?? [] : []
     }
 }

@@ -2,6 +2,7 @@ internal import Logging
 internal import NIOCore
 internal import RTMP
 internal import RTMPTransport
+internal import Wire
 
 /// What is handed on to other relays, one `Forward` for each stream and target.
 struct ForwardTable {
@@ -33,8 +34,7 @@ struct ForwardTable {
     init(targets: [ForwardTarget], authorityFile: String? = nil, random: UInt64) {
         self.targets = targets
         tls = RTMPClientTLS(authorityFile: authorityFile)
-        let digits = String(random, radix: 16)
-        relay = String(repeating: "0", count: 16 - digits.count) + digits
+        relay = Hexadecimal.encode(random)
     }
 
     subscript(_ id: ConnectionID) -> Forward? { forwards[id] }

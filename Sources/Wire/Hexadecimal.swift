@@ -15,6 +15,11 @@ public enum Hexadecimal {
         return String(decoding: text, as: UTF8.self)
     }
 
+    /// All of its digits, so that two numbers of a type are texts of one length.
+    public static func encode<Number: FixedWidthInteger & UnsignedInteger>(_ number: Number) -> String {
+        encode(stride(from: Number.bitWidth - 8, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) })
+    }
+
     public static func decode(_ text: some StringProtocol) throws(Fault) -> [UInt8] {
         let characters = Array(text.utf8)
         guard characters.count.isMultiple(of: 2) else { throw .invalidLength(characters.count) }
@@ -28,9 +33,15 @@ public enum Hexadecimal {
         return bytes
     }
 
+    /// - Returns: whether these are `count` digits in lower case: the one spelling that `encode` makes.
+    public static func isLower(_ text: some StringProtocol, count: Int) -> Bool {
+        text.utf8.count == count && text.utf8.allSatisfy { digits.contains($0) }
+    }
+
     private static let digits = Array("0123456789abcdef".utf8)
 
-    private static func value(of character: UInt8) -> UInt8? {
+    /// Of a digit in ASCII, in either case; nil when it is none.
+    public static func value(of character: UInt8) -> UInt8? {
         switch character {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")
         case UInt8(ascii: "a")...UInt8(ascii: "f"): character - UInt8(ascii: "a") + 10

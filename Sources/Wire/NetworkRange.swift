@@ -55,7 +55,7 @@ public struct NetworkAddress: Hashable, Sendable {
                 guard let four = four(String(part)) else { return nil }
                 halves[halves.count - 1] += four
             } else {
-                guard part.utf8.count <= 4, part.utf8.allSatisfy({ Self.isHexadecimal($0) }),
+                guard part.utf8.count <= 4, part.utf8.allSatisfy({ Hexadecimal.value(of: $0) != nil }),
                     let group = UInt16(part, radix: 16)
                 else { return nil }
                 halves[halves.count - 1] += [UInt8(group >> 8), UInt8(truncatingIfNeeded: group)]
@@ -67,10 +67,6 @@ public struct NetworkAddress: Hashable, Sendable {
         case 2: return known <= 14 ? halves[0] + [UInt8](repeating: 0, count: 16 - known) + halves[1] : nil
         default: return nil
         }
-    }
-
-    private static func isHexadecimal(_ byte: UInt8) -> Bool {
-        (0x30...0x39).contains(byte) || (0x41...0x46).contains(byte) || (0x61...0x66).contains(byte)
     }
 
     /// Digits alone, without a leading zero: some read that as octal.

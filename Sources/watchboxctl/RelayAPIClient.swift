@@ -3,6 +3,7 @@ import Console
 import FoundationEssentials
 import HTTPClient
 import Relay
+import Wire
 
 /// Which relay is asked, and how its answer is shown.
 struct RelayAPIOptions: ParsableArguments {
@@ -105,19 +106,8 @@ struct RelayAPIClient {
 
     /// "app/name" as it stands in a path: slashes divide, everything else that a URL gives a meaning is encoded.
     static func path(ofStream stream: String) -> String {
-        var text = ""
-        for byte in stream.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "~"),
-                UInt8(ascii: "/"):
-                text.unicodeScalars.append(Unicode.Scalar(byte))
-            default:
-                let digits = String(byte, radix: 16, uppercase: true)
-                text += "%" + (digits.count < 2 ? "0" : "") + digits
-            }
-        }
-        return text
+        // A client would take a lone dot, or two, for a step.
+        PercentEncoding.encode(stream, alsoAllowed: "/").replacing(".", with: "%2E")
     }
 
     private static let what = "the relay cannot be asked"

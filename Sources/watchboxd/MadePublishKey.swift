@@ -1,5 +1,6 @@
 import Console
 import Platform
+import Wire
 
 /// The publish key that a relay makes for itself when other machines reach it and nobody gave it any.
 enum MadePublishKey {
@@ -9,10 +10,7 @@ enum MadePublishKey {
         let path = state + "/publish-keys"
         guard !SmallFile.exists(path) else { return path }
         var generator = SystemRandomNumberGenerator()
-        let key = (0..<4).map { _ in
-            let digits = String(generator.next() as UInt64, radix: 16)
-            return String(repeating: "0", count: 16 - digits.utf8.count) + digits
-        }
+        let key = (0..<4).map { _ in Hexadecimal.encode(generator.next() as UInt64) }
         // Whole or not at all, and there after a power cut as well: cameras are given this key.
         do throws(FileFailure) {
             try DurableFile.replace(path, with: Array("* = \(key.joined())\n".utf8))

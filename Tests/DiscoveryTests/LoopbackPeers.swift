@@ -2,6 +2,7 @@ import Glibc
 import ONVIF
 import Platform
 import Synchronization
+import Wire
 
 @testable import Discovery
 
@@ -113,7 +114,7 @@ struct CallError: Error {
 }
 
 enum TestSocket {
-    static func envelope(_ body: String, messageID: String = RandomIdentifier.make()) -> String {
+    static func envelope(_ body: String, messageID: String = RandomUUID().description) -> String {
         "<?xml version=\"1.0\"?><S-E:Envelope xmlns:S-E=\"http://www.w3.org/2003/05/soap-envelope\" "
             + "xmlns:a=\"http://schemas.xmlsoap.org/ws/2004/08/addressing\" "
             + "xmlns:d=\"http://schemas.xmlsoap.org/ws/2005/04/discovery\"><S-E:Header><a:MessageID>uuid:\(messageID)"

@@ -168,16 +168,6 @@ import Wire
         let text = String(decoding: policy.encoded(), as: UTF8.self)
         #expect(text.hasSuffix(#""dissem":["a\"b\\c\u0001\u000a\u001fü","x"]}}"#))
     }
-
-    @Test func `an identifier is a version 4 UUID and differs each time`() {
-        var generator = SeededGenerator(seed: 1)
-        let identifier = PolicyIdentifier(using: &generator)
-        let text = identifier.description
-        #expect(text.count == 36)
-        #expect(text[text.index(text.startIndex, offsetBy: 14)] == "4")
-        #expect("89ab".contains(text[text.index(text.startIndex, offsetBy: 19)]))
-        #expect(PolicyIdentifier() != PolicyIdentifier())
-    }
 }
 
 @Suite struct RotationTests {

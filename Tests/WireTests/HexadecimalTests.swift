@@ -23,4 +23,15 @@ import Wire
     func `anything else is refused`(text: String, fault: Hexadecimal.Fault) {
         #expect(throws: fault) { try Hexadecimal.decode(text) }
     }
+
+    @Test func `a number has all of its digits`() {
+        #expect(Hexadecimal.encode(0 as UInt8) == "00")
+        #expect(Hexadecimal.encode(0x1F as UInt32) == "0000001f")
+        #expect(Hexadecimal.encode(UInt64.max) == "ffffffffffffffff")
+    }
+
+    @Test func `one spelling alone is lower`() {
+        #expect(Hexadecimal.isLower("09af", count: 4))
+        for text in ["09aF", "09ag", "09a", "09aff", "", "0\u{301}a"] { #expect(!Hexadecimal.isLower(text, count: 4)) }
+    }
 }

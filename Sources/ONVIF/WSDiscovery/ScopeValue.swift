@@ -1,3 +1,5 @@
+internal import Wire
+
 /// Reads scopes such as `onvif://www.onvif.org/name/Front%20door`.
 enum ScopeValue {
     /// Characters of a value that are shown.
@@ -35,36 +37,10 @@ enum ScopeValue {
 
     /// Percent-decoded, as UTF-8 with what is none replaced; without control characters, which a terminal would obey.
     static func decoded(_ text: Substring) -> String {
-        var bytes: [UInt8] = []
-        var rest = text.utf8
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%"), let value = hexadecimal(rest.prefix(2)) else {
-                bytes.append(byte)
-                continue
-            }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
-        let characters = String(decoding: bytes, as: UTF8.self).unicodeScalars.map { scalar in
+        let characters = PercentEncoding.decodeLeniently(text).unicodeScalars.map { scalar in
             scalar.properties.generalCategory == .control || scalar.properties.generalCategory == .format
                 ? " " : Character(scalar)
         }
         return String(String(characters).trimmingSpaces.prefix(limit))
-    }
-
-    private static func hexadecimal(_ digits: Substring.UTF8View) -> UInt8? {
-        guard digits.count == 2 else { return nil }
-        var value: UInt8 = 0
-        for digit in digits {
-            let number: UInt8
-            switch digit {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): number = digit - UInt8(ascii: "0")
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): number = digit - UInt8(ascii: "a") + 10
-            case UInt8(ascii: "A")...UInt8(ascii: "F"): number = digit - UInt8(ascii: "A") + 10
-            default: return nil
-            }
-            value = value << 4 | number
-        }
-        return value
     }
 }

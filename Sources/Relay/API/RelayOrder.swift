@@ -1,3 +1,5 @@
+internal import Wire
+
 /// What the operator asks for.
 enum RelayOrder: Equatable, Sendable {
     case metrics
@@ -55,34 +57,9 @@ enum RelayOrder: Equatable, Sendable {
     private static func stream(_ parts: ArraySlice<String>) -> String? {
         var decoded: [String] = []
         for part in parts {
-            guard let text = percentDecoded(part), !text.isEmpty else { return nil }
+            guard let text = PercentEncoding.decode(part), !text.isEmpty else { return nil }
             decoded.append(text)
         }
         return decoded.joined(separator: "/")
-    }
-
-    private static func percentDecoded(_ text: String) -> String? {
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else {
-                return nil
-            }
-            bytes.append(high << 4 | low)
-        }
-        return String(validating: bytes, as: UTF8.self)
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 }
