@@ -112,9 +112,9 @@ let package = Package(
         protocolCore("RTSP", ["Wire"]),
         protocolCore("HTTPVideo", ["RTSP"]),
         protocolCore("ONVIF", ["Wire"]),
-        protocolCore("ErrorCatalog"),
+        protocolCore("ErrorCatalog", ["Wire"]),
         protocolCore("Redaction"),
-        protocolCore("TOML"),
+        protocolCore("TOML", ["Wire"]),
         protocolCore("PrometheusText"),
 
         // 2: drivers
@@ -124,17 +124,17 @@ let package = Package(
         module("NanoTDFCryptography", ["COpenSSL", "Cryptography", "NanoTDF"]),
         module("Compression", ["CZlib"]),
         module("ConnectionAcceptance", [nioCore]),
-        module("HTTPClient", ["CCurl", "Cryptography", "Platform"]),
+        module("HTTPClient", ["Wire", "CCurl", "Cryptography", "Platform"]),
         module("KeyAccessClient", ["Wire", "NanoTDF", "KeyAccess", "Cryptography", "HTTPClient", "Platform", logging]),
         module(
             "RTMPTransport",
             [
                 "ConnectionAcceptance", "Wire", "RTMP", "Cryptography", nioCore, nioPosix, nioTLS, nioSSL,
             ]),
-        module("VideoCodec", ["Media", "CAVCodec", "CSandbox", "Platform"]),
+        module("VideoCodec", ["Wire", "Media", "CAVCodec", "CSandbox", "Platform"]),
         module("MediaFile", ["Wire", "Media", "FLV", "VideoCodec", "CAVCodec"]),
-        module("VideoCapture", ["CV4L2", "Platform"]),
-        module("AudioCapture", ["CALSA", "Platform"]),
+        module("VideoCapture", ["Wire", "CV4L2", "Platform"]),
+        module("AudioCapture", ["Wire", "CALSA", "Platform"]),
 
         // What daemons, programs and tests share of cameras, configuration and the control API.
         module("CameraModel", ["ErrorCatalog", "Media", "RTMP", "KeyAccessClient", "Wire"]),
@@ -158,12 +158,12 @@ let package = Package(
                 "TOML",
                 "Wire",
             ]),
-        module("Systemd", ["CSystemd", "Platform", logging]),
+        module("Systemd", ["Wire", "CSystemd", "Platform", logging]),
         // What HealthMonitor and Doctor both read of the box, and from when on it is bad.
         module("BoxReadings", ["ControlAPI", "Platform"]),
         module("Database", [grdb]),
         module("BoxMemory", ["Database", grdb]),
-        module("CredentialStore", ["Cryptography", "Platform", "Systemd"]),
+        module("CredentialStore", ["Wire", "Cryptography", "Platform", "Systemd"]),
         module("ControlClient", ["ControlAPI", "HTTPClient", "Wire"]),
         module(
             "APIServer",
@@ -175,7 +175,7 @@ let package = Package(
 
         module(
             "Console",
-            ["ErrorCatalog", "KeyAccessClient", "Platform", "Systemd", arguments, lifecycle, logging, signals]),
+            ["Wire", "ErrorCatalog", "KeyAccessClient", "Platform", "Systemd", arguments, lifecycle, logging, signals]),
 
         // 3: services
         module(
@@ -189,7 +189,7 @@ let package = Package(
         module(
             "CameraUnit",
             [
-                "CameraModel", "ControlAPI", "ErrorCatalog", "KeyAccessClient", "Platform", "PrometheusText", "Systemd",
+                "Wire", "CameraModel", "ControlAPI", "ErrorCatalog", "KeyAccessClient", "Platform", "PrometheusText", "Systemd",
                 lifecycle,
             ]),
         module(

@@ -1,5 +1,6 @@
 internal import CALSA
 internal import Glibc
+internal import Wire
 
 /// A sound device that can be asked for by its name.
 public struct AudioDevice: Equatable, Sendable {
@@ -47,9 +48,6 @@ public enum AudioDevices {
         guard let text = watchbox_name_field(hint, name) else { return nil }
         defer { free(text) }
         // USB devices write their own descriptions.
-        let scalars = String(cString: text).unicodeScalars.map { scalar -> Character in
-            scalar.properties.generalCategory == .control ? " " : Character(scalar)
-        }
-        return String(scalars.prefix(200))
+        return ShownText.cleaned(String(cString: text), limit: 200)
     }
 }

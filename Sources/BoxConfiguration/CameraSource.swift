@@ -1,4 +1,5 @@
 internal import CameraModel
+internal import Wire
 
 /// Where a camera's media come from, as its `source` says.
 enum CameraSource: Equatable, Sendable {
@@ -13,7 +14,7 @@ enum CameraSource: Equatable, Sendable {
 
     init(_ text: String) throws(SourceFault) {
         guard !text.isEmpty, text.utf8.count <= 2048 else { throw .length }
-        guard text.unicodeScalars.allSatisfy(KeyText.isPrintable) else { throw .controlCharacter }
+        guard ShownText.isPrintable(text) else { throw .controlCharacter }
         guard let colon = text.firstIndex(of: ":"), Self.schemes.contains(String(text[..<colon])) else {
             throw .unknownScheme
         }

@@ -1,6 +1,7 @@
 internal import ErrorCatalog
 internal import Settings
 internal import TOML
+internal import Wire
 
 /// From texts to checked settings.
 public enum ConfigurationReader {
@@ -192,7 +193,7 @@ struct Reading {
 
     private mutating func define(_ definition: ObjectDefinition, id: String, _ node: WrittenValue, _ place: Place) {
         let object = definition.isNamed ? "\(definition.name).\(KeyText.shown(id))" : definition.name
-        guard !definition.isNamed || KeyText.isIdentifier(id) else {
+        guard !definition.isNamed || Names.isHyphenated(id, limit: 24) else {
             report(
                 .invalidValue, place, at: place.position(), object,
                 definition.name == "camera" ? "is not a camera ID" : "is not a \(definition.name)'s name",

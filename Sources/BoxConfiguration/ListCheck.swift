@@ -51,7 +51,7 @@ extension KeyDefinition {
             let meant = NearestName.nearest(text, in: choices).map { ", did you mean \"\($0)\"?" } ?? ""
             return (Finding("has an entry that is not one of its values, \(place)\(meant)", kind.advice), nil)
         case .strings(_, let limit):
-            guard !text.isEmpty, text.utf8.count <= limit, text.unicodeScalars.allSatisfy(KeyText.isPrintable) else {
+            guard !text.isEmpty, text.utf8.count <= limit, ShownText.isPrintable(text) else {
                 return (
                     Finding(
                         "has an entry that is empty, longer than \(limit) bytes or has control characters, \(place)",

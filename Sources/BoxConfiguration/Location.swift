@@ -1,5 +1,6 @@
 internal import CameraModel
 internal import KeyAccessClient
+internal import Wire
 
 /// Addresses that a person writes; what is wrong with one is told without quoting it.
 enum Location {
@@ -14,7 +15,7 @@ enum Location {
                 "carries a query or a fragment, which can hold a secret",
                 "Store the whole URL as a secret, and name it in `secret`")
         }
-        guard text.unicodeScalars.allSatisfy({ KeyText.isPrintable($0) && !$0.properties.isWhitespace }) else {
+        guard text.unicodeScalars.allSatisfy({ ShownText.isPrintable($0) && !$0.properties.isWhitespace }) else {
             return Finding("has white space or control characters", advice)
         }
         if let scheme = text.firstRange(of: "://") {
@@ -73,7 +74,7 @@ enum Location {
         guard !text.contains("@"), !text.contains(where: { $0 == "?" || $0 == "#" }) else {
             return refused("carries a user, a password, a query or a fragment", secret)
         }
-        guard text.unicodeScalars.allSatisfy({ KeyText.isPrintable($0) && !$0.properties.isWhitespace }) else {
+        guard text.unicodeScalars.allSatisfy({ ShownText.isPrintable($0) && !$0.properties.isWhitespace }) else {
             return refused("has white space or control characters", advice)
         }
         let isPlain = text.hasPrefix("http://")

@@ -1,5 +1,6 @@
 internal import CameraModel
 internal import Settings
+internal import Wire
 
 /// Why a value does not fit its key.
 struct Finding: Equatable {
@@ -57,16 +58,16 @@ extension KeyDefinition {
             guard !text.isEmpty, text.utf8.count <= limit * 32, text.count <= limit else {
                 return Finding("is empty or has more than \(limit) characters", "Use 1 to \(limit) characters")
             }
-            guard text.unicodeScalars.allSatisfy(KeyText.isPrintable) else {
+            guard ShownText.isPrintable(text) else {
                 return Finding("has control characters", "Write it in one line, without tabs and escapes")
             }
             return nil
         case .identifier:
-            return KeyText.isIdentifier(text) ? nil : Finding("is not a name", kind.advice)
+            return Names.isHyphenated(text, limit: 24) ? nil : Finding("is not a name", kind.advice)
         case .secretName:
-            return KeyText.isSecretName(text)
+            return Names.isHyphenated(text, limit: 32)
                 ? nil : Finding("is not the name of a secret; the secret itself does not belong here", kind.advice)
-        case .streamName: return KeyText.isStreamName(text) ? nil : Finding("is not a stream name", kind.advice)
+        case .streamName: return Names.isStreamName(text) ? nil : Finding("is not a stream name", kind.advice)
         case .source: return source(text, of: object)
         case .relayURL: return Location.relay(text)
         case .keyAccessURL: return Location.keyAccess(text)
@@ -75,7 +76,7 @@ extension KeyDefinition {
         case .path:
             let isPath =
                 text.hasPrefix("/") && !text.hasSuffix("/") && text.utf8.count <= 1024
-                && text.unicodeScalars.allSatisfy(KeyText.isPrintable)
+                && ShownText.isPrintable(text)
             return isPath ? nil : Finding("is not the absolute path of a file", kind.advice)
         case .size: return PictureSize(text: text) == nil ? Finding("is not a size", kind.advice) : nil
         case .choice(let choices):

@@ -1,3 +1,5 @@
+internal import Wire
+
 extension CameraConfiguration {
     typealias Expectation = (_ holds: Bool, _ field: String, _ reason: String, _ next: String) -> Void
 
@@ -16,7 +18,7 @@ extension CameraConfiguration {
         validateMasks(device.masks, "\(field).masks", expect)
         if let name = device.overlay.name {
             expect(
-                !name.isEmpty && name.utf8.count <= 2048 && name.count <= 64 && Self.isPrintable(name),
+                !name.isEmpty && name.utf8.count <= 2048 && name.count <= 64 && ShownText.isPrintable(name),
                 "\(field).overlay.name", "is empty, has more than 64 characters, or has control characters",
                 "Use 1 to 64 characters, or leave it out")
         }
@@ -28,7 +30,7 @@ extension CameraConfiguration {
         }
         if let file = device.encoderMemoryFile {
             expect(
-                !file.isEmpty && file.utf8.count <= 1024 && Self.isPrintable(file), "\(field).encoderMemoryFile",
+                !file.isEmpty && file.utf8.count <= 1024 && ShownText.isPrintable(file), "\(field).encoderMemoryFile",
                 "is not a file's path", "Name a file, or leave it out")
         }
         validatePassthrough(device, field, expect)
@@ -67,16 +69,6 @@ extension CameraConfiguration {
                 !isWished, "\(field).\(name)",
                 "needs pictures that can be changed, but H.264 from the camera is passed through as it is",
                 "Use another pixel format, such as auto, or leave this out")
-        }
-    }
-
-    /// Nothing that a terminal would obey.
-    static func isPrintable(_ text: String) -> Bool {
-        text.unicodeScalars.allSatisfy { scalar in
-            switch scalar.value {
-            case 0..<0x20, 0x7F..<0xA0, 0x2028, 0x2029, 0x202A...0x202E, 0x2066...0x2069: false
-            default: true
-            }
         }
     }
 }

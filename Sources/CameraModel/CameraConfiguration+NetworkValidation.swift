@@ -1,3 +1,5 @@
+internal import Wire
+
 extension CameraConfiguration.Network {
     /// Throws everything that is wrong at once; fields are named `url`, `user`, `pin` … Opens no file and no connection.
     public func validate() throws(ConfigurationError) {
@@ -24,7 +26,7 @@ extension CameraConfiguration.Network {
         let files = [("passwordFile", passwordFile), ("memoryFile", memoryFile)]
         for case (let name, let file?) in files {
             expect(
-                !file.isEmpty && file.utf8.count <= 1024 && CameraConfiguration.isPrintable(file), path(name),
+                !file.isEmpty && file.utf8.count <= 1024 && ShownText.isPrintable(file), path(name),
                 "is not a file's path", "Name a file, or leave it out")
         }
         if let pin {
@@ -116,7 +118,7 @@ extension CameraConfiguration.Network {
 
     /// A character can have any number of bytes; a family's emoji has 25.
     fileprivate static func isText(_ text: String, limit: Int) -> Bool {
-        !text.isEmpty && text.utf8.count <= limit * 32 && text.count <= limit && CameraConfiguration.isPrintable(text)
+        !text.isEmpty && text.utf8.count <= limit * 32 && text.count <= limit && ShownText.isPrintable(text)
     }
 }
 

@@ -1,6 +1,7 @@
 public import FoundationEssentials
 internal import KeyAccessClient
 public import RTMP
+internal import Wire
 
 extension CameraConfiguration {
     /// Reads and checks a JSON document.
@@ -23,11 +24,11 @@ extension CameraConfiguration {
         }
 
         expect(
-            Self.isIdentifier(id), "id", "\"\(Self.printable(id))\" is not a camera ID",
+            Names.isHyphenated(id, limit: 24), "id", "\"\(Self.printable(id))\" is not a camera ID",
             "Use 1 to 24 of a-z, 0-9 and single hyphens between them, such as front-door")
         if let streamName {
             expect(
-                Self.isStreamName(streamName), "streamName", "is not a stream name",
+                Names.isStreamName(streamName), "streamName", "is not a stream name",
                 "Use 1 to 128 of letters, digits, and . _ -")
         }
         validateSource(expect)
@@ -152,38 +153,9 @@ extension CameraConfiguration {
         }
     }
 
-    /// `[a-z0-9](-?[a-z0-9])*`, at most 24 characters.
-    static func isIdentifier(_ text: String) -> Bool {
-        guard text.utf8.count <= 24 else { return false }
-        var afterHyphen = true
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
-                afterHyphen = false
-            case UInt8(ascii: "-"):
-                if afterHyphen { return false }
-                afterHyphen = true
-            default: return false
-            }
-        }
-        return !afterHyphen
-    }
-
-    static func isStreamName(_ text: String) -> Bool {
-        (1...128).contains(text.utf8.count)
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
-                    true
-                default: false
-                }
-            }
-    }
-
-    /// At most `limit` characters, control characters replaced: the text goes to a terminal.
+    /// The text goes to a terminal.
     private static func printable(_ text: String, limit: Int = 64) -> String {
-        String(text.prefix(limit).map { $0.unicodeScalars.allSatisfy { $0.value >= 32 && $0.value != 127 } ? $0 : "?" })
+        ShownText.cleaned(text, limit: limit, replacing: "?")
     }
 }
 

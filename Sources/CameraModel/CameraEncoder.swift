@@ -1,3 +1,5 @@
+internal import Wire
+
 /// An encoder inside a network camera, and what it may be set to.
 public struct CameraEncoder: Codable, Equatable, Sendable {
     public struct Size: Codable, Hashable, Sendable {
@@ -80,7 +82,7 @@ extension CameraEncoder.Change {
             if !holds { problems.append(ConfigurationProblem(field: field, reason: reason, next: next)) }
         }
         expect(
-            (1...64).contains(token.count) && token.utf8.count <= 2048 && CameraConfiguration.isPrintable(token),
+            (1...64).contains(token.count) && token.utf8.count <= 2048 && ShownText.isPrintable(token),
             "token", "is empty, has more than 64 characters, or has control characters",
             "Use the encoder's token, or a profile's")
         expect(self != Self(token: token), "token", "stands alone", "Name what shall be different")

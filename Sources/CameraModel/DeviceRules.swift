@@ -1,3 +1,5 @@
+internal import Wire
+
 // What the parts of a device's settings may look like; for those who read them from a text, too.
 
 extension CameraConfiguration.Device {
@@ -7,7 +9,7 @@ extension CameraConfiguration.Device {
 
     /// Absolute, below `/dev`, without detours.
     public static func isDevicePath(_ path: String) -> Bool {
-        guard path.hasPrefix("/dev/"), path.utf8.count <= 1024, CameraConfiguration.isPrintable(path) else {
+        guard path.hasPrefix("/dev/"), path.utf8.count <= 1024, ShownText.isPrintable(path) else {
             return false
         }
         return path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().allSatisfy {
@@ -26,12 +28,8 @@ extension CameraConfiguration.Device {
     /// Nothing else: ALSA takes whole configurations in braces for a name, and its `file` and `tee` write what they hear
     /// into a file, unencrypted, or give it to a program.
     public static func isSoundDevice(_ name: String) -> Bool {
-        guard (1...128).contains(name.utf8.count), name.utf8.allSatisfy(isOfSoundDevice) else { return false }
+        guard Names.isPlain(name, limit: 128, signs: ":,=._-+") else { return false }
         return !["file", "tee"].contains { name == $0 || name.hasPrefix("\($0):") }
-    }
-
-    private static func isOfSoundDevice(_ byte: UInt8) -> Bool {
-        isLowerCase(byte | 0x20) || isDigit(byte) || ":,=._-+".utf8.contains(byte)
     }
 
     private static func isLowerCase(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }

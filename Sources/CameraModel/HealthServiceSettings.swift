@@ -1,3 +1,5 @@
+internal import Wire
+
 /// What the health daemon watches: `/run/watchbox/service/health.json`, written by control and read again when it changes.
 /// Holds no secret. Each field of it may be missing; those of a camera and of a peer may not, but for `Camera.relay`.
 public struct HealthServiceSettings: Codable, Equatable, Sendable {
@@ -72,7 +74,7 @@ public struct HealthServiceSettings: Codable, Equatable, Sendable {
             throw DecodingError.dataCorrupted(
                 .init(codingPath: [], debugDescription: "more than \(Self.mostObjects) cameras or relays"))
         }
-        guard cameras.allSatisfy({ CameraConfiguration.isIdentifier($0.id) }) else {
+        guard cameras.allSatisfy({ Names.isHyphenated($0.id, limit: 24) }) else {
             throw DecodingError.dataCorrupted(
                 .init(codingPath: [], debugDescription: "a camera's id is not [a-z0-9](-?[a-z0-9])*, 24 at most"))
         }

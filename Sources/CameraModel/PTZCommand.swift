@@ -1,3 +1,5 @@
+internal import Wire
+
 /// Moves a camera that has motors. Speeds and positions are ONVIF's: −1 to 1 for pan and tilt, and for zoom −1 to 1 as a
 /// speed, 0 to 1 as a position.
 public enum PTZCommand: Codable, Equatable, Sendable {
@@ -25,7 +27,7 @@ extension PTZCommand {
         func expect(preset: String, _ field: String) {
             let isName =
                 !preset.isEmpty && preset.utf8.count <= 2048 && preset.count <= 64
-                && CameraConfiguration.isPrintable(preset)
+                && ShownText.isPrintable(preset)
             guard !isName else { return }
             problems.append(
                 ConfigurationProblem(

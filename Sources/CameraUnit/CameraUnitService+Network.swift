@@ -2,6 +2,7 @@ internal import CameraModel
 internal import ControlAPI
 internal import ErrorCatalog
 internal import Synchronization
+internal import Wire
 
 // Routes of cameras on the network. Who may connect to this socket is control and health; a person asks control.
 
@@ -83,18 +84,8 @@ extension CameraUnitService {
 
     /// Both came over the network from anybody.
     private static func check(_ announcement: AnnouncedRequest) throws(CodedError) {
-        let isAddress =
-            (2...64).contains(announcement.address.utf8.count)
-            && announcement.address.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                    UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "."), UInt8(ascii: ":"), UInt8(ascii: "%"),
-                    UInt8(ascii: "-"), UInt8(ascii: "_"):
-                    true
-                default: false
-                }
-            }
-        guard isAddress else {
+        guard announcement.address.utf8.count >= 2, Names.isPlain(announcement.address, limit: 64, signs: ".:%-_")
+        else {
             throw CodedError(.invalidValue, "address is not an IP address", next: "Give the announcement's sender")
         }
         guard let url = announcement.url else { return }

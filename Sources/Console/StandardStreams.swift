@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 internal import Glibc
 internal import Synchronization
+internal import Wire
 
 /// What a program has to say: results only.
 public enum StandardOutput {
@@ -83,11 +84,8 @@ extension String {
         String(
             String.UnicodeScalarView(
                 unicodeScalars.flatMap { scalar -> [Unicode.Scalar] in
-                    let isControl =
-                        scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
-                        || (0x202A...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
-                    return isControl && scalar != "\n" && scalar != "\t"
-                        ? Array("\\u{\(String(scalar.value, radix: 16))}".unicodeScalars) : [scalar]
+                    ShownText.isPrintable(scalar) || scalar == "\n" || scalar == "\t"
+                        ? [scalar] : Array("\\u{\(String(scalar.value, radix: 16))}".unicodeScalars)
                 }))
     }
 }

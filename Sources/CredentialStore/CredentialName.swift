@@ -1,3 +1,5 @@
+internal import Wire
+
 /// Where a secret belongs and how it is called there. Both become file names and parts of a credential's name.
 struct CredentialName: Equatable {
     let scope: String
@@ -7,7 +9,7 @@ struct CredentialName: Equatable {
 
     init(_ name: String, scope: String) throws(CredentialError) {
         try Self.check(scope: scope)
-        guard Self.isName(name, limit: 32) else {
+        guard Names.isHyphenated(name, limit: 32) else {
             throw .invalid(
                 field: "name of the secret",
                 why: "it has a-z, 0-9 and single hyphens between them, at most 32 characters")
@@ -21,23 +23,10 @@ struct CredentialName: Equatable {
 
     /// `box` or `camera-ID`; an ID has up to 24 letters and digits, and 23 hyphens.
     static func check(scope: String) throws(CredentialError) {
-        guard isName(scope, limit: 64) else {
+        guard Names.isHyphenated(scope, limit: 64) else {
             throw .invalid(
                 field: "scope of the secret",
                 why: "it has a-z, 0-9 and single hyphens between them, such as box or camera-front")
         }
-    }
-
-    static func isName(_ text: String, limit: Int) -> Bool {
-        guard text.utf8.count <= limit else { return false }
-        var afterHyphen = true
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "-") where !afterHyphen: afterHyphen = true
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): afterHyphen = false
-            default: return false
-            }
-        }
-        return !afterHyphen
     }
 }

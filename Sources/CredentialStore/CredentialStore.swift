@@ -1,6 +1,7 @@
 internal import Glibc
 internal import Synchronization
 public import Systemd
+internal import Wire
 
 /// The secrets of the box: passwords of cameras, tokens, addresses that hold a stream key.
 ///
@@ -203,7 +204,7 @@ public final class CredentialStore: Sendable {
 
         fileprivate func check() throws(CredentialError) {
             try CredentialName.check(scope: scope)
-            guard CredentialName.isName(owner, limit: 64) else {
+            guard Names.isHyphenated(owner, limit: 64) else {
                 throw .invalid(field: "owner of the secrets", why: "it has a-z, 0-9 and single hyphens between them")
             }
         }

@@ -1,4 +1,5 @@
 internal import ONVIF
+internal import Wire
 internal import XMLReader
 
 /// As much of SOAP as a search reads.
@@ -44,14 +45,6 @@ struct DeviceFacts: Equatable {
 
     /// Without what a terminal would obey, and no longer than a line.
     private static func shown(_ text: String?) -> String? {
-        text.map { text in
-            String(
-                text.unicodeScalars.prefix(128).map { scalar in
-                    switch scalar.properties.generalCategory {
-                    case .control, .format, .lineSeparator, .paragraphSeparator: " "
-                    default: Character(scalar)
-                    }
-                })
-        }
+        text.map { ShownText.cleaned($0, limit: 128) }
     }
 }

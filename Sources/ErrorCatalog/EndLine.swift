@@ -1,3 +1,5 @@
+internal import Wire
+
 /// What a process leaves with systemd (`STATUS=`) when it cannot go on: the words outlive it, until its unit is started
 /// again, and whoever may look at the unit learns why it ended instead of a number.
 extension CodedError {
@@ -37,17 +39,7 @@ extension CodedError {
 
     /// Without line ends and other control characters, and cut between two characters.
     private static func line(_ text: String, limit: Int) -> String {
-        var result = ""
-        var count = 0
-        for scalar in text.unicodeScalars {
-            let isControl =
-                scalar.properties.generalCategory == .control || scalar == "\u{2028}" || scalar == "\u{2029}"
-            let written: Unicode.Scalar = isControl ? " " : scalar
-            count += UTF8.width(written)
-            if count > limit { return result + "…" }
-            result.unicodeScalars.append(written)
-        }
-        return result
+        ShownText.line(text, bytes: limit, mark: "…")
     }
 }
 

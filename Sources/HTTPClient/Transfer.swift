@@ -1,5 +1,6 @@
 internal import CCurl
 internal import Cryptography
+internal import Wire
 
 /// One libcurl easy handle at work for one exchange; lives on the worker thread.
 final class Transfer {
@@ -31,7 +32,7 @@ final class Transfer {
     init(_ exchange: Exchange, _ configuration: HTTPClient.Configuration) throws(HTTPClientError) {
         let request = exchange.request
         for header in request.headers {
-            guard Self.isValid(header) else { throw .invalidHeader(name: Self.printable(header.name)) }
+            guard Self.isValid(header) else { throw .invalidHeader(name: ShownText.ascii(header.name, limit: 40)) }
         }
         url = try TargetURL(request.url, unixSocketPath: request.unixSocketPath, plainHTTP: configuration.plainHTTP)
         if let pin = configuration.publicKeyPin, request.trust == .system {
@@ -297,9 +298,5 @@ final class Transfer {
         }
         let isForbidden: (UInt8) -> Bool = { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }
         return !name.isEmpty && name.allSatisfy(isNamePart) && !header.value.utf8.contains(where: isForbidden)
-    }
-
-    private static func printable(_ name: String) -> String {
-        String(name.unicodeScalars.prefix(40).map { $0.value > 0x20 && $0.value < 0x7F ? Character($0) : "?" })
     }
 }

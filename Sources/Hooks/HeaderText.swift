@@ -5,14 +5,14 @@ enum HeaderText {
     /// Bytes of UTF-8 in one encoded word, so that it has at most 75 characters (RFC 2047 §2): 45 become 60.
     private static let wordBytes = 45
 
-    /// In one line of ASCII: what is a control character becomes a space, and what holds more than ASCII is encoded
+    /// In one line of ASCII: what is not printable becomes a space, and what holds more than ASCII is encoded
     /// (RFC 2047, Base64), which ntfy reads.
     ///
     /// - Parameter limit: of characters; what is longer is cut.
     static func value(_ text: String, limit: Int = 250) -> String {
         var scalars: [Unicode.Scalar] = []
         for scalar in text.unicodeScalars {
-            let isBlank = scalar.value < 32 || (127..<160).contains(scalar.value) || scalar.properties.isWhitespace
+            let isBlank = !ShownText.isPrintable(scalar) || scalar.properties.isWhitespace
             if isBlank, scalars.last.map({ $0 == " " }) ?? true { continue }
             scalars.append(isBlank ? " " : scalar)
             if scalars.count == limit { break }

@@ -1,5 +1,6 @@
 internal import Glibc
 public import HTTPClient
+internal import Wire
 
 /// Why a KAS gave no key. Holds no token and no key.
 public enum KeyAccessError: Error, Equatable, Sendable {
@@ -171,9 +172,6 @@ extension KeyAccessError {
 
     /// A peer's words, fit for a log line: printable ASCII, 160 characters at most.
     static func printable(_ text: String) -> String {
-        String(
-            text.unicodeScalars.prefix(160).map { scalar in
-                scalar.value >= 0x20 && scalar.value < 0x7F && scalar != "\"" ? Character(scalar) : " "
-            })
+        ShownText.ascii(text.replacing("\"", with: " "), limit: 160, replacing: " ")
     }
 }

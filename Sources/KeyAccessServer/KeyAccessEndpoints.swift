@@ -102,7 +102,9 @@ final class KeyAccessEndpoints: Sendable {
     }
 
     private func note(_ fault: ServiceFault, _ request: ServiceRequest) {
-        if fault == .internalError { logger.error("A request to \(Self.printable(request.path)) failed.") }
+        if fault == .internalError {
+            logger.error("A request to \(ShownText.ascii(request.path, limit: 128, replacing: nil)) failed.")
+        }
         guard let reason = Self.auditReason(fault) else { return }
         audit.write(
             AuditEntry(
@@ -309,9 +311,5 @@ final class KeyAccessEndpoints: Sendable {
         case .unavailable: "unavailable"
         case .invalidRequest, .notFound, .methodNotAllowed, .tooLarge, .unsupportedContent, .internalError: nil
         }
-    }
-
-    private static func printable(_ path: String) -> String {
-        String(path.unicodeScalars.filter { $0.value > 0x20 && $0.value < 0x7F }.prefix(128).map(Character.init))
     }
 }

@@ -3,6 +3,7 @@ internal import FoundationEssentials
 public import KeyAccess
 internal import NanoTDF
 internal import Synchronization
+internal import Wire
 
 /// The private keys of the service, in files of mode 0600 in a directory of mode 0700.
 ///
@@ -100,10 +101,7 @@ public final class KeyStore: Sendable {
         -> KeyDescription
     {
         if let kid {
-            let isName =
-                (1...32).contains(kid.utf8.count)
-                && kid.utf8.allSatisfy { isASCIIAlphanumeric($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }
-            guard isName else {
+            guard Names.isPlain(kid, limit: 32, signs: "-_") else {
                 throw KeyAccessServerError.invalid(setting: "kid", what: "1…32 letters, digits, - or _ are allowed")
             }
         }
@@ -376,14 +374,5 @@ public final class KeyStore: Sendable {
         let number = highest < Int.max ? highest + 1 : 1
         return letter
             + (number < 10 ? "\(number)" : String(repeating: "0", count: max(0, 7 - "\(number)".count)) + "\(number)")
-    }
-}
-
-private func isASCIIAlphanumeric(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "a")...UInt8(ascii: "z"):
-        true
-    default: false
     }
 }

@@ -1,5 +1,6 @@
 internal import Cryptography
 internal import NanoTDF
+internal import Wire
 
 /// The files of a KAS's state directory under a passphrase.
 ///
@@ -130,12 +131,6 @@ struct StateArchive: Equatable {
 
     /// A plain name, so that nothing is written beside the directory.
     static func isName(_ name: String) -> Bool {
-        (1...128).contains(name.utf8.count) && !name.hasPrefix(".")
-            && name.utf8.allSatisfy {
-                switch UnicodeScalar($0) {
-                case "A"..."Z", "a"..."z", "0"..."9", ".", "_", "-": true
-                default: false
-                }
-            }
+        !name.hasPrefix(".") && Names.isPlain(name, limit: 128)
     }
 }

@@ -30,7 +30,7 @@ public struct DeviceIdentity: Equatable, Sendable {
     /// Nil for what identifies nothing.
     public static func normalizedEndpoint(_ text: String) -> String? {
         var rest = text.trimmingSpaces
-        guard (1...256).contains(rest.utf8.count), isPrintable(rest) else { return nil }
+        guard (1...256).contains(rest.utf8.count), ShownText.isPrintable(rest) else { return nil }
         var isUUID = false
         for prefix in ["urn:", "uuid:"] where rest.lowercased().hasPrefix(prefix) {
             rest = String(rest.dropFirst(prefix.count))
@@ -50,7 +50,9 @@ public struct DeviceIdentity: Equatable, Sendable {
 
     private static func normalizedSerial(_ text: String) -> String? {
         let serial = text.trimmingSpaces
-        guard (1...128).contains(serial.utf8.count), isPrintable(serial), !isAddress(serial) else { return nil }
+        guard (1...128).contains(serial.utf8.count), ShownText.isPrintable(serial), !isAddress(serial) else {
+            return nil
+        }
         // "0", "0000-0000", "N/A" and the like are what a factory forgot to fill in.
         let telling = serial.lowercased().unicodeScalars.filter {
             $0.properties.isAlphabetic || ("1"..."9").contains($0)
@@ -69,10 +71,6 @@ public struct DeviceIdentity: Equatable, Sendable {
             bytes.contains(where: { $0 != 0 }), bytes.contains(where: { $0 != 0xFF })
         else { return nil }
         return bytes.map { Hexadecimal.encode($0) }.joined(separator: ":")
-    }
-
-    private static func isPrintable(_ text: String) -> Bool {
-        text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }
     }
 
     private static func isAddress(_ text: String) -> Bool {

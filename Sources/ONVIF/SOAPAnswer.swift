@@ -1,3 +1,5 @@
+internal import Wire
+
 /// What stands in the body of an answer.
 public enum SOAPAnswer: Equatable, Sendable {
     /// The response element.
@@ -20,9 +22,7 @@ public enum SOAPAnswer: Equatable, Sendable {
 
     /// Of a device's own words.
     static func printable(_ text: String, _ limit: Int) -> String {
-        let scalars = text.trimmingSpaces.unicodeScalars.lazy
-            .map { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) ? " " : $0 }
-        return String(String.UnicodeScalarView(scalars.prefix(limit)))
+        ShownText.cleaned(text.trimmingSpaces, limit: limit)
     }
 }
 

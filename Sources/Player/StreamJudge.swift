@@ -1,6 +1,7 @@
 public import KeyAccess
 public import KeyAccessClient
 public import Media
+internal import Wire
 
 /// Tells whether a stream is what its viewer asked for, and live. No I/O; time is an argument.
 ///
@@ -278,7 +279,8 @@ public struct StreamJudge: Sendable {
         if let foreignStream {
             return told(
                 .notThisStream,
-                "the key access server says that this is \(Self.printable(foreignStream)), not what was asked for")
+                "the key access server says that this is \"\(ShownText.ascii(foreignStream, limit: 64))\", not what was asked for"
+            )
         }
         if let foreignPublisher { return told(.notThisPublisher, foreignPublisher) }
         let staleness = staleness(age, at: now)
@@ -349,11 +351,5 @@ public struct StreamJudge: Sendable {
         case ..<172_800: "\(seconds / 3600) h"
         default: "\(seconds / 86_400) days"
         }
-    }
-
-    /// A name that a server chose, for a terminal.
-    private static func printable(_ name: String) -> String {
-        let text = String(decoding: name.utf8.prefix(64).map { (0x21...0x7E).contains($0) ? $0 : 0x3F }, as: UTF8.self)
-        return "\"\(text)\""
     }
 }

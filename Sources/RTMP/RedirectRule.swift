@@ -1,3 +1,5 @@
+internal import Wire
+
 /// Whether a client (a camera, a viewer, a relay that hands streams on) goes where its relay sends it
 /// (`NetConnection.Connect.ReconnectRequest`, E-RTMP v2).
 ///
@@ -135,17 +137,20 @@ public struct RedirectRule: Sendable {
         guard url.scheme == .rtmps || home.scheme == .rtmp else { throw Refused(why: "its address would leave TLS") }
         // Strings compare by what they look like, host names by their bytes: to Unicode, the Kelvin sign is a K.
         guard url.host.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-            throw Refused(why: "\(Self.printable(url.host)) is not the name of a host")
+            throw Refused(why: "\(ShownText.ascii(url.host, limit: 64)) is not the name of a host")
         }
         let host = RedirectHost.canonical(url.host)
         let named = allowed.filter { $0.host == host }
         let isHome = RedirectHost.canonical(home.host).utf8.elementsEqual(host.utf8)
         guard isHome || !named.isEmpty else {
-            throw Refused(why: "\(Self.printable(url.host)) is not its own host, and not among those that are allowed")
+            throw Refused(
+                why: "\(ShownText.ascii(url.host, limit: 64)) is not its own host, and not among those that are allowed"
+            )
         }
         let isUsual = url.port == home.port || url.port == url.scheme.defaultPort
         guard isHome && isUsual || named.contains(where: { $0.port.map { $0 == url.port } ?? isUsual }) else {
-            throw Refused(why: "port \(url.port) of \(Self.printable(url.host)) is not among those that are allowed")
+            throw Refused(
+                why: "port \(url.port) of \(ShownText.ascii(url.host, limit: 64)) is not among those that are allowed")
         }
         url.host = isHome ? home.host : host
         url.credentials = isHome ? home.credentials : nil
@@ -158,10 +163,5 @@ public struct RedirectRule: Sendable {
         let isNews = said[why] == nil && said.count < Self.mostNews
         if isNews { said[why] = now }
         return .refuse(why: why, isNews: isNews)
-    }
-
-    /// A stranger's words, fit for a log line.
-    private static func printable(_ text: String) -> String {
-        String(text.unicodeScalars.prefix(64).map { $0.value > 0x20 && $0.value < 0x7F ? Character($0) : "?" })
     }
 }

@@ -1,3 +1,5 @@
+internal import Wire
+
 /// Text that a camera sent, or that goes into a header.
 package enum CameraText {
     package static func trimmed(_ text: some StringProtocol) -> String {
@@ -11,21 +13,7 @@ package enum CameraText {
 
     /// At most `limit` characters, without what could steer a terminal or turn the writing direction.
     package static func printable(_ text: some StringProtocol, limit: Int) -> String {
-        var kept = String.UnicodeScalarView()
-        var room = limit
-        for scalar in text.unicodeScalars where isPrintable(scalar) {
-            guard room > 0 else { break }
-            kept.append(scalar)
-            room -= 1
-        }
-        return trimmed(String(kept))
-    }
-
-    private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.properties.generalCategory {
-        case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: false
-        default: true
-        }
+        trimmed(ShownText.cleaned(text, limit: limit, replacing: nil))
     }
 
     /// Digits and nothing else; nil for anything else, and for what does not fit.

@@ -1,6 +1,7 @@
 internal import CSystemd
 internal import Glibc
 internal import Platform
+internal import Wire
 
 /// The secrets that systemd unsealed for this process (`LoadCredential=`, `LoadCredentialEncrypted=`).
 public struct CredentialDirectory: Sendable {
@@ -60,13 +61,7 @@ public struct CredentialDirectory: Sendable {
 
     /// `[A-Za-z0-9._@-]{1,255}`, but not "." and "..".
     static func isName(_ name: String) -> Bool {
-        guard (1...255).contains(name.utf8.count), name != ".", name != ".." else { return false }
-        return name.utf8.allSatisfy {
-            switch UnicodeScalar($0) {
-            case "A"..."Z", "a"..."z", "0"..."9", ".", "_", "@", "-": true
-            default: false
-            }
-        }
+        Names.isPlain(name, limit: 255, signs: "._@-") && name != "." && name != ".."
     }
 }
 

@@ -1,17 +1,9 @@
+internal import Wire
+
 extension String {
     /// One line of at most `limit` bytes: control characters become spaces, and no character is cut in half.
     func oneLine(limit: Int) -> String {
-        var result = ""
-        var count = 0
-        for scalar in unicodeScalars {
-            let isControl =
-                scalar.properties.generalCategory == .control || scalar == "\u{2028}" || scalar == "\u{2029}"
-            let written: Unicode.Scalar = isControl ? " " : scalar
-            count += UTF8.width(written)
-            if count > limit { break }
-            result.unicodeScalars.append(written)
-        }
-        return result
+        ShownText.line(self, bytes: limit)
     }
 
     /// The first `limit` bytes at most, cut between two scalars.

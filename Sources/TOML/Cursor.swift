@@ -1,3 +1,5 @@
+internal import Wire
+
 /// A place in the bytes of a text that moves forward, and its line and column.
 struct Cursor {
     let bytes: [UInt8]
@@ -109,12 +111,5 @@ extension UInt8 {
         }
     }
 
-    var hexadecimal: UInt8? {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
-        default: nil
-        }
-    }
+    var hexadecimal: UInt8? { Hexadecimal.value(of: self) }
 }

@@ -1,3 +1,5 @@
+internal import Wire
+
 /// Where and why a text is not TOML, or more than the reader takes. Holds nothing of the text but names of keys: values
 /// may be secrets.
 public struct TOMLError: Error, Equatable, Sendable {
@@ -70,12 +72,7 @@ extension TOMLError.Reason: CustomStringConvertible {
         for scalar in path.joined(separator: ".").unicodeScalars {
             guard rest > 0 else { return String(shown) + "…" }
             rest -= 1
-            let isVisible =
-                switch scalar.properties.generalCategory {
-                case .control, .format, .lineSeparator, .paragraphSeparator: false
-                default: scalar != "`"
-                }
-            shown.append(isVisible ? scalar : "\u{FFFD}")
+            shown.append(ShownText.isPrintable(scalar) && scalar != "`" ? scalar : "\u{FFFD}")
         }
         return String(shown)
     }

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Platform
+internal import Wire
 
 /// What the kernel says of devices, as it may be shown.
 enum Sysfs {
@@ -26,15 +27,9 @@ enum Sysfs {
     /// A C text in a field of fixed length, which need not end in a NUL and may hold anything.
     static func text(_ field: UnsafeRawBufferPointer) -> String { printable(field.prefix { $0 != 0 }) }
 
-    /// Without white space at its ends; control characters are question marks, so that no device writes to a terminal.
+    /// Without white space at its ends; what is not printable is a question mark, so that no device writes to a terminal.
     private static func printable(_ bytes: some Sequence<UInt8>) -> String {
-        let text = String(decoding: Array(bytes), as: UTF8.self)
-        var clean = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars {
-            let isControl = scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
-            clean.append(isControl ? "?" : scalar)
-        }
-        let characters = String(clean)
+        let characters = ShownText.cleaned(String(decoding: Array(bytes), as: UTF8.self), replacing: "?")
         guard let first = characters.firstIndex(where: { $0 != " " }),
             let last = characters.lastIndex(where: { $0 != " " })
         else { return "" }

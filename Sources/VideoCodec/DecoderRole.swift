@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Wire
 
 /// What a decoding child is for, and how it is told: the arguments of `watchboxd decode`.
 public enum DecoderRole: Equatable, Sendable {
@@ -145,14 +146,6 @@ enum DecoderMessage {
 extension [UInt8] {
     /// What a child wrote, for a log line: nothing in it moves a cursor, or turns the direction of what is read.
     var printable: String {
-        String(
-            String.UnicodeScalarView(
-                String(decoding: prefix(300), as: UTF8.self).unicodeScalars.map {
-                    switch $0.properties.generalCategory {
-                    case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned:
-                        " "
-                    default: $0
-                    }
-                }))
+        ShownText.cleaned(String(decoding: prefix(300), as: UTF8.self))
     }
 }

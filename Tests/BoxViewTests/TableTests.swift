@@ -1,3 +1,4 @@
+import Console
 import ControlAPI
 import ErrorCatalog
 import Testing
@@ -72,6 +73,11 @@ struct TableTests {
             + DiscoveryView.lines(DiscoveryDocument(nodes: [node], limits: [hostile]), style: style)
         for line in lines { #expect(!line.unicodeScalars.contains(where: isObeyed), "\(line.debugDescription)") }
         #expect(lines.contains { $0.contains("\\u{1b}[31m") && $0.contains("\\u{202e}") })
+    }
+
+    @Test func `every mark that turns a text is shown, and joiners stay`() {
+        #expect("a\u{200F}b\u{61C}c\u{2028}\n\td".terminalSafe == "a\\u{200f}b\\u{61c}c\\u{2028}\n\td")
+        #expect("👩‍👩‍👧‍👦".terminalSafe == "👩‍👩‍👧‍👦")
     }
 
     /// Where these texts begin, in cells; each is in a line of its own.

@@ -94,12 +94,12 @@ import Testing
 
     @Test(arguments: [
         "", "-", "-a", "a-", "a--b", "A", "front_door", "ä", "a b", "a/b", "..", "abcdefghijklmnopqrstuvwxy", "a\n",
-        "a\u{1B}[2J",
+        "a\u{1B}[2J", "a\u{202E}b",
     ])
     func `not a camera ID`(id: String) {
         let found = problems(valid { $0.id = id })
         #expect(found.map(\.field) == ["id"])
-        #expect(found[0].description.unicodeScalars.allSatisfy { $0.value >= 32 })
+        #expect(found[0].description.unicodeScalars.allSatisfy { $0.value >= 32 && $0.value != 0x202E })
     }
 
     @Test(arguments: [

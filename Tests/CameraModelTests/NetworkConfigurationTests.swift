@@ -228,7 +228,7 @@ private struct LinearCongruential {
         #expect(fields(.absolute(pan: nil, tilt: nil, zoom: -0.1)) == ["absolute.zoom"])
         #expect(fields(.absolute(pan: nil, tilt: nil, zoom: nil)) == ["absolute"])
         #expect(fields(.stop) == [] && fields(.home) == [] && fields(.goTo(preset: "Door ü")) == [])
-        for name in ["", String(repeating: "x", count: 65), "a\n"] {
+        for name in ["", String(repeating: "x", count: 65), "a\n", "a\u{200F}b", "a\u{FEFF}b"] {
             #expect(fields(.goTo(preset: name)) == ["goTo.preset"])
             #expect(fields(.store(preset: name)) == ["store.preset"])
         }

@@ -38,8 +38,8 @@ import Testing
 
     /// Line ends would be further assignments to systemd.
     @Test func `it is one line`() throws {
-        let line = CodedError(.sourceUnreadable, "a\nREADY=1\u{1b}[2J", why: "b\r\nc\u{2028}d").endLine
-        #expect(line == "cannot run: WB-2005 a READY=1 [2J: b  c d.")
+        let line = CodedError(.sourceUnreadable, "a\nREADY=1\u{1b}[2J", why: "b\r\nc\u{2028}d\u{202E}e").endLine
+        #expect(line == "cannot run: WB-2005 a READY=1 [2J: b  c d e.")
     }
 
     @Test(arguments: [

@@ -15,6 +15,7 @@ struct HookTextTests {
 
     @Test(arguments: [
         ("porch-box: front", "porch-box: front"), ("a\r\nX-Evil: 1", "a X-Evil: 1"), ("  a\t\u{0}b\n", "a b"), ("", ""),
+        ("a\u{202E}b\u{2067}\u{200F}c", "a b c"),
         ("\n", ""),
     ])
     func `a header's value is one line`(text: String, value: String) {

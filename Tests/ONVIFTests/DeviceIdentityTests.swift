@@ -14,6 +14,11 @@ import Testing
         #expect(DeviceIdentity().trait(sharedWith: DeviceIdentity()) == nil)
     }
 
+    @Test(arguments: ["SN\u{202E}42", "SN\u{200F}42", "SN\u{9B}42", "SN\u{1B}42"])
+    func `what steers a terminal or turns a text identifies nothing`(text: String) {
+        #expect(DeviceIdentity(endpoint: "urn:uuid:\(text)", serial: text).isEmpty)
+    }
+
     @Test func `what contradicts it is asked, too`() {
         let known = DeviceIdentity(endpoint: Self.endpoint, serial: "SN42", mac: "44:a6:42:11:22:33")
         // A factory reset changes an endpoint; one serial number is many cameras'; one camera has several interfaces.

@@ -141,6 +141,12 @@ struct MessageTests {
         }
         #expect(fault.reason.unicodeScalars.count == 128)
         #expect(fault.reason.hasPrefix("a x"))
+        let turned = try answer("<SOAP-ENV:Fault><faultstring>a&#x202E;b&#x200F;c</faultstring></SOAP-ENV:Fault>")
+        guard case .fault(let other) = turned else {
+            Issue.record("no fault")
+            return
+        }
+        #expect(other.reason == "a b c")
     }
 
     @Test func `what a subscription's creation gave comes back with each message`() throws {

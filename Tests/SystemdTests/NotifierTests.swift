@@ -46,8 +46,8 @@ struct NotifierTests {
         #expect(try socket.receiveText() == "STATUS=" + String(repeating: "ä", count: 128))
         notifier.status("a" + String(repeating: "ä", count: 200))
         #expect(try socket.receiveText() == "STATUS=a" + String(repeating: "ä", count: 127))
-        notifier.ready(status: "a\nb")
-        #expect(try socket.receiveText() == "READY=1\nSTATUS=a b")
+        notifier.ready(status: "a\nb\u{202E}c")
+        #expect(try socket.receiveText() == "READY=1\nSTATUS=a b c")
     }
 
     @Test func `the last status is one line, and longer`() throws {

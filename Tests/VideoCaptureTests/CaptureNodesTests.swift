@@ -11,6 +11,11 @@ struct CaptureNodesTests {
         flags.reduce(0) { $0 | UInt32(bitPattern: $1) }
     }
 
+    @Test func `a name that a device gives itself steers no terminal and turns no text`() {
+        let name = Array("a\u{1B}[2J\u{9B}\u{202E}b\u{200F} ".utf8) + [0, 65]
+        #expect(name.withUnsafeBytes { Sysfs.text($0) } == "a?[2J??b?")
+    }
+
     @Test func `without opening, a webcam, its metadata, a codec and an image processor are told apart`() throws {
         let machine = try ScriptedMachine()
         try machine.add(0, "HD Pro Webcam C920", index: 0, bus: "usb")

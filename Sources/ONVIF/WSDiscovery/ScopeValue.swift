@@ -37,10 +37,6 @@ enum ScopeValue {
 
     /// Percent-decoded, as UTF-8 with what is none replaced; without control characters, which a terminal would obey.
     static func decoded(_ text: Substring) -> String {
-        let characters = PercentEncoding.decodeLeniently(text).unicodeScalars.map { scalar in
-            scalar.properties.generalCategory == .control || scalar.properties.generalCategory == .format
-                ? " " : Character(scalar)
-        }
-        return String(String(characters).trimmingSpaces.prefix(limit))
+        String(ShownText.cleaned(PercentEncoding.decodeLeniently(text)).trimmingSpaces.prefix(limit))
     }
 }

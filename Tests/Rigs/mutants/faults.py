@@ -224,7 +224,7 @@ FAULTS = [
     unguarded("secrets that others may read are used", "CredentialStore/SecretDirectory.swift", "status.st_mode & 0o077 == 0 else", "CredentialStoreTests"),
     unguarded("names may steer a terminal", "BoxMemory/FieldRules.swift", "text.unicodeScalars.allSatisfy(isPrintable) else", "BoxMemoryTests"),
     unguarded("texts of a configuration may steer a terminal", "BoxConfiguration/ValueCheck.swift",
-              "text.unicodeScalars.allSatisfy(KeyText.isPrintable) else", "BoxConfigurationTests"),
+              "ShownText.isPrintable(text) else", "BoxConfigurationTests"),
     Fault("who only looks on may change the box", "APIServer/Administrators.swift", "guard let group, !observers.contains(peer.user) else",
           "guard let group, FAULT || !observers.contains(peer.user) else", "APIServerTests|ControlPlaneTests"),
     # Texts from outside.
