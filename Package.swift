@@ -210,7 +210,7 @@ let package = Package(
         module(
             "Doctor",
             [
-                "BoxConfiguration", "BoxReadings", "CameraModel", "ControlAPI", "ControlClient", "CredentialStore",
+                "Wire", "BoxConfiguration", "BoxReadings", "CameraModel", "ControlAPI", "ControlClient", "CredentialStore",
                 "Cryptography",
                 "ErrorCatalog", "HTTPClient", "KeyAccessClient", "RTMP", "RTMPTransport", "Redaction", "RelayProbe",
                 "Platform", "Systemd", "VideoCapture",

@@ -106,33 +106,14 @@ struct ListenAddress: Equatable, Sendable {
     var port: Int
 
     init?(_ text: String) {
-        guard text.utf8.count <= 300, let colon = text.lastIndex(of: ":") else { return nil }
-        let digits = text[text.index(after: colon)...]
-        guard (1...5).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-            let port = Int(digits), (1...65_535).contains(port)
+        guard text.utf8.count <= 300, let parts = HostPort(authority: text[...]),
+            let port = parts.portText.flatMap({ HostPort.port($0) }),
+            Names.isPlain(parts.host, limit: 253, signs: parts.isBracketed ? ".-:%" : ".-")
         else { return nil }
-        var host = text[..<colon]
-        let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
-        if isBracketed { host = host.dropFirst().dropLast() }
-        guard (1...253).contains(host.utf8.count), isBracketed == host.contains(":"),
-            host.utf8.allSatisfy({ byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"):
-                    true
-                case UInt8(ascii: ":"), UInt8(ascii: "%"): isBracketed
-                default: false
-                }
-            })
-        else { return nil }
-        self.host = String(host)
-        self.port = port
+        self.host = String(parts.host)
+        self.port = Int(port)
     }
 
     /// Reached from this machine only.
-    var isLoopback: Bool {
-        if host.lowercased() == "localhost" || host == "::1" { return true }
-        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 4 && parts.first == "127" && parts.allSatisfy { UInt8($0) != nil }
-    }
+    var isLoopback: Bool { NetworkAddress.isLoopback(host: host.lowercased()) }
 }

@@ -48,29 +48,11 @@ extension CameraConfiguration.Network {
     }
 
     private static func check(authority: Substring) throws(AddressFault) {
-        var host = authority
-        var port: Substring?
-        if authority.hasPrefix("[") {
-            guard let end = authority.firstIndex(of: "]") else { throw .host }
-            host = authority[authority.index(after: authority.startIndex)..<end]
-            let tail = authority[authority.index(after: end)...]
-            guard tail.isEmpty || tail.hasPrefix(":") else { throw .host }
-            if !tail.isEmpty { port = tail.dropFirst() }
-            guard host.contains(":"), host.utf8.allSatisfy({ isOfHost($0) || $0 == colon || $0 == percent }) else {
-                throw .host
-            }
-        } else {
-            if let end = authority.firstIndex(of: ":") {
-                host = authority[..<end]
-                port = authority[authority.index(after: end)...]
-            }
-            guard host.utf8.allSatisfy(isOfHost) else { throw .host }
-        }
-        guard (1...253).contains(host.utf8.count) else { throw .host }
-        guard let port else { return }
-        guard (1...5).contains(port.utf8.count), port.utf8.allSatisfy(isDigit), let number = Int(port),
-            (1...65_535).contains(number)
-        else { throw .port }
+        guard let parts = HostPort(authority: authority),
+            Names.isPlain(parts.host, limit: 253, signs: parts.isBracketed ? ".-_:%" : ".-_")
+        else { throw .host }
+        guard let port = parts.portText else { return }
+        guard HostPort.port(port) != nil else { throw .port }
     }
 
     /// `password=…`, in a path as well, also when its letters are percent-encoded; without a value it holds nothing.
@@ -101,9 +83,9 @@ extension CameraConfiguration.Network {
 
     /// A name or an IP address, without brackets and port.
     public static func isHost(_ text: String) -> Bool {
-        guard text.utf8.allSatisfy({ isOfHost($0) || $0 == colon || $0 == percent }),
+        guard Names.isPlain(text, limit: 253, signs: ".-_:%"),
             // One colon stands before a port.
-            text.utf8.count(where: { $0 == colon }) != 1
+            text.utf8.count(where: { $0 == UInt8(ascii: ":") }) != 1
         else { return false }
         do throws(AddressFault) {
             try check(authority: text.contains(":") ? "[\(text)]" : text[...])
@@ -128,16 +110,5 @@ extension CameraConfiguration.Network {
         // A password with a slash in it: what looks like the host is the user.
         guard rest.firstIndex(of: "@") == nil || authority.contains("@") else { return "(an address)" }
         return "\(address[..<separator.upperBound])\(host)\(authority.endIndex == address.endIndex ? "" : "/…")"
-    }
-
-    private static let colon = UInt8(ascii: ":")
-    private static let percent = UInt8(ascii: "%")
-
-    private static func isOfHost(_ byte: UInt8) -> Bool { isLetter(byte) || isDigit(byte) || ".-_".utf8.contains(byte) }
-
-    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
-
-    private static func isLetter(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
     }
 }

@@ -1,3 +1,5 @@
+internal import Wire
+
 /// Leave to publish without encryption; for tests against peers that cannot open NanoTDF, and for nothing else.
 ///
 /// There is no other way to one than this check: the environment must say so in as many words, and the relay must be
@@ -21,13 +23,7 @@ public struct ClearPermit: Sendable {
 
     /// `localhost`, 127.0.0.0/8 in four decimal parts, or `::1`.
     static func isLoopback(_ host: String) -> Bool {
-        if host == "localhost" || host == "::1" || host == "[::1]" { return true }
-        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 4, parts[0] == "127" else { return false }
-        return parts.allSatisfy { part in
-            (1...3).contains(part.utf8.count) && part.utf8.allSatisfy { (0x30...0x39).contains($0) }
-                && UInt8(part) != nil
-        }
+        host == "[::1]" || NetworkAddress.isLoopback(host: host)
     }
 }
 

@@ -1,4 +1,5 @@
 internal import Platform
+internal import Wire
 
 /// The line that a daemon prints with `--json` when it serves: scripts wait for it, and learn the port.
 public struct ReadyEvent: Codable, Sendable {
@@ -23,17 +24,10 @@ public struct ListenAddress: Equatable, Sendable {
 
     /// Nil when the text is not of that form.
     public init?(_ text: String) {
-        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
-            return nil
-        }
-        var host = text[..<colon]
-        if host.first == "[", host.last == "]" {
-            host = host.dropFirst().dropLast()
-        } else if host.contains(":") {
-            return nil
-        }
-        guard !host.isEmpty else { return nil }
-        self.host = String(host)
+        guard let parts = HostPort(authority: text[...]), !parts.host.isEmpty,
+            let port = parts.portText.flatMap({ HostPort.port($0, least: 0) })
+        else { return nil }
+        host = String(parts.host)
         self.port = Int(port)
     }
 }

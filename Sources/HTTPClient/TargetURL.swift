@@ -1,4 +1,5 @@
 internal import CCurl
+internal import Wire
 
 /// A URL as libcurl reads it, checked before anything is sent. The transfer itself uses this very object, so that no
 /// second parser can see another host in the same text.
@@ -51,13 +52,7 @@ struct TargetURL: ~Copyable {
 
     /// 127.0.0.0/8, ::1, and the name that libcurl resolves to these by itself (RFC 6761 §6.3).
     static func isLoopback(_ host: String) -> Bool {
-        if host.lowercased() == "localhost" || host == "::1" { return true }
-        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 4 && parts[0] == "127"
-            && parts.allSatisfy { part in
-                !part.isEmpty && part.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-                    && UInt8(part) != nil
-            }
+        NetworkAddress.isLoopback(host: host.lowercased())
     }
 
     private static func part(_ url: OpaquePointer, _ part: CURLUPart) -> String? {

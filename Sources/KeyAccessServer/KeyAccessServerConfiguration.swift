@@ -1,4 +1,5 @@
 public import KeyAccess
+internal import Wire
 
 /// Everything that an operator can set. Reads from JSON with every member optional but the state directory.
 public struct KeyAccessServerConfiguration: Codable, Equatable, Sendable {
@@ -192,11 +193,7 @@ extension KeyAccessServerError: CustomStringConvertible {
 
 extension KeyAccessServerConfiguration {
     /// Whether the address to bind is one that only this machine reaches.
-    var isLoopback: Bool {
-        if host == "localhost" || host == "::1" { return true }
-        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
-    }
+    var isLoopback: Bool { NetworkAddress.isLoopback(host: host) }
 
     /// What is bound. A name would be looked up, and the answer need not be loopback.
     var bindHost: String { host == "localhost" ? "127.0.0.1" : host }

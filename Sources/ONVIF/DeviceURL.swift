@@ -1,3 +1,5 @@
+internal import Wire
+
 /// An absolute URL, taken apart as far as its host matters; the rest stays as it was written.
 public struct DeviceURL: Equatable, Sendable {
     /// In lower case: `http`, `https`, `rtsp`, …
@@ -30,7 +32,7 @@ public struct DeviceURL: Equatable, Sendable {
         rest = String(decoding: bytes[end...], as: UTF8.self)
         var authority = bytes[begin..<end]
         if let at = authority.lastIndex(of: UInt8(ascii: "@")) { authority = authority[(at + 1)...] }
-        guard let (host, port) = Self.hostAndPort(authority) else { return nil }
+        guard let (host, port) = Self.hostAndPort(Substring(decoding: authority, as: UTF8.self)) else { return nil }
         self.host = host
         self.port = port
     }
@@ -38,43 +40,19 @@ public struct DeviceURL: Equatable, Sendable {
     /// Of an address that is taken from a device.
     public static let mostBytes = 512
 
-    private static func hostAndPort(_ authority: ArraySlice<UInt8>) -> (String, UInt16?)? {
-        var host = authority
-        var digits: ArraySlice<UInt8> = []
-        if authority.first == UInt8(ascii: "[") {
-            guard let end = authority.firstIndex(of: UInt8(ascii: "]")) else { return nil }
-            host = authority[(authority.startIndex + 1)..<end]
-            guard IPAddress.isIPv6(String(decoding: host, as: UTF8.self)) else { return nil }
-            let tail = authority[(end + 1)...]
-            guard tail.isEmpty || tail.first == UInt8(ascii: ":") else { return nil }
-            digits = tail.dropFirst()
-        } else if let colon = authority.lastIndex(of: UInt8(ascii: ":")) {
-            host = authority[..<colon]
-            digits = authority[(colon + 1)...]
-            // An IPv6 address without brackets, as some devices write it.
-            if host.contains(UInt8(ascii: ":")) {
-                let whole = String(decoding: authority, as: UTF8.self)
-                return IPAddress.isIPv6(whole) ? (whole, nil) : nil
-            }
-        }
-        let name = String(decoding: host, as: UTF8.self)
-        guard digits.isEmpty || digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-        if digits.isEmpty { return (name, nil) }
-        guard let port = UInt16(String(decoding: digits, as: UTF8.self)), port > 0 else { return nil }
-        return (name, port)
+    private static func hostAndPort(_ authority: Substring) -> (String, UInt16?)? {
+        // An IPv6 address without brackets, as some devices write it.
+        let whole = String(authority)
+        if IPAddress.isIPv6(whole) { return (whole, nil) }
+        guard let parts = HostPort(authority: authority) else { return nil }
+        let host = String(parts.host)
+        guard !parts.isBracketed || IPAddress.isIPv6(host) else { return nil }
+        guard let digits = parts.portText, !digits.isEmpty else { return (host, nil) }
+        return HostPort.port(digits).map { (host, $0) }
     }
 
     /// The port that is meant: the given one, or the scheme's own.
-    public var effectivePort: UInt16? {
-        if let port { return port }
-        switch scheme {
-        case "http": return 80
-        case "https": return 443
-        case "rtsp": return 554
-        case "rtsps": return 322
-        default: return nil
-        }
-    }
+    public var effectivePort: UInt16? { port ?? HostPort.standardPort(ofScheme: scheme) }
 
     /// The host as it stands in a URL.
     public var bracketedHost: String { host.contains(":") ? "[\(host)]" : host }

@@ -123,9 +123,13 @@ extension RTMPURL {
             credentials = try Self.credentials(authority[..<at])
             authority = authority[authority.index(after: at)...]
         }
-        let (host, port) = try hostAndPort(authority, scheme: scheme)
+        guard let parts = HostPort(authority: authority), !parts.host.isEmpty,
+            !parts.host.utf8.contains(where: { "[]\\\"<>^`{|}".utf8.contains($0) })
+        else { throw .invalidHost }
+        guard let port = parts.port(standard: scheme.defaultPort) else { throw .invalidPort }
         let path = rest[end...].hasPrefix("/") ? rest[end...].dropFirst() : rest[end...]
-        let url = RTMPURL(scheme: scheme, host: host, port: port, app: "", streamName: "", credentials: credentials)
+        let url = RTMPURL(
+            scheme: scheme, host: String(parts.host), port: port, app: "", streamName: "", credentials: credentials)
         return (url, String(path))
     }
 
@@ -135,30 +139,6 @@ extension RTMPURL {
             let password = PercentEncoding.decode(parts.count > 1 ? parts[1] : "")
         else { throw .invalidCredentials }
         return Credentials(user: user, password: password)
-    }
-
-    private static func hostAndPort(
-        _ text: Substring, scheme: Scheme
-    ) throws(RTMPURLError) -> (String, UInt16) {
-        var host = text
-        var port: Substring?
-        if text.first == "[" {
-            guard let close = text.firstIndex(of: "]") else { throw .invalidHost }
-            host = text[text.index(after: text.startIndex)..<close]
-            let rest = text[text.index(after: close)...]
-            guard rest.isEmpty || rest.first == ":" else { throw .invalidHost }
-            port = rest.isEmpty ? nil : rest.dropFirst()
-            guard host.contains(":") else { throw .invalidHost }
-        } else if let colon = text.firstIndex(of: ":") {
-            host = text[..<colon]
-            port = text[text.index(after: colon)...]
-        }
-        guard !host.isEmpty, !host.contains(where: { "[]\\\"<>^`{|}".contains($0) }) else { throw .invalidHost }
-        guard let port, !port.isEmpty else { return (String(host), scheme.defaultPort) }
-        guard port.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = UInt16(port), number > 0 else {
-            throw .invalidPort
-        }
-        return (String(host), number)
     }
 }
 

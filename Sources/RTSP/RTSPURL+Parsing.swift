@@ -29,9 +29,12 @@ extension RTSPURL {
             authority = tail[..<tailEnd]
             path = tail[tailEnd...]
         }
-        let (host, port) = try hostAndPort(authority, service, isSecure: isSecure)
+        guard let parts = HostPort(authority: authority), (1...255).contains(parts.host.utf8.count),
+            parts.host.utf8.allSatisfy({ !forbiddenInHost.contains($0) })
+        else { throw .invalidHost }
+        guard let port = parts.port(standard: defaultPort(service, isSecure: isSecure)) else { throw .invalidPort }
         let full = path.hasPrefix("/") ? String(path) : "/" + path
-        return RTSPURL(service: service, isSecure: isSecure, host: host, port: port, path: full)
+        return RTSPURL(service: service, isSecure: isSecure, host: String(parts.host), port: port, path: full)
     }
 
     private static func dropping(_ scheme: String, from text: String) -> Substring? {
@@ -43,32 +46,6 @@ extension RTSPURL {
         if authority.first == "[" { return true }
         guard let colon = authority.firstIndex(of: ":") else { return true }
         return authority[authority.index(after: colon)...].utf8.allSatisfy { (0x30...0x39).contains($0) }
-    }
-
-    private static func hostAndPort(
-        _ text: Substring, _ service: Service, isSecure: Bool
-    ) throws(RTSPURLFault) -> (String, UInt16) {
-        var host = text
-        var port: Substring = ""
-        if text.first == "[" {
-            guard let close = text.firstIndex(of: "]") else { throw .invalidHost }
-            host = text[text.index(after: text.startIndex)..<close]
-            let rest = text[text.index(after: close)...]
-            guard rest.isEmpty || rest.first == ":" else { throw .invalidHost }
-            port = rest.dropFirst()
-            guard host.contains(":") else { throw .invalidHost }
-        } else if let colon = text.firstIndex(of: ":") {
-            host = text[..<colon]
-            port = text[text.index(after: colon)...]
-        }
-        guard !host.isEmpty, host.utf8.count <= 255,
-            host.utf8.allSatisfy({ !RTSPURL.forbiddenInHost.contains($0) })
-        else { throw .invalidHost }
-        guard !port.isEmpty else { return (String(host), defaultPort(service, isSecure: isSecure)) }
-        guard port.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = UInt16(port), number > 0 else {
-            throw .invalidPort
-        }
-        return (String(host), number)
     }
 
     private static let forbiddenInHost = Set("[]\\\"<>^`{|}@,;&=!$'()*+".utf8)

@@ -1,4 +1,4 @@
-internal import Platform
+internal import Wire
 
 /// Which announced addresses are worth a look: everybody on the camera's network can announce any.
 enum AnnouncedAddress {
@@ -7,9 +7,12 @@ enum AnnouncedAddress {
     ///
     /// - Parameter known: hosts of the camera until now. With a loopback address among them, others of that kind count.
     static func mayBeAsked(_ host: String, known: [String]) -> Bool {
-        guard let bytes = bytes(host) else { return false }
-        if known.contains(where: { self.bytes($0) == bytes }) { return true }
-        if isLoopback(bytes) { return known.contains { self.bytes($0).map(isLoopback) ?? false } }
+        guard let address = address(host) else { return false }
+        if known.contains(where: { self.address($0) == address }) { return true }
+        // Mapped into IPv6, an address of IPv4 is no neighbour's.
+        guard address.bytes.count == 16 || !host.contains(":") else { return false }
+        if address.isLoopback { return known.contains { self.address($0)?.isLoopback == true } }
+        let bytes = address.bytes
         guard bytes.count == 4 else {
             return bytes[0] & 0xFE == 0xFC || (bytes[0] == 0xFE && bytes[1] & 0xC0 == 0x80)
         }
@@ -17,14 +20,8 @@ enum AnnouncedAddress {
             || (bytes[0] == 169 && bytes[1] == 254)
     }
 
-    private static func isLoopback(_ bytes: [UInt8]) -> Bool {
-        bytes.count == 4 ? bytes[0] == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1
-    }
-
-    /// Of a literal address, 4 or 16; nil for anything else.
-    private static func bytes(_ host: String) -> [UInt8]? {
-        SocketAddress(host: String(host.prefix { $0 != "%" }), port: 0)?.bytes
-    }
+    /// Of a literal address, with or without a zone; nil for anything else.
+    private static func address(_ host: String) -> NetworkAddress? { NetworkAddress(String(host.prefix { $0 != "%" })) }
 }
 
 /// Addresses that were announced, and where the camera was not: not asked again before a pause is over, which doubles from

@@ -1,4 +1,5 @@
 internal import ErrorCatalog
+internal import Wire
 
 /// What a camera's configured URL names: a stream, or a device that is asked for its stream.
 enum CameraURL: Equatable, Sendable {
@@ -31,26 +32,12 @@ enum CameraURL: Equatable, Sendable {
         let authority = rest[..<end]
         let path = rest[end...]
         guard !authority.contains("@") else { throw Self.fault("holds a user or a password") }
-        let host: Substring
-        var port: UInt16?
-        var tail: Substring
-        if authority.hasPrefix("[") {
-            guard let close = authority.firstIndex(of: "]") else { throw Self.fault("has no valid host") }
-            host = authority[authority.index(after: authority.startIndex)..<close]
-            tail = authority[authority.index(after: close)...]
-        } else {
-            let colon = authority.firstIndex(of: ":") ?? authority.endIndex
-            host = authority[..<colon]
-            tail = authority[colon...]
+        guard let parts = HostPort(authority: authority), !parts.host.isEmpty else {
+            throw Self.fault("has no valid host")
         }
-        if !tail.isEmpty {
-            guard tail.removeFirst() == ":", let number = UInt16(tail), number > 0 else {
-                throw Self.fault("has no valid port")
-            }
-            port = number
-        }
-        guard !host.isEmpty else { throw Self.fault("has no valid host") }
-        self = .device(host: String(host), port: port, path: path.isEmpty || path == "/" ? nil : String(path))
+        let port = parts.portText.flatMap { HostPort.port($0) }
+        guard port != nil || parts.portText == nil else { throw Self.fault("has no valid port") }
+        self = .device(host: String(parts.host), port: port, path: path.isEmpty || path == "/" ? nil : String(path))
     }
 
     private static func fault(_ reason: String) -> PullFault {

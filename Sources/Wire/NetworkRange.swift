@@ -26,6 +26,18 @@ public struct NetworkAddress: Hashable, Sendable {
         NetworkAddress(String(text.prefix { $0 != "%" }))?.share ?? text
     }
 
+    /// Of 127.0.0.0/8, or ::1.
+    public var isLoopback: Bool {
+        bytes.count == 4 ? bytes[0] == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1
+    }
+
+    /// Whether a host is this machine, whoever reads it: `localhost` in lower case (RFC 6761 §6.3), `::1`, or 127.0.0.0/8
+    /// as four decimal numbers. Other spellings of these are not taken for it: not everybody reads them alike.
+    public static func isLoopback(host: String) -> Bool {
+        if host == "localhost" || host == "::1" { return true }
+        return !host.utf8.contains(UInt8(ascii: ":")) && NetworkAddress(host)?.isLoopback == true
+    }
+
     private static func four(_ text: String) -> [UInt8]? {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 4 else { return nil }

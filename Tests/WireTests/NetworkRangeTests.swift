@@ -49,3 +49,31 @@ struct NetworkRangeTests {
         #expect(NetworkRules().permits(far) && NetworkRules().permits(nil))
     }
 }
+
+@Suite struct LoopbackTests {
+    @Test(arguments: ["localhost", "::1", "127.0.0.1", "127.255.255.254"])
+    func `this machine`(host: String) {
+        #expect(NetworkAddress.isLoopback(host: host))
+    }
+
+    /// What somebody else may read otherwise is not taken for this machine, even where it is.
+    @Test(arguments: [
+        "", "LOCALHOST", "localhost.", "localhost.example.net", "[::1]", "::", "0:0:0:0:0:0:0:1", "::ffff:127.0.0.1",
+        "::2",
+        "127.1", "127.0.0.256", "127.0.0.01", "0127.0.0.1", "127.0.0.1.", "127.0.0", "127.0.0.1 ", "128.0.0.1",
+        "0.0.0.0",
+        "127.0.0.1.example.net", "２127.0.0.1",
+    ])
+    func `not this machine in so many words`(host: String) {
+        #expect(!NetworkAddress.isLoopback(host: host))
+    }
+
+    @Test func `an address is, however it was spelled`() throws {
+        for text in ["127.0.0.1", "::1", "0:0:0:0:0:0:0:1", "::ffff:127.0.0.1"] {
+            #expect(try #require(NetworkAddress(text)).isLoopback)
+        }
+        for text in ["128.0.0.1", "::", "::2", "1::1", "::ffff:10.0.0.1"] {
+            #expect(try !#require(NetworkAddress(text)).isLoopback)
+        }
+    }
+}

@@ -1,3 +1,5 @@
+internal import Wire
+
 /// The URL of a device's service as it is written in a datagram, taken apart as far as it is needed to repair it.
 public struct DiscoveryAddress: Equatable, Sendable {
     public var isSecure: Bool
@@ -29,28 +31,10 @@ public struct DiscoveryAddress: Equatable, Sendable {
         guard !authority.contains("@") else { return nil }
         var path = String(rest[end...].prefix { $0 != "#" })
         if !path.hasPrefix("/") { path = "/" + path }
-        var host = authority
-        var portText: Substring?
-        if authority.hasPrefix("[") {
-            guard let close = authority.firstIndex(of: "]") else { return nil }
-            host = authority[authority.index(after: authority.startIndex)..<close]
-            guard host.contains(":") else { return nil }
-            let after = authority[authority.index(after: close)...]
-            guard after.isEmpty || after.hasPrefix(":") else { return nil }
-            portText = after.isEmpty ? nil : after.dropFirst()
-        } else if let colon = authority.firstIndex(of: ":") {
-            host = authority[..<colon]
-            portText = authority[authority.index(after: colon)...]
-            guard portText?.contains(":") == false else { return nil }
+        guard let parts = HostPort(authority: authority), let port = parts.port(standard: isSecure ? 443 : 80) else {
+            return nil
         }
-        var port: UInt16 = isSecure ? 443 : 80
-        if let portText, !portText.isEmpty {
-            guard portText.utf8.allSatisfy({ (48...57).contains($0) }), let value = UInt16(portText), value > 0 else {
-                return nil
-            }
-            port = value
-        }
-        self.init(isSecure: isSecure, host: Self.plainZone(String(host)), port: port, path: path)
+        self.init(isSecure: isSecure, host: Self.plainZone(String(parts.host)), port: port, path: path)
     }
 
     /// `%25` is how a URL writes the `%` before a zone (RFC 6874).

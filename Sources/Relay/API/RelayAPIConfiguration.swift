@@ -79,8 +79,6 @@ extension RelayAPIToken: CustomStringConvertible, CustomDebugStringConvertible, 
 enum ListeningHost {
     /// Reached from this machine only, as far as the text says it.
     static func isLoopback(_ host: String) -> Bool {
-        guard let address = NetworkAddress(host) else { return host.lowercased() == "localhost" }
-        return address.bytes.count == 4
-            ? address.bytes[0] == 127 : address.bytes.dropLast().allSatisfy { $0 == 0 } && address.bytes[15] == 1
+        NetworkAddress(host)?.isLoopback ?? (host.lowercased() == "localhost")
     }
 }
