@@ -150,7 +150,7 @@ let package = Package(
                 "CameraModel", "Cryptography", "ErrorCatalog", "HTTPClient", "HTTPVideo", "Media", "ONVIF",
                 "ONVIFClient", "Platform", "RTP", "RTSP", "VideoCodec", "Wire", logging,
             ]),
-        module("ControlAPI", ["CameraModel", "ErrorCatalog", "Settings"]),
+        module("ControlAPI", ["Wire", "CameraModel", "ErrorCatalog", "Settings"]),
         module(
             "BoxConfiguration",
             [
@@ -189,13 +189,14 @@ let package = Package(
         module(
             "CameraUnit",
             [
-                "Wire", "CameraModel", "ControlAPI", "ErrorCatalog", "KeyAccessClient", "Platform", "PrometheusText", "Systemd",
+                "Wire", "CameraModel", "ControlAPI", "ErrorCatalog", "KeyAccessClient", "Platform", "PrometheusText",
+                "Systemd",
                 lifecycle,
             ]),
         module(
             "ControlPlane",
             [
-                "BoxConfiguration", "CameraModel", "CameraStore", "ControlAPI", "ControlClient", "CredentialStore",
+                "BoxConfiguration", "BoxMemory", "CameraModel", "ControlAPI", "ControlClient", "CredentialStore",
                 "Database", "Discovery", "ErrorCatalog", "KeyAccessClient", "Platform",
                 "PrometheusText", "ONVIF",
                 "RTSPIngest", "Settings", "Systemd", lifecycle, logging,
@@ -210,7 +211,8 @@ let package = Package(
         module(
             "Doctor",
             [
-                "Wire", "BoxConfiguration", "BoxReadings", "CameraModel", "ControlAPI", "ControlClient", "CredentialStore",
+                "Wire", "BoxConfiguration", "BoxReadings", "CameraModel", "ControlAPI", "ControlClient",
+                "CredentialStore",
                 "Cryptography",
                 "ErrorCatalog", "HTTPClient", "KeyAccessClient", "RTMP", "RTMPTransport", "Redaction", "RelayProbe",
                 "Platform", "Systemd", "VideoCapture",
@@ -218,7 +220,8 @@ let package = Package(
         module(
             "Hooks",
             [
-                "CameraModel", "ControlAPI", "ControlClient", "ErrorCatalog", "HTTPClient", "Redaction",
+                "Settings", "Wire", "CameraModel", "ControlAPI", "ControlClient", "ErrorCatalog", "HTTPClient",
+                "Redaction",
                 "Platform", lifecycle, logging,
             ]),
         module("Demonstration", ["Console", "FLV", "Media", "VideoCodec"]),
@@ -380,7 +383,7 @@ let package = Package(
         tests("Platform", ["Platform"]),
         tests("Systemd", ["Systemd", logging]),
         tests("Database", ["Database", grdb]),
-        tests("CameraStore", ["CameraStore", "Database", "Settings", "StoreWriter", grdb], fixtures: true),
+        tests("BoxMemory", ["BoxMemory", "Database", "MemoryWriter", "Settings", grdb], fixtures: true),
         tests("CredentialStore", ["CredentialStore", "Platform", "Systemd"]),
         tests(
             "APIServer",
@@ -392,7 +395,8 @@ let package = Package(
             "ControlPlane",
             [
                 "ControlPlane", "BoxConfiguration", "BoxMemory", "CameraModel", "ControlAPI", "CredentialStore",
-                "Cryptography", "ErrorCatalog", "KeyAccess", "KeyAccessClient", "KeyAccessServer", "ONVIF", "OpenAPI", "Settings",
+                "Cryptography", "ErrorCatalog", "KeyAccess", "KeyAccessClient", "KeyAccessServer", "ONVIF", "OpenAPI",
+                "Settings",
                 "Systemd", "Wire", grdb, logging,
             ], fixtures: true),
         tests(

@@ -1,3 +1,5 @@
+internal import Wire
+
 /// A place of the API below `/api/v1/`: what daemons route, and what their clients ask for.
 ///
 /// `APIPath.cameras("front", "password")` is `/api/v1/cameras/front/password`. Each part stays one part of the path,
@@ -48,23 +50,5 @@ public struct APIPath: Sendable {
 
     /// A name as one part of a path: `front` as it is, `a/b` as `a%2Fb`. Braces stay, for routes; a client's URL has
     /// them encoded.
-    public static func part(_ name: String) -> String { encoded(name, alsoAllowed: "{}") }
-
-    /// Percent-encoding (RFC 3986 §2): all but unreserved characters and these.
-    public static func encoded(_ text: String, alsoAllowed: String) -> String {
-        let hexadecimal = Array("0123456789ABCDEF".utf8)
-        let allowed = Array(alsoAllowed.utf8)
-        var bytes: [UInt8] = []
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "~"):
-                bytes.append(byte)
-            case _ where allowed.contains(byte): bytes.append(byte)
-            default: bytes += [UInt8(ascii: "%"), hexadecimal[Int(byte >> 4)], hexadecimal[Int(byte & 15)]]
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
+    public static func part(_ name: String) -> String { PercentEncoding.encode(name, alsoAllowed: "{}") }
 }
