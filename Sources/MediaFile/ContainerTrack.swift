@@ -19,6 +19,37 @@ extension ContainerTrack {
     func requestKeyFrame() {}
 }
 
+/// A track that is decoded and coded anew.
+protocol TranscodedTrack: ContainerTrack {
+    var decoder: CodecContext { get }
+
+    /// What the decoder has ready, coded anew.
+    func receive() throws(VideoCodecError) -> [MediaEvent]
+
+    /// What the encoder holds at the end.
+    func drain() throws(VideoCodecError) -> [MediaEvent]
+}
+
+extension TranscodedTrack {
+    func take(_ packet: UnsafePointer<AVPacket>) throws(TrackFailure) -> [MediaEvent] {
+        do throws(VideoCodecError) { return try decode(packet) } catch { throw .coding(error) }
+    }
+
+    func finish() throws(TrackFailure) -> [MediaEvent] {
+        do throws(VideoCodecError) { return try decode(nil) + drain() } catch { throw .coding(error) }
+    }
+
+    private func decode(_ packet: UnsafePointer<AVPacket>?) throws(VideoCodecError) -> [MediaEvent] {
+        var events: [MediaEvent] = []
+        // A packet that does not decode costs its picture or its sound, no more.
+        if decoder.send(packet: packet) == .full {
+            events += try receive()
+            _ = decoder.send(packet: packet)
+        }
+        return try events + receive()
+    }
+}
+
 /// Why a track cannot go on. `ContainerInput` adds which file it is and what to do.
 enum TrackFailure: Error {
     /// The track's bytes are not what its codec says.

@@ -3,9 +3,9 @@ internal import Media
 internal import VideoCodec
 
 /// Sound of another codec, decoded, brought to 48 kHz and one or two channels, and coded anew as AAC.
-final class TranscodedAudioTrack: ContainerTrack {
+final class TranscodedAudioTrack: TranscodedTrack {
     private let timing: StreamTiming
-    private let decoder: CodecContext
+    let decoder: CodecContext
     private let encoder: AudioEncoder
     private let resampler: Resampler
     private var isFormatDelivered = false
@@ -26,33 +26,9 @@ final class TranscodedAudioTrack: ContainerTrack {
         }
     }
 
-    func take(_ packet: UnsafePointer<AVPacket>) throws(TrackFailure) -> [MediaEvent] {
-        do throws(VideoCodecError) {
-            return try decode(packet)
-        } catch {
-            throw .coding(error)
-        }
-    }
+    func drain() throws(VideoCodecError) -> [MediaEvent] { try encoder.finish().map { .accessUnit($0) } }
 
-    func finish() throws(TrackFailure) -> [MediaEvent] {
-        do throws(VideoCodecError) {
-            return try decode(nil) + encoder.finish().map { .accessUnit($0) }
-        } catch {
-            throw .coding(error)
-        }
-    }
-
-    private func decode(_ packet: UnsafePointer<AVPacket>?) throws(VideoCodecError) -> [MediaEvent] {
-        var events: [MediaEvent] = []
-        // A packet that does not decode costs its sound, no more.
-        if decoder.send(packet: packet) == .full {
-            events += try receive()
-            _ = decoder.send(packet: packet)
-        }
-        return try events + receive()
-    }
-
-    private func receive() throws(VideoCodecError) -> [MediaEvent] {
+    func receive() throws(VideoCodecError) -> [MediaEvent] {
         var events: [MediaEvent] = []
         while (try? decoder.receiveFrame(into: decoder.frame)) ?? false {
             defer { wb_av_frame_unref(decoder.frame) }

@@ -3,9 +3,9 @@ internal import Media
 internal import VideoCodec
 
 /// Video of another codec, decoded and coded anew as H.264.
-final class TranscodedVideoTrack: ContainerTrack {
+final class TranscodedVideoTrack: TranscodedTrack {
     private let timing: StreamTiming
-    private let decoder: CodecContext
+    let decoder: CodecContext
     private let transcoding: MediaFileConfiguration.Transcoding
     private let scaler: PictureScaler
     private let picture: RawPicture
@@ -27,37 +27,11 @@ final class TranscodedVideoTrack: ContainerTrack {
         }
     }
 
-    func take(_ packet: UnsafePointer<AVPacket>) throws(TrackFailure) -> [MediaEvent] {
-        do throws(VideoCodecError) {
-            return try decode(packet)
-        } catch {
-            throw .coding(error)
-        }
-    }
-
-    func finish() throws(TrackFailure) -> [MediaEvent] {
-        do throws(VideoCodecError) {
-            var events = try decode(nil)
-            if let encoder { events += try encoder.finish() }
-            return events
-        } catch {
-            throw .coding(error)
-        }
-    }
-
     func requestKeyFrame() { isKeyFrameRequested = true }
 
-    private func decode(_ packet: UnsafePointer<AVPacket>?) throws(VideoCodecError) -> [MediaEvent] {
-        var events: [MediaEvent] = []
-        // A packet that does not decode costs its picture, no more.
-        if decoder.send(packet: packet) == .full {
-            events += try receive()
-            _ = decoder.send(packet: packet)
-        }
-        return try events + receive()
-    }
+    func drain() throws(VideoCodecError) -> [MediaEvent] { try encoder?.finish() ?? [] }
 
-    private func receive() throws(VideoCodecError) -> [MediaEvent] {
+    func receive() throws(VideoCodecError) -> [MediaEvent] {
         var events: [MediaEvent] = []
         while (try? decoder.receiveFrame(into: picture.frame)) ?? false {
             defer { wb_av_frame_unref(picture.frame) }
