@@ -14,21 +14,15 @@ extension ControlClient {
     func getTagged<Document: Decodable>(
         _ type: Document.Type, _ path: String, query: [(String, String)] = [], or what: String
     ) async throws(CommandFailure) -> (document: Document, eTag: String?) {
-        do {
-            return try await getTagged(type, path, query: query)
-        } catch {
-            throw CommandFailure(error, what: what)
-        }
+        try await asking(what) { () throws(ControlClientError) in try await getTagged(type, path, query: query) }
     }
 
     func send<Document: Decodable>(
         _ method: APIRequest.Method, _ path: String, body: (any Encodable)? = nil, query: [(String, String)] = [],
         ifMatch: String? = nil, as type: Document.Type, or what: String
     ) async throws(CommandFailure) -> Document {
-        do {
-            return try await send(method, path, body: body, query: query, ifMatch: ifMatch, as: type)
-        } catch {
-            throw CommandFailure(error, what: what)
+        try await asking(what) { () throws(ControlClientError) in
+            try await send(method, path, body: body, query: query, ifMatch: ifMatch, as: type)
         }
     }
 
@@ -36,27 +30,23 @@ extension ControlClient {
         _ method: APIRequest.Method, _ path: String, body: (any Encodable)? = nil, query: [(String, String)] = [],
         ifMatch: String? = nil, or what: String
     ) async throws(CommandFailure) {
-        do {
+        try await asking(what) { () throws(ControlClientError) in
             try await send(method, path, body: body, query: query, ifMatch: ifMatch)
-        } catch {
-            throw CommandFailure(error, what: what)
         }
     }
 
     func bytes(_ path: String, or what: String) async throws(CommandFailure) -> [UInt8] {
-        do {
-            return try await bytes(path)
-        } catch {
-            throw CommandFailure(error, what: what)
-        }
+        try await asking(what) { () throws(ControlClientError) in try await bytes(path) }
     }
 
     func text(_ path: String, or what: String) async throws(CommandFailure) -> String {
-        do {
-            return try await text(path)
-        } catch {
-            throw CommandFailure(error, what: what)
-        }
+        try await asking(what) { () throws(ControlClientError) in try await text(path) }
+    }
+
+    private func asking<Answer>(
+        _ what: String, _ body: () async throws(ControlClientError) -> Answer
+    ) async throws(CommandFailure) -> Answer {
+        do { return try await body() } catch { throw CommandFailure(error, what: what) }
     }
 }
 
