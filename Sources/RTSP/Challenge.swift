@@ -67,10 +67,6 @@ package struct Challenge: Equatable, Sendable {
         var scheme: String
         var parameters: [String: String] = [:]
 
-        init(scheme: String) {
-            self.scheme = scheme
-        }
-
         mutating func add(name: some StringProtocol, value: some StringProtocol) {
             guard parameters.count < HeaderParameters.most else { return }
             let key = CameraText.trimmed(name).lowercased()

@@ -44,11 +44,6 @@ struct RelayAPIClient {
     let headers: [HTTPHeader]
     private let http = HTTPClient()
 
-    init(base: String, headers: [HTTPHeader]) {
-        self.base = base
-        self.headers = headers
-    }
-
     func get<Document: Decodable>(_ type: Document.Type, _ path: String) async throws(CommandFailure) -> Document {
         try await send(.get, path, as: type)
     }

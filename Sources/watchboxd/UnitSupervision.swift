@@ -7,11 +7,6 @@ struct UnitSupervision: Service {
     /// Asks the server for one line about itself.
     let status: @Sendable () async -> String
 
-    init(notifier: Notifier, status: @escaping @Sendable () async -> String) {
-        self.notifier = notifier
-        self.status = status
-    }
-
     func run() async throws {
         guard notifier.isActive else {
             try? await gracefulShutdown()
