@@ -15,4 +15,19 @@ public enum JSONDocument {
     public static func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
         try JSONDecoder().decode(type, from: Data(bytes))
     }
+
+    /// Why `decode` refused, naming the field: for people.
+    public static func reason(_ error: any Error) -> String {
+        func place(_ path: [any CodingKey]) -> String {
+            path.isEmpty
+                ? "the document" : path.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }.joined(separator: ".")
+        }
+        return switch error {
+        case DecodingError.keyNotFound(let key, let context): "\(place(context.codingPath + [key])) is missing"
+        case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),
+            DecodingError.dataCorrupted(let context):
+            "\(place(context.codingPath)): \(context.debugDescription)"
+        default: "it is not JSON"
+        }
+    }
 }

@@ -1,5 +1,4 @@
 public import ErrorCatalog
-internal import FoundationEssentials
 
 /// One request to an API, apart from how it came: the same handlers answer the Unix socket and the tests.
 public struct APIRequest: Sendable {
@@ -59,23 +58,9 @@ public struct APIRequest: Sendable {
     /// The body as a document. Throws `WB-8006` that names the field.
     public func decode<Document: Decodable>(_ type: Document.Type) throws(CodedError) -> Document {
         do {
-            return try JSONDecoder().decode(type, from: Data(body))
+            return try JSONDocument.decode(type, from: body)
         } catch {
-            throw CodedError(.badRequest, "the request's body is not as expected", why: Self.reason(error))
-        }
-    }
-
-    private static func reason(_ error: any Error) -> String {
-        func place(_ path: [any CodingKey]) -> String {
-            path.isEmpty
-                ? "the document" : path.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }.joined(separator: ".")
-        }
-        return switch error {
-        case DecodingError.keyNotFound(let key, let context): "\(place(context.codingPath + [key])) is missing"
-        case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),
-            DecodingError.dataCorrupted(let context):
-            "\(place(context.codingPath)): \(context.debugDescription)"
-        default: "it is not JSON"
+            throw CodedError(.badRequest, "the request's body is not as expected", why: JSONDocument.reason(error))
         }
     }
 }

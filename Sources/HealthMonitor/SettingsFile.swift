@@ -47,23 +47,10 @@ struct SettingsFile: Sendable {
             do {
                 return .settings(try JSONDocument.decode(HealthServiceSettings.self, from: bytes))
             } catch {
-                return .invalid("\(path) is not understood: \(Self.reason(error))")
+                return .invalid("\(path) is not understood: \(JSONDocument.reason(error))")
             }
         } catch {
             return .invalid("\(path) cannot be read: \(error)")
-        }
-    }
-
-    private static func reason(_ error: any Error) -> String {
-        func place(_ path: [any CodingKey]) -> String {
-            path.isEmpty ? "the document" : path.map(\.stringValue).joined(separator: ".")
-        }
-        return switch error {
-        case DecodingError.keyNotFound(let key, let context): "\(place(context.codingPath + [key])) is missing"
-        case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),
-            DecodingError.dataCorrupted(let context):
-            "\(place(context.codingPath)): \(context.debugDescription)"
-        default: "it is not JSON"
         }
     }
 }
