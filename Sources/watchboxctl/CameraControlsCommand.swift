@@ -37,7 +37,8 @@ struct CameraControlsCommand: AsyncParsableCommand {
             }
         case .failure(let error)?:
             throw CommandFailure(
-                what: "the controls of \(camera) cannot be read: \(error.what)", why: Self.withoutStop(error.why),
+                what: "the controls of \(camera) cannot be read: \(error.what)",
+                why: CameraTesting.withoutStop(error.why),
                 next: error.next,
                 status: .failed)
         case nil:
@@ -57,11 +58,6 @@ struct CameraControlsCommand: AsyncParsableCommand {
                 next: "name a camera whose source is v4l2:/dev/…: watchboxctl camera list", status: .failed)
         }
         return String(document.source.dropFirst("v4l2:".utf8.count))
-    }
-
-    /// A failure's own full stop follows.
-    private static func withoutStop(_ sentence: String) -> String {
-        sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence
     }
 
     private static func read(_ path: String, _ camera: String?) -> Result<CameraControlsDocument, CaptureError> {

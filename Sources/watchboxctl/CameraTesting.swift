@@ -122,7 +122,7 @@ enum CameraTesting {
     }
 
     /// A failure's own full stop follows.
-    private static func withoutStop(_ sentence: String) -> String {
+    static func withoutStop(_ sentence: String) -> String {
         sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence
     }
 }

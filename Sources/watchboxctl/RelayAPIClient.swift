@@ -1,5 +1,6 @@
 import ArgumentParser
 import Console
+import ControlAPI
 import FoundationEssentials
 import HTTPClient
 import Relay
@@ -99,7 +100,8 @@ struct RelayAPIClient {
         }
     }
 
-    /// "app/name" as it stands in a path: slashes divide, everything else that a URL gives a meaning is encoded.
+    /// "app/name" as it stands in a path: slashes divide, everything else that a URL gives a meaning is encoded, dots
+    /// as well.
     static func path(ofStream stream: String) -> String {
         // A client would take a lone dot, or two, for a step.
         PercentEncoding.encode(stream, alsoAllowed: "/").replacing(".", with: "%2E")
