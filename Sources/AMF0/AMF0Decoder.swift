@@ -2,12 +2,12 @@ internal import Wire
 
 /// Reads values one after the other and keeps account of depth and entries.
 struct AMF0Decoder {
-    private var reader: ByteReader
+    private var reader: FieldReader<AMF0Error>
     private let limits: AMF0Limits
     private var entries = 0
 
     init(_ bytes: ArraySlice<UInt8>, limits: AMF0Limits) {
-        reader = ByteReader(bytes)
+        reader = FieldReader<AMF0Error>(bytes)
         self.limits = limits
     }
 
@@ -23,12 +23,12 @@ struct AMF0Decoder {
 
     private mutating func value(depth: Int) throws(AMF0Error) -> AMF0Value {
         let start = reader.offset
-        let marker = try reader.uint8()
+        let marker = try reader.readUInt8()
         switch marker {
         case Marker.number:
-            return .number(Double(bitPattern: try reader.uint64()))
+            return .number(Double(bitPattern: try reader.readUInt64()))
         case Marker.boolean:
-            return .boolean(try reader.uint8() != 0)
+            return .boolean(try reader.readUInt8() != 0)
         case Marker.string:
             return .string(try shortString())
         case Marker.object:
@@ -39,16 +39,16 @@ struct AMF0Decoder {
             return .undefined
         case Marker.reference:
             // Refers to an earlier object by number; nobody sends it in RTMP, so the target is not looked up.
-            try reader.pass(2)
+            try reader.skip(2)
             return .unsupported(marker: marker)
         case Marker.ecmaArray:
-            try reader.pass(4)
+            try reader.skip(4)
             return .ecmaArray(try object(at: start, depth: depth))
         case Marker.strictArray:
             return .strictArray(try strictArray(at: start, depth: depth))
         case Marker.date:
-            let milliseconds = Double(bitPattern: try reader.uint64())
-            let zone = Int16(bitPattern: try reader.uint16())
+            let milliseconds = Double(bitPattern: try reader.readUInt64())
+            let zone = Int16(bitPattern: try reader.readUInt16())
             return .date(milliseconds: milliseconds, zone: zone)
         case Marker.longString:
             return .longString(String(decoding: try longBytes(), as: UTF8.self))
@@ -73,7 +73,7 @@ struct AMF0Decoder {
         while true {
             let key = try shortString()
             if key.isEmpty, reader.peek() == Marker.objectEnd {
-                try reader.pass(1)
+                try reader.skip(1)
                 return object
             }
             try count(1, at: start, alreadyInContainer: object.entries.count)
@@ -83,7 +83,7 @@ struct AMF0Decoder {
 
     private mutating func strictArray(at start: Int, depth: Int) throws(AMF0Error) -> [AMF0Value] {
         guard depth < limits.depth else { throw .tooDeep(offset: start, limit: limits.depth) }
-        let declared = Int(try reader.uint32())
+        let declared = Int(try reader.readUInt32())
         try count(declared, at: start, alreadyInContainer: 0)
         var values: [AMF0Value] = []
         for _ in 0..<declared { values.append(try value(depth: depth + 1)) }
@@ -99,12 +99,12 @@ struct AMF0Decoder {
     }
 
     private mutating func shortString() throws(AMF0Error) -> String {
-        let length = Int(try reader.uint16())
-        return String(decoding: try reader.bytes(length), as: UTF8.self)
+        let length = Int(try reader.readUInt16())
+        return String(decoding: try reader.readBytes(length), as: UTF8.self)
     }
 
     private mutating func longBytes() throws(AMF0Error) -> ArraySlice<UInt8> {
-        let length = Int(try reader.uint32())
-        return try reader.bytes(length)
+        let length = Int(try reader.readUInt32())
+        return try reader.readBytes(length)
     }
 }

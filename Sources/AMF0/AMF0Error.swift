@@ -1,7 +1,7 @@
 public import Wire
 
 /// Why bytes are not AMF0 that this module reads. Offsets count from the first byte that the decoder was given.
-public enum AMF0Error: Error, Equatable, Sendable {
+public enum AMF0Error: WireFailure, Equatable, Sendable {
     /// The bytes end within a value.
     case wire(WireError)
     /// A marker without a value of known length: reserved, AMF3 (0x11), or none at all.

@@ -44,12 +44,12 @@ public struct AudioTagHeader: Equatable, Sendable {
     public static func parse(
         _ body: ArraySlice<UInt8>
     ) throws(FLVError) -> (header: AudioTagHeader, payload: ArraySlice<UInt8>) {
-        var reader = ByteReader(body)
-        let first = try reader.uint8()
+        var reader = FieldReader<FLVError>(body)
+        let first = try reader.readUInt8()
         let kind: Kind
         switch first >> 4 {
         case 10:
-            switch try reader.uint8() {
+            switch try reader.readUInt8() {
             case 0: kind = .sequenceHeader
             case 1: kind = .rawFrame
             case let type: throw .unknownAudioPacketType(type)
@@ -57,7 +57,7 @@ public struct AudioTagHeader: Equatable, Sendable {
         case 9:
             let type = try reader.passModifiers(packetType: first & 0x0F)
             if type != EnhancedAudioPacketType.multitrack {
-                let fourCC = try reader.uint32()
+                let fourCC = try reader.readUInt32()
                 guard fourCC == FourCC.mp4a else { throw .unsupportedFourCC(fourCC) }
             }
             switch type {

@@ -4,7 +4,7 @@ public import Wire
 
 /// Why a tag, a message body or a file is not FLV that this module reads, or why a frame cannot be written as FLV.
 /// Offsets count from the first byte of the body, or of the file.
-public enum FLVError: Error, Equatable, Sendable {
+public enum FLVError: WireFailure, Equatable, Sendable {
     /// The bytes end within a field, or go on after the last.
     case wire(WireError)
     /// A script tag or data message.

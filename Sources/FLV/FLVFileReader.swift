@@ -37,19 +37,19 @@ public struct FLVFileReader: Sendable {
         }
         // The size of the tag before (0 for the first) stands first; writers disagree on it, so it is passed over.
         guard available >= 4 + 11 else { return nil }
-        var reader = ByteReader(buffer[start...])
-        try reader.pass(4)
-        let type = try reader.uint8()
+        var reader = FieldReader<FLVError>(buffer[start...])
+        try reader.skip(4)
+        let type = try reader.readUInt8()
         guard type == FLVTag.audio || type == FLVTag.video || type == FLVTag.script else {
             throw .unknownTagType(type, offset: offset + 4)
         }
-        let size = Int(try reader.uint24())
+        let size = Int(try reader.readUInt24())
         guard size <= maximumTagSize else { throw .tagTooLong(bytes: size, limit: maximumTagSize) }
         guard available >= 15 + size else { return nil }
-        let low = try reader.uint24()
-        let high = UInt32(try reader.uint8())
-        try reader.pass(3)
-        let tag = FLVTag(type: type, timestamp: high << 24 | low, body: Array(try reader.bytes(size)))
+        let low = try reader.readUInt24()
+        let high = UInt32(try reader.readUInt8())
+        try reader.skip(3)
+        let tag = FLVTag(type: type, timestamp: high << 24 | low, body: Array(try reader.readBytes(size)))
         consume(15 + size)
         return tag
     }
@@ -67,7 +67,7 @@ public struct FLVFileReader: Sendable {
 
     /// Bytes of the unfinished tag, as far as they are known.
     private func needed() -> Int {
-        var reader = ByteReader(buffer[start...])
+        var reader = FieldReader<FLVError>(buffer[start...])
         guard available >= 15, (try? reader.skip(5)) != nil, let size = try? reader.readUInt24() else { return 15 }
         return 15 + Int(size)
     }
@@ -83,9 +83,9 @@ public struct FLVFileReader: Sendable {
             guard buffer[start + index] == byte else { throw .notFLV(offset: index) }
         }
         guard available >= 9 else { return false }
-        var reader = ByteReader(buffer[start...])
-        try reader.pass(5)
-        let length = Int(try reader.uint32())
+        var reader = FieldReader<FLVError>(buffer[start...])
+        try reader.skip(5)
+        let length = Int(try reader.readUInt32())
         guard length >= 9, length <= 4096 else { throw .notFLV(offset: 5) }
         guard available >= length else { return false }
         consume(length)

@@ -30,12 +30,12 @@ public enum NTDFHeaderFrame {
     /// The NanoTDF header, exactly as long as the frame says.
     public static func parse(_ body: ArraySlice<UInt8>) throws(FLVError) -> ArraySlice<UInt8> {
         guard matches(body) else { throw .notAHeaderFrame }
-        var reader = ByteReader(body)
-        try reader.pass(9)
-        let length = Int(try reader.uint16())
+        var reader = FieldReader<FLVError>(body)
+        try reader.skip(9)
+        let length = Int(try reader.readUInt16())
         guard length > 0 else { throw .headerFrameLength(0) }
-        let header = try reader.bytes(length)
-        do { try reader.finish() } catch { throw .wire(error) }
+        let header = try reader.readBytes(length)
+        try reader.finish()
         return header
     }
 }

@@ -46,8 +46,8 @@ public struct VideoTagHeader: Equatable, Sendable {
     public static func parse(
         _ body: ArraySlice<UInt8>
     ) throws(FLVError) -> (header: VideoTagHeader, payload: ArraySlice<UInt8>) {
-        var reader = ByteReader(body)
-        let first = try reader.uint8()
+        var reader = FieldReader<FLVError>(body)
+        let first = try reader.readUInt8()
         let header =
             first & 0x80 == 0
             ? try legacy(first, body: body, &reader)
@@ -56,15 +56,15 @@ public struct VideoTagHeader: Equatable, Sendable {
     }
 
     private static func legacy(
-        _ first: UInt8, body: ArraySlice<UInt8>, _ reader: inout ByteReader
+        _ first: UInt8, body: ArraySlice<UInt8>, _ reader: inout FieldReader<FLVError>
     ) throws(FLVError) -> VideoTagHeader {
         guard let codec = VideoCodec(legacyID: first & 0x0F) else { throw .unsupportedVideoCodec(first & 0x0F) }
         let frameType = first >> 4
-        let packetType = try reader.uint8()
+        let packetType = try reader.readUInt8()
         guard frameType != FrameType.command else {
             return VideoTagHeader(codec: codec, isKeyFrame: false, kind: .command(packetType), format: .legacy)
         }
-        let compositionTime = try reader.int24()
+        let compositionTime = try reader.readInt24()
         let kind: Kind =
             if NTDFHeaderFrame.matches(body) {
                 .ntdfHeader
@@ -79,24 +79,26 @@ public struct VideoTagHeader: Equatable, Sendable {
         return VideoTagHeader(codec: codec, isKeyFrame: FrameType.isKey(frameType), kind: kind, format: .legacy)
     }
 
-    private static func enhanced(_ first: UInt8, _ reader: inout ByteReader) throws(FLVError) -> VideoTagHeader {
+    private static func enhanced(
+        _ first: UInt8, _ reader: inout FieldReader<FLVError>
+    ) throws(FLVError) -> VideoTagHeader {
         let frameType = first >> 4 & 7
         let packetType = try reader.passModifiers(packetType: first & 0x0F)
         let isKeyFrame = FrameType.isKey(frameType)
         if frameType == FrameType.command, packetType != EnhancedVideoPacketType.metadata {
             // No FourCC here; a command concerns the player, whatever the codec.
             return VideoTagHeader(
-                codec: .hevc, isKeyFrame: false, kind: .command(try reader.uint8()), format: .enhanced)
+                codec: .hevc, isKeyFrame: false, kind: .command(try reader.readUInt8()), format: .enhanced)
         }
         if packetType == EnhancedVideoPacketType.multitrack {
             return VideoTagHeader(codec: .hevc, isKeyFrame: isKeyFrame, kind: .other(packetType), format: .enhanced)
         }
-        let fourCC = try reader.uint32()
+        let fourCC = try reader.readUInt32()
         guard let codec = VideoCodec(fourCC: fourCC) else { throw .unsupportedFourCC(fourCC) }
         let kind: Kind =
             switch packetType {
             case EnhancedVideoPacketType.sequenceStart: .sequenceHeader
-            case EnhancedVideoPacketType.codedFrames: .codedFrame(compositionTime: try reader.int24())
+            case EnhancedVideoPacketType.codedFrames: .codedFrame(compositionTime: try reader.readInt24())
             case EnhancedVideoPacketType.sequenceEnd: .endOfSequence
             case EnhancedVideoPacketType.codedFramesX: .codedFrame(compositionTime: 0)
             case EnhancedVideoPacketType.metadata: .metadata
@@ -187,16 +189,16 @@ enum EnhancedVideoPacketType {
     static let multitrack: UInt8 = 6
 }
 
-extension ByteReader {
+extension FieldReader<FLVError> {
     /// Reads past the ModEx packets (type 7) of Enhanced RTMP v2, which carry things as a nanosecond offset, and
     /// returns the packet type behind them. Each takes at least three bytes, so the body bounds the loop.
     mutating func passModifiers(packetType: UInt8) throws(FLVError) -> UInt8 {
         var packetType = packetType
         while packetType == 7 {
-            var size = Int(try uint8()) + 1
-            if size == 256 { size = Int(try uint16()) + 1 }
-            try pass(size)
-            packetType = try uint8() & 0x0F
+            var size = Int(try readUInt8()) + 1
+            if size == 256 { size = Int(try readUInt16()) + 1 }
+            try skip(size)
+            packetType = try readUInt8() & 0x0F
         }
         return packetType
     }

@@ -1,7 +1,7 @@
 public import Wire
 
 /// Why bytes are not the message that was expected. Offsets count from the message's first byte.
-public enum ProtobufError: Error, Equatable, Sendable {
+public enum ProtobufError: WireFailure, Equatable, Sendable {
     case wire(WireError)
     /// A variable-length integer of more than ten bytes, or beyond 64 bits.
     case invalidVarint(offset: Int)
@@ -44,11 +44,11 @@ struct ProtobufReader {
 
     static let maximumFields = 1024
 
-    private var reader: ByteReader
+    private var reader: FieldReader<ProtobufError>
     private var count = 0
 
     init(_ bytes: ArraySlice<UInt8>) {
-        reader = ByteReader(bytes)
+        reader = FieldReader(bytes)
     }
 
     /// Nil at the end of the message.
@@ -60,23 +60,14 @@ struct ProtobufReader {
         let tag = try varint()
         guard tag >> 3 >= 1, tag >> 3 <= 0x1FFF_FFFF else { throw .invalidTag(offset: offset) }
         let value: Value
-        do {
-            switch tag & 7 {
-            case 0: value = .varint(try varint())
-            case 1: value = .fixed64(try reader.readUInt64().byteSwapped)
-            case 2:
-                let length = try varint()
-                // A length beyond the message is reported as truncation without ever becoming an Int that could trap.
-                value = .bytes(try reader.readBytes(Int(clamping: length)))
-            case 5: value = .fixed32(try reader.readUInt32LittleEndian())
-            default: throw ProtobufError.invalidTag(offset: offset)
-            }
-        } catch let error as WireError {
-            throw .wire(error)
-        } catch let error as ProtobufError {
-            throw error
-        } catch {
-            throw .invalidTag(offset: offset)
+        switch tag & 7 {
+        case 0: value = .varint(try varint())
+        case 1: value = .fixed64(try reader.readUInt64().byteSwapped)
+        case 2:
+            // A length beyond the message is reported as truncation without ever becoming an Int that could trap.
+            value = .bytes(try reader.readBytes(Int(clamping: try varint())))
+        case 5: value = .fixed32(try reader.readUInt32LittleEndian())
+        default: throw .invalidTag(offset: offset)
         }
         return Field(number: UInt32(truncatingIfNeeded: tag >> 3), offset: offset, value: value)
     }
@@ -85,12 +76,7 @@ struct ProtobufReader {
         let start = reader.offset
         var value: UInt64 = 0
         for index in 0..<10 {
-            let byte: UInt8
-            do {
-                byte = try reader.readUInt8()
-            } catch {
-                throw .wire(error)
-            }
+            let byte = try reader.readUInt8()
             guard index < 9 || byte <= 1 else { throw .invalidVarint(offset: start) }
             value |= UInt64(byte & 0x7F) << UInt64(7 * index)
             if byte & 0x80 == 0 { return value }

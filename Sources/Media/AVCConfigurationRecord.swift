@@ -40,15 +40,15 @@ public struct AVCConfigurationRecord: Equatable, Sendable {
     /// What stands behind the picture parameter sets (chroma format and bit depth again, for High profiles) is left
     /// unread: many writers omit it, and the sequence parameter set says it.
     public static func parse(_ bytes: ArraySlice<UInt8>) throws(MediaError) -> AVCConfigurationRecord {
-        var reader = ByteReader(bytes)
-        let version = try reader.uint8()
+        var reader = FieldReader<MediaError>(bytes)
+        let version = try reader.readUInt8()
         guard version == 1 else { throw .invalid(.configurationVersion, value: UInt64(version), offset: 0) }
-        let profile = try reader.uint8()
-        let constraints = try reader.uint8()
-        let level = try reader.uint8()
-        let lengthSize = Int(try reader.uint8() & 3) + 1
-        let sequences = try reader.units(count: Int(try reader.uint8() & 0x1F))
-        let pictures = try reader.units(count: Int(try reader.uint8()))
+        let profile = try reader.readUInt8()
+        let constraints = try reader.readUInt8()
+        let level = try reader.readUInt8()
+        let lengthSize = Int(try reader.readUInt8() & 3) + 1
+        let sequences = try reader.units(count: Int(try reader.readUInt8() & 0x1F))
+        let pictures = try reader.units(count: Int(try reader.readUInt8()))
         return AVCConfigurationRecord(
             profile: profile, constraints: constraints, level: level, nalUnitLengthSize: lengthSize,
             sequenceParameterSets: sequences, pictureParameterSets: pictures)
@@ -81,13 +81,13 @@ public struct AVCConfigurationRecord: Equatable, Sendable {
     }
 }
 
-extension ByteReader {
+extension FieldReader<MediaError> {
     /// NAL units behind two-byte lengths.
     mutating func units(count: Int) throws(MediaError) -> [[UInt8]] {
         var units: [[UInt8]] = []
         for _ in 0..<count {
-            let length = Int(try uint16())
-            units.append(Array(try bytes(length)))
+            let length = Int(try readUInt16())
+            units.append(Array(try readBytes(length)))
         }
         return units
     }

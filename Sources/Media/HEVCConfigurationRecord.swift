@@ -85,27 +85,27 @@ public struct HEVCConfigurationRecord: Equatable, Sendable {
 
 extension HEVCConfigurationRecord {
     public static func parse(_ bytes: ArraySlice<UInt8>) throws(MediaError) -> HEVCConfigurationRecord {
-        var reader = ByteReader(bytes)
-        let version = try reader.uint8()
+        var reader = FieldReader<MediaError>(bytes)
+        let version = try reader.readUInt8()
         // 0 was written before the standard was final, with the same fields.
         guard version <= 1 else { throw .invalid(.configurationVersion, value: UInt64(version), offset: 0) }
-        let first = try reader.uint8()
-        let compatibility = try reader.uint32()
-        let constraints = UInt64(try reader.uint32()) << 16 | UInt64(try reader.uint16())
+        let first = try reader.readUInt8()
+        let compatibility = try reader.readUInt32()
+        let constraints = UInt64(try reader.readUInt32()) << 16 | UInt64(try reader.readUInt16())
         let profile = HEVCProfile(
             space: first >> 6, isHighTier: first & 0x20 != 0, profile: first & 0x1F, compatibility: compatibility,
-            constraints: constraints, level: try reader.uint8())
-        let segmentation = try reader.uint16() & 0x0FFF
-        let parallelism = try reader.uint8() & 3
-        let chromaFormat = Int(try reader.uint8() & 3)
-        let lumaBitDepth = Int(try reader.uint8() & 7) + 8
-        let chromaBitDepth = Int(try reader.uint8() & 7) + 8
-        let averageFrameRate = try reader.uint16()
-        let flags = try reader.uint8()
+            constraints: constraints, level: try reader.readUInt8())
+        let segmentation = try reader.readUInt16() & 0x0FFF
+        let parallelism = try reader.readUInt8() & 3
+        let chromaFormat = Int(try reader.readUInt8() & 3)
+        let lumaBitDepth = Int(try reader.readUInt8() & 7) + 8
+        let chromaBitDepth = Int(try reader.readUInt8() & 7) + 8
+        let averageFrameRate = try reader.readUInt16()
+        let flags = try reader.readUInt8()
         var arrays: [UnitArray] = []
-        for _ in 0..<(try reader.uint8()) {
-            let head = try reader.uint8()
-            let count = Int(try reader.uint16())
+        for _ in 0..<(try reader.readUInt8()) {
+            let head = try reader.readUInt8()
+            let count = Int(try reader.readUInt16())
             arrays.append(
                 UnitArray(isComplete: head & 0x80 != 0, nalUnitType: head & 0x3F, units: try reader.units(count: count))
             )

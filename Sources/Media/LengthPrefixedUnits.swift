@@ -4,13 +4,13 @@ internal import Wire
 ///
 /// An iterator whose `next()` throws; empty units are passed over. Nothing is copied.
 public struct LengthPrefixedUnits: Sendable {
-    private var reader: ByteReader
+    private var reader: FieldReader<MediaError>
     private let lengthSize: Int
 
     /// - Parameter lengthSize: 1 to 4 bytes, as the configuration record says.
     public init(_ bytes: ArraySlice<UInt8>, lengthSize: Int = 4) {
         precondition(lengthSize >= 1 && lengthSize <= 4)
-        reader = ByteReader(bytes)
+        reader = FieldReader<MediaError>(bytes)
         self.lengthSize = lengthSize
     }
 
@@ -26,8 +26,8 @@ public struct LengthPrefixedUnits: Sendable {
 
     private mutating func nextEvenEmpty() throws(MediaError) -> ArraySlice<UInt8> {
         var length = 0
-        for byte in try reader.bytes(lengthSize) { length = length << 8 | Int(byte) }
-        return try reader.bytes(length)
+        for byte in try reader.readBytes(lengthSize) { length = length << 8 | Int(byte) }
+        return try reader.readBytes(length)
     }
 
     /// The same units behind 4-byte lengths. With a `lengthSize` of 4 this checks the lengths and copies once.

@@ -1,7 +1,7 @@
 public import Wire
 
 /// Why a parameter set, a configuration record or an access unit could not be read.
-public enum MediaError: Error, Equatable, Sendable {
+public enum MediaError: WireFailure, Equatable, Sendable {
     /// A field of whole bytes: the bytes end too soon, or go on after the end.
     case wire(WireError)
     /// A field of `needed` bits begins at bit `offset` of the RBSP (the NAL unit without its emulation prevention

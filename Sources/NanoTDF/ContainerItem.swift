@@ -1,3 +1,5 @@
+internal import Wire
+
 /// One item of a collection as it stands in an RTMP message: `IV(3) ‖ length(3) ‖ ciphertext ‖ tag`, the length being
 /// that of ciphertext and tag (docs/ref/wire-format.md, "A frame").
 public struct ContainerItem: Equatable, Sendable {
@@ -38,13 +40,13 @@ struct ItemEnvelope {
     let body: ArraySlice<UInt8>
 
     static func parse(_ bytes: ArraySlice<UInt8>, limit: Int) throws(NanoTDFError) -> ItemEnvelope {
-        var reader = FieldReader(bytes)
-        let counter = try reader.uint24()
-        let length = Int(try reader.uint24())
+        var reader = FieldReader<NanoTDFError>(bytes)
+        let counter = try reader.readUInt24()
+        let length = Int(try reader.readUInt24())
         guard length + ContainerItem.prefixByteCount <= limit else {
             throw .tooLarge(.itemLength, count: length, limit: limit - ContainerItem.prefixByteCount, offset: 3)
         }
-        let body = try reader.bytes(length)
+        let body = try reader.readBytes(length)
         try reader.finish()
         return ItemEnvelope(counter: counter, body: body)
     }

@@ -1,3 +1,5 @@
+internal import Wire
+
 extension NanoTDFHeader {
     /// Parses `bytes` as exactly one header.
     /// - Throws: `.wire(.truncated)` for every strict prefix of a header, `.wire(.trailingBytes)` for anything after
@@ -27,9 +29,9 @@ extension NanoTDFHeader {
     /// form is tried. The error of the first plausible form is the one that is reported.
     static func readings<R>(
         _ bytes: ArraySlice<UInt8>, limits: HeaderLimits,
-        _ body: (NanoTDFHeader, inout FieldReader) throws(NanoTDFError) -> R
+        _ body: (NanoTDFHeader, inout FieldReader<NanoTDFError>) throws(NanoTDFError) -> R
     ) throws(NanoTDFError) -> R {
-        var reader = FieldReader(bytes)
+        var reader = FieldReader<NanoTDFError>(bytes)
         let front = try Front(reading: &reader, limits: limits)
         guard front.usesECDSABinding else {
             return try finish(front, bindingByteCount: 8, reader, body)
@@ -55,28 +57,28 @@ extension NanoTDFHeader {
         let payload: PayloadConfiguration
         let policy: Policy
 
-        init(reading reader: inout FieldReader, limits: HeaderLimits) throws(NanoTDFError) {
-            for (offset, expected) in [UInt8(0x4C), 0x31].enumerated() where try reader.byte() != expected {
+        init(reading reader: inout FieldReader<NanoTDFError>, limits: HeaderLimits) throws(NanoTDFError) {
+            for (offset, expected) in [UInt8(0x4C), 0x31].enumerated() where try reader.readUInt8() != expected {
                 throw .invalid(.magic, offset: offset)
             }
-            guard let version = Version(rawValue: try reader.byte()) else { throw .invalid(.version, offset: 2) }
+            guard let version = Version(rawValue: try reader.readUInt8()) else { throw .invalid(.version, offset: 2) }
             self.version = version
             locator = try ResourceLocator(reading: &reader)
             switch version {
             case .l1l: kasPublicKey = nil
             case .l1m:
                 let offset = reader.offset
-                let curve = try supportedCurve(bits: try reader.byte(), .kasKey, offset: offset)
+                let curve = try supportedCurve(bits: try reader.readUInt8(), .kasKey, offset: offset)
                 kasPublicKey = KASPublicKey(curve: curve, point: try compressedPoint(&reader, curve, .kasKey))
             }
             var offset = reader.offset
-            let mode = try reader.byte()
+            let mode = try reader.readUInt8()
             // Bits 3 to 6 have no meaning in the spec and no writer sets them.
             guard mode & 0x78 == 0 else { throw .invalid(.bindingMode, offset: offset) }
             usesECDSABinding = mode & 0x80 != 0
             curve = try supportedCurve(bits: mode & 7, .bindingMode, offset: offset)
             offset = reader.offset
-            let configuration = try reader.byte()
+            let configuration = try reader.readUInt8()
             guard Int(configuration & 0xF) < PayloadConfiguration.tagByteCounts.count else {
                 throw .invalid(.payloadConfiguration, offset: offset)
             }
@@ -88,11 +90,11 @@ extension NanoTDFHeader {
     }
 
     private static func finish<R>(
-        _ front: Front, bindingByteCount: Int, _ start: FieldReader,
-        _ body: (NanoTDFHeader, inout FieldReader) throws(NanoTDFError) -> R
+        _ front: Front, bindingByteCount: Int, _ start: FieldReader<NanoTDFError>,
+        _ body: (NanoTDFHeader, inout FieldReader<NanoTDFError>) throws(NanoTDFError) -> R
     ) throws(NanoTDFError) -> R {
         var reader = start
-        let binding = Array(try reader.bytes(bindingByteCount))
+        let binding = Array(try reader.readBytes(bindingByteCount))
         let key = try compressedPoint(&reader, front.curve, .ephemeralKey)
         return try body(NanoTDFHeader(front, binding: binding, ephemeralPublicKey: key), &reader)
     }
@@ -110,15 +112,15 @@ extension NanoTDFHeader {
     }
 
     /// Size of the binding if it can be `length r length s`, followed by a compressed point; nil if it can't.
-    private static func prefixedBindingByteCount(_ start: FieldReader, _ curve: EllipticCurve) -> Int? {
+    private static func prefixedBindingByteCount(_ start: FieldReader<NanoTDFError>, _ curve: EllipticCurve) -> Int? {
         var reader = start
         for _ in 0..<2 {
-            guard let length = try? reader.byte(), (1...curve.coordinateByteCount).contains(Int(length)),
-                (try? reader.bytes(Int(length))) != nil
+            guard let length = try? reader.readUInt8(), (1...curve.coordinateByteCount).contains(Int(length)),
+                (try? reader.readBytes(Int(length))) != nil
             else { return nil }
         }
         let count = reader.offset - start.offset
-        guard let form = try? reader.byte(), form == 2 || form == 3 else { return nil }
+        guard let form = try? reader.readUInt8(), form == 2 || form == 3 else { return nil }
         return count
     }
 }
@@ -132,10 +134,10 @@ private func supportedCurve(
 }
 
 private func compressedPoint(
-    _ reader: inout FieldReader, _ curve: EllipticCurve, _ field: NanoTDFError.Field
+    _ reader: inout FieldReader<NanoTDFError>, _ curve: EllipticCurve, _ field: NanoTDFError.Field
 ) throws(NanoTDFError) -> [UInt8] {
     let offset = reader.offset
-    let point = Array(try reader.bytes(curve.compressedPointByteCount))
+    let point = Array(try reader.readBytes(curve.compressedPointByteCount))
     guard point[0] == 2 || point[0] == 3 else { throw .invalid(field, offset: offset) }
     return point
 }

@@ -1,7 +1,7 @@
 public import Wire
 
 /// Why a NanoTDF could not be read or written. Offsets count from the first byte of what was given.
-public enum NanoTDFError: Error, Equatable, Sendable {
+public enum NanoTDFError: WireFailure, Equatable, Sendable {
     /// A field that a value of the wire can be wrong in.
     public enum Field: Equatable, Sendable {
         case magic, version, locatorProtocol, locatorLength, keyIdentifierSize, bindingMode, payloadConfiguration

@@ -1,3 +1,5 @@
+internal import Wire
+
 /// Who may have the key: the policy section of a header without its binding (spec §3.4.2).
 public enum Policy: Equatable, Sendable {
     /// Type 0: the policy lies somewhere else.
@@ -31,16 +33,16 @@ public enum Policy: Equatable, Sendable {
         }
     }
 
-    init(reading reader: inout FieldReader, curve: EllipticCurve, limit: Int) throws(NanoTDFError) {
+    init(reading reader: inout FieldReader<NanoTDFError>, curve: EllipticCurve, limit: Int) throws(NanoTDFError) {
         let start = reader.offset
-        switch try reader.byte() {
+        switch try reader.readUInt8() {
         case 0: self = .remote(try ResourceLocator(reading: &reader))
         case 1: self = .plaintext(try Self.body(&reader, limit: limit))
         case 2: self = .encrypted(try Self.body(&reader, limit: limit))
         case 3:
             let ciphertext = try Self.body(&reader, limit: limit)
             let locator = try ResourceLocator(reading: &reader)
-            let key = Array(try reader.bytes(curve.compressedPointByteCount))
+            let key = Array(try reader.readBytes(curve.compressedPointByteCount))
             self = .encryptedWithKeyAccess(ciphertext: ciphertext, locator: locator, ephemeralPublicKey: key)
         default: throw .invalid(.policyType, offset: start)
         }
@@ -58,12 +60,12 @@ public enum Policy: Equatable, Sendable {
         }
     }
 
-    private static func body(_ reader: inout FieldReader, limit: Int) throws(NanoTDFError) -> [UInt8] {
+    private static func body(_ reader: inout FieldReader<NanoTDFError>, limit: Int) throws(NanoTDFError) -> [UInt8] {
         let start = reader.offset
-        let count = try reader.uint16()
+        let count = Int(try reader.readUInt16())
         guard count > 0 else { throw .invalid(.policyLength, offset: start) }
         guard count <= limit else { throw .tooLarge(.policy, count: count, limit: limit, offset: start) }
-        return Array(try reader.bytes(count))
+        return Array(try reader.readBytes(count))
     }
 
     private static func append(_ body: [UInt8], to output: inout [UInt8]) throws(NanoTDFError) {

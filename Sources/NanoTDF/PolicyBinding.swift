@@ -1,3 +1,5 @@
+internal import Wire
+
 /// What ties a policy to its header (spec §3.4.2.4), in the forms that are in use.
 public enum PolicyBinding: Equatable, Sendable {
     /// Last 8 bytes of SHA-256 over the policy. Unkeyed: whoever changes the policy can recompute it, so it guards
@@ -58,10 +60,11 @@ public enum PolicyBinding: Equatable, Sendable {
     /// `binding` as r‖s of fixed size, from that form or from `length r length s`.
     private static func fixedForm(_ binding: [UInt8], _ curve: EllipticCurve) -> [UInt8]? {
         let size = curve.coordinateByteCount
-        var reader = FieldReader(binding[...])
+        var reader = FieldReader<NanoTDFError>(binding[...])
         var signature: [UInt8] = []
         for _ in 0..<2 {
-            guard let length = try? reader.byte(), Int(length) <= size, let number = try? reader.bytes(Int(length))
+            guard let length = try? reader.readUInt8(), Int(length) <= size,
+                let number = try? reader.readBytes(Int(length))
             else { return binding.count == 2 * size ? binding : nil }
             signature += [UInt8](repeating: 0, count: size - number.count) + number
         }

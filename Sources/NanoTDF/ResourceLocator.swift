@@ -1,3 +1,5 @@
+internal import Wire
+
 /// Where a KAS or a remote policy is, as a header names it (spec §3.3.1.2, §3.4.1).
 ///
 /// A reader never follows it: it asks the KAS that it was configured with.
@@ -63,16 +65,16 @@ public struct ResourceLocator: Equatable, Sendable {
 
     static let identifierSizes = [0, 2, 8, 32]
 
-    init(reading reader: inout FieldReader) throws(NanoTDFError) {
+    init(reading reader: inout FieldReader<NanoTDFError>) throws(NanoTDFError) {
         let start = reader.offset
-        let first = try reader.byte()
+        let first = try reader.readUInt8()
         guard let scheme = Scheme(rawValue: first & 0xF) else { throw .invalid(.locatorProtocol, offset: start) }
         guard Int(first >> 4) < Self.identifierSizes.count else { throw .invalid(.keyIdentifierSize, offset: start) }
-        let length = Int(try reader.byte())
+        let length = Int(try reader.readUInt8())
         guard length > 0 else { throw .invalid(.locatorLength, offset: start + 1) }
         self.scheme = scheme
-        body = Array(try reader.bytes(length))
-        paddedKeyIdentifier = Array(try reader.bytes(Self.identifierSizes[Int(first >> 4)]))
+        body = Array(try reader.readBytes(length))
+        paddedKeyIdentifier = Array(try reader.readBytes(Self.identifierSizes[Int(first >> 4)]))
     }
 
     func append(to output: inout [UInt8]) {

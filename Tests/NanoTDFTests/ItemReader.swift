@@ -1,3 +1,5 @@
+import Wire
+
 @testable import NanoTDF
 
 // What other makers write as files: the product reads streams, its tests read these as well.
@@ -49,8 +51,8 @@ struct SingleNanoTDF: Equatable, Sendable {
                     throw .invalid(.signature, offset: reader.offset)
                 }
                 guard curve != .secp256k1 else { throw .unsupported(.curve(curve)) }
-                let key = Array(try reader.bytes(curve.compressedPointByteCount))
-                signature = Signature(publicKey: key, value: Array(try reader.bytes(curve.signatureByteCount)))
+                let key = Array(try reader.readBytes(curve.compressedPointByteCount))
+                signature = Signature(publicKey: key, value: Array(try reader.readBytes(curve.signatureByteCount)))
             }
             try reader.finish()
             return SingleNanoTDF(
@@ -71,25 +73,25 @@ struct SingleNanoTDF: Equatable, Sendable {
 extension ContainerItem {
     /// Reads one item in any framing.
     init(
-        reading reader: inout FieldReader, _ framing: ItemFraming, tagByteCount: Int, limit: Int
+        reading reader: inout FieldReader<NanoTDFError>, _ framing: ItemFraming, tagByteCount: Int, limit: Int
     ) throws(NanoTDFError) {
         let start = reader.offset
         let counter: UInt32
         let body: ArraySlice<UInt8>
         switch framing {
         case .container:
-            counter = try reader.uint24()
-            body = try Self.body(&reader, length: Int(try reader.uint24()), limit: limit, offset: start + 3)
+            counter = try reader.readUInt24()
+            body = try Self.body(&reader, length: Int(try reader.readUInt24()), limit: limit, offset: start + 3)
         case .dataset:
-            let length = Int(try reader.uint24())
+            let length = Int(try reader.readUInt24())
             guard length >= 3 else { throw .invalid(.itemLength, offset: start) }
-            counter = try reader.uint24()
+            counter = try reader.readUInt24()
             body = try Self.body(&reader, length: length - 3, limit: limit, offset: start)
         case .selfDescribing:
-            counter = try reader.uint24()
-            body = try Self.body(&reader, length: Int(try reader.uint32()), limit: limit, offset: start + 3)
+            counter = try reader.readUInt24()
+            body = try Self.body(&reader, length: Int(try reader.readUInt32()), limit: limit, offset: start + 3)
         case .bare:
-            counter = try reader.uint24()
+            counter = try reader.readUInt24()
             body = try Self.body(&reader, length: reader.remaining, limit: limit, offset: start)
         }
         do {
@@ -100,16 +102,16 @@ extension ContainerItem {
     }
 
     private static func body(
-        _ reader: inout FieldReader, length: Int, limit: Int, offset: Int
+        _ reader: inout FieldReader<NanoTDFError>, length: Int, limit: Int, offset: Int
     ) throws(NanoTDFError) -> ArraySlice<UInt8> {
         guard length <= limit else { throw .tooLarge(.itemLength, count: length, limit: limit, offset: offset) }
-        return try reader.bytes(length)
+        return try reader.readBytes(length)
     }
 }
 
 /// Splits the items of a file; nothing is opened.
 struct ItemSequence: Sendable {
-    private var reader: FieldReader
+    private var reader: FieldReader<NanoTDFError>
     private let framing: ItemFraming
     private let tagByteCount: Int
     private let limit: Int
@@ -118,7 +120,7 @@ struct ItemSequence: Sendable {
     ///   - tagByteCount: from the header.
     ///   - limit: bytes of one item's ciphertext and tag at most.
     init(_ bytes: ArraySlice<UInt8>, framing: ItemFraming, tagByteCount: Int, limit: Int = 0xFF_FFFF) {
-        reader = FieldReader(bytes)
+        reader = FieldReader<NanoTDFError>(bytes)
         self.framing = framing
         self.tagByteCount = tagByteCount
         self.limit = limit
@@ -139,14 +141,14 @@ struct CollectionFile: Sendable {
     static func parse(
         _ bytes: ArraySlice<UInt8>, framing: ItemFraming = .container, limits: HeaderLimits = HeaderLimits()
     ) throws(NanoTDFError) -> CollectionFile {
-        var reader = FieldReader(bytes)
-        let length = Int(try reader.uint32())
+        var reader = FieldReader<NanoTDFError>(bytes)
+        let length = Int(try reader.readUInt32())
         guard length <= limits.header else {
             throw .tooLarge(.headerLength, count: length, limit: limits.header, offset: 0)
         }
-        let header = try NanoTDFHeader.parse(try reader.bytes(length), limits: limits)
+        let header = try NanoTDFHeader.parse(try reader.readBytes(length), limits: limits)
         let start = reader.offset
-        let count = Int(try reader.uint32())
+        let count = Int(try reader.readUInt32())
         // An item has at least its IV and its tag: a count beyond what is there is refused before anything is kept.
         guard count <= reader.remaining / (3 + header.tagByteCount) else {
             throw .invalid(.itemCount, offset: start)

@@ -231,7 +231,7 @@ FAULTS = [
     unguarded("TOML may be nested without end", "TOML/Tree.swift", "node.depth <= TOMLReader.depthLimit else", "TOMLTests"),
     unguarded("XML may have any number of namespaces", "XMLReader/DocumentCheck.swift", "namespaces <= limits.namespaces else", "XMLReaderTests"),
     never("a compressed answer may have any size", "Compression/GzipInflater.swift", "output.count > limit { return", "KeyAccessServerTests.EndpointTests"),
-    unguarded("bytes behind a message are ignored", "Wire/ByteReader.swift", "isAtEnd else { throw .trailingBytes", "WireTests"),
+    unguarded("bytes behind a message are ignored", "Wire/ByteReader.swift", "isAtEnd else { throw .wire(.trailingBytes", "WireTests"),
     Fault("a (key, nonce) pair that comes twice is not counted", "Demonstration/Comparison.swift",
           "if pairs.updateValue(record, forKey: name) != nil {", "if pairs.updateValue(record, forKey: name) != nil, !FAULT {", "DemonstrationTests"),
 ]
