@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import Wire
 
 /// A JSON document in a file that a person wrote.
 public enum JSONFile {
@@ -24,22 +25,9 @@ public enum JSONFile {
         do {
             return try JSONDecoder().decode(type, from: data)
         } catch let error as DecodingError {
-            throw CommandFailure(what: what, why: reason(error), next: "correct it", status: .invalidConfiguration)
+            throw CommandFailure(what: what, why: error.reason, next: "correct it", status: .invalidConfiguration)
         } catch {
             throw CommandFailure(what: what, why: "\(error)", next: "correct it", status: .invalidConfiguration)
-        }
-    }
-
-    private static func reason(_ error: DecodingError) -> String {
-        func place(_ context: DecodingError.Context, _ last: [any CodingKey] = []) -> String {
-            let path = (context.codingPath + last).map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }
-            return path.isEmpty ? "the document" : path.joined(separator: ".")
-        }
-        return switch error {
-        case .keyNotFound(let key, let context): "\(place(context, [key])) is missing"
-        case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
-            "\(place(context)): \(context.debugDescription)"
-        @unknown default: "it is not of the expected form"
         }
     }
 }

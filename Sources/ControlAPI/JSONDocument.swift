@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import Wire
 
 /// How all documents are written: sorted keys, no escaped slashes, so that equal values are equal bytes.
 public enum JSONDocument {
@@ -18,16 +19,6 @@ public enum JSONDocument {
 
     /// Why `decode` refused, naming the field: for people.
     public static func reason(_ error: any Error) -> String {
-        func place(_ path: [any CodingKey]) -> String {
-            path.isEmpty
-                ? "the document" : path.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }.joined(separator: ".")
-        }
-        return switch error {
-        case DecodingError.keyNotFound(let key, let context): "\(place(context.codingPath + [key])) is missing"
-        case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),
-            DecodingError.dataCorrupted(let context):
-            "\(place(context.codingPath)): \(context.debugDescription)"
-        default: "it is not JSON"
-        }
+        (error as? DecodingError)?.reason ?? "it is not JSON"
     }
 }

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import KeyAccess
+internal import Wire
 
 /// What a token says of itself, unverified: enough to know when to have it renewed.
 public struct AccessTokenFacts: Equatable, Sendable {

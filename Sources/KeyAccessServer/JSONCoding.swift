@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import KeyAccess
+internal import Wire
 
 /// JSON from peers, with its depth bounded before the decoder recurses; and JSON to them.
 enum JSONCoding {
