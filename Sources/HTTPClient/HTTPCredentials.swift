@@ -1,3 +1,5 @@
+public import Wire
+
 /// A user name and a password for a server that asks for them.
 public struct HTTPCredentials: Equatable, Sendable {
     public var user: String
@@ -9,9 +11,7 @@ public struct HTTPCredentials: Equatable, Sendable {
     }
 }
 
-extension HTTPCredentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension HTTPCredentials: Concealed {
     /// Neither of both.
     public var description: String { "(credentials)" }
-    public var debugDescription: String { description }
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

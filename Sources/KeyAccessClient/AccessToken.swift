@@ -2,6 +2,7 @@ internal import Glibc
 internal import KeyAccess
 internal import Platform
 internal import Synchronization
+public import Wire
 
 /// Where the bearer token comes from.
 public enum AccessTokenSource: Equatable, Sendable {
@@ -38,7 +39,7 @@ public final class HeldAccessToken: Equatable, Sendable {
     public static func == (left: HeldAccessToken, right: HeldAccessToken) -> Bool { left === right }
 }
 
-extension AccessTokenSource: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension AccessTokenSource: Concealed {
     public var description: String {
         switch self {
         case .none: "no token"
@@ -47,9 +48,6 @@ extension AccessTokenSource: CustomStringConvertible, CustomDebugStringConvertib
         case .held: "token given, replaced while the process runs"
         }
     }
-
-    public var debugDescription: String { description }
-    public var customMirror: Mirror { Mirror(self, children: ["source": description]) }
 }
 
 /// Gives the token of a source, reading its file again when the file changed.

@@ -1,17 +1,17 @@
 public import HTTPClient
 internal import KeyAccess
+public import Wire
 
 /// Asks WatchBox's KAS for a token in place of one that it issued: the same anew before it ends, or a narrower one for a
 /// single stream. Another KAS answers 404, `.status(404, …)`.
 public struct AccessTokenRenewer: Sendable {
     /// A new token. It is a secret, and nothing shows it.
-    public struct Renewed: Equatable, Sendable, CustomStringConvertible, CustomReflectable {
+    public struct Renewed: Equatable, Sendable, Concealed {
         public var token: String
         /// Unix seconds.
         public var expiresAt: Int64
 
         public var description: String { "a token until \(expiresAt)" }
-        public var customMirror: Mirror { Mirror(self, children: ["expiresAt": expiresAt]) }
     }
 
     private let configuration: KASConfiguration

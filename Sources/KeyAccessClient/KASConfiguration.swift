@@ -1,6 +1,7 @@
 internal import Cryptography
 public import HTTPClient
 internal import NanoTDF
+public import Wire
 
 /// Which KAS is asked, and how. The only KAS that is ever asked: what a header names is not followed, or a relay could have
 /// tokens sent to a host of its own.
@@ -153,11 +154,9 @@ extension KASConfiguration: Codable {
     }
 }
 
-extension KASConfiguration: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension KASConfiguration: Concealed {
     /// The URL without what may be secret in it; never the token.
     public var description: String { "KAS at \(Self.redacted(base)), \(token)" }
-    public var debugDescription: String { description }
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 
     /// A password does not belong into the URL, nor a query; a text that has them is shown without.
     static func redacted(_ url: String) -> String {

@@ -1,5 +1,5 @@
 public import KeyAccess
-internal import Wire
+public import Wire
 
 /// Everything that an operator can set. Reads from JSON with every member optional but the state directory.
 public struct KeyAccessServerConfiguration: Codable, Equatable, Sendable {
@@ -51,7 +51,7 @@ public struct KeyAccessServerConfiguration: Codable, Equatable, Sendable {
     }
 
     /// The HS256 secret of development mode. Has a description of its own so that it stays out of logs.
-    public struct DevelopmentSecret: Codable, Equatable, Sendable, CustomStringConvertible, CustomReflectable {
+    public struct DevelopmentSecret: Codable, Equatable, Sendable, Concealed {
         let text: String
 
         public init(_ text: String) {
@@ -68,8 +68,6 @@ public struct KeyAccessServerConfiguration: Codable, Equatable, Sendable {
         }
 
         public var description: String { "(secret)" }
-
-        public var customMirror: Mirror { Mirror(self, children: []) }
     }
 
     /// Keys, registrations; mode 0700, made at the first start.

@@ -1,4 +1,4 @@
-internal import Wire
+public import Wire
 
 /// WS-UsernameToken (OASIS WSS 1.0): who asks, inside the message.
 public struct UsernameToken: Equatable, Sendable {
@@ -50,9 +50,8 @@ public struct UsernameToken: Equatable, Sendable {
     }
 }
 
-extension UsernameToken: CustomStringConvertible, CustomReflectable {
+extension UsernameToken: Concealed {
     public var description: String { "token of \(user)" }
-    public var customMirror: Mirror { Mirror(self, children: ["user": user]) }
 }
 
 extension Int64 {

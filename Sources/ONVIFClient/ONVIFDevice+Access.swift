@@ -1,5 +1,6 @@
 public import HTTPClient
 public import ONVIF
+public import Wire
 
 extension ONVIFDevice {
     /// Where a device is, and how to be let in.
@@ -53,9 +54,7 @@ extension ONVIFDevice {
     }
 }
 
-extension ONVIFDevice.Access: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension ONVIFDevice.Access: Concealed {
     /// Without the password.
     public var description: String { "\(DeviceURL.shown(url)), user \(user ?? "none")" }
-    public var debugDescription: String { description }
-    public var customMirror: Mirror { Mirror(self, children: ["url": DeviceURL.shown(url), "user": user ?? "none"]) }
 }

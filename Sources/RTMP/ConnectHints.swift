@@ -1,3 +1,5 @@
+public import Wire
+
 /// What a refused connection taught for the next one to the same server. Begin with the default; hand on what
 /// `RTMPSessionError.continueOnNewConnection` carries. Each step can be taken once, so the chain ends.
 public struct ConnectHints: Equatable, Sendable {
@@ -46,7 +48,7 @@ public struct ConnectHints: Equatable, Sendable {
     }
 }
 
-extension ConnectHints: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension ConnectHints: Concealed {
     public var description: String {
         let step =
             switch authentication {
@@ -56,8 +58,4 @@ extension ConnectHints: CustomStringConvertible, CustomDebugStringConvertible, C
             }
         return announcesFourCCs ? step : step + ", no fourCcList"
     }
-
-    public var debugDescription: String { description }
-
-    public var customMirror: Mirror { Mirror(self, children: ["hints": description]) }
 }

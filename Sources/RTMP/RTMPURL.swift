@@ -1,4 +1,4 @@
-internal import Wire
+public import Wire
 
 /// `rtmp[s]://[user:password@]host[:port]/app[/more]/streamName[?query]`.
 ///
@@ -142,16 +142,12 @@ extension RTMPURL {
     }
 }
 
-extension RTMPURL: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension RTMPURL: Concealed {
     /// For logs: application without its query; no key, no user.
     public var description: String {
         let user = credentials == nil ? "" : "***@"
         return "\(scheme.rawValue)://\(user)\(authority)/\(app.prefix { $0 != "?" })/***"
     }
-
-    public var debugDescription: String { description }
-
-    public var customMirror: Mirror { Mirror(self, children: ["url": description]) }
 }
 
 /// Why a text is no RTMP URL. Says nothing of the text itself, which may hold secrets.

@@ -1,4 +1,4 @@
-internal import Wire
+public import Wire
 
 /// What a client asks to publish. Textual forms leave out queries, which carry keys and tokens.
 public struct PublishRequest: Equatable, Sendable {
@@ -40,16 +40,12 @@ public struct PlayRequest: Equatable, Sendable {
     public func queryValue(_ name: String) -> String? { Queries.value(of: name, in: queries) }
 }
 
-extension PublishRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension PublishRequest: Concealed {
     public var description: String { "publish \(app)/\(streamName)" }
-    public var debugDescription: String { description }
-    public var customMirror: Mirror { Mirror(self, children: ["request": description]) }
 }
 
-extension PlayRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension PlayRequest: Concealed {
     public var description: String { "play \(app)/\(streamName)" }
-    public var debugDescription: String { description }
-    public var customMirror: Mirror { Mirror(self, children: ["request": description]) }
 }
 
 enum Queries {

@@ -1,5 +1,5 @@
 internal import Cryptography
-internal import Wire
+public import Wire
 
 /// The secret that play links are signed with. No textual form shows it.
 public struct PlayLinkSecret: Equatable, Sendable {
@@ -44,8 +44,6 @@ public struct PlayLinkSecret: Equatable, Sendable {
     }
 }
 
-extension PlayLinkSecret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension PlayLinkSecret: Concealed {
     public var description: String { "play link secret" }
-    public var debugDescription: String { description }
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -1,3 +1,5 @@
+public import Wire
+
 /// A camera's user and password, as a person types them. Its textual forms show neither.
 public struct RTSPCredentials: Equatable, Sendable {
     public let user: String
@@ -9,10 +11,6 @@ public struct RTSPCredentials: Equatable, Sendable {
     }
 }
 
-extension RTSPCredentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension RTSPCredentials: Concealed {
     public var description: String { "RTSPCredentials(***)" }
-
-    public var debugDescription: String { description }
-
-    public var customMirror: Mirror { Mirror(self, children: ["credentials": "***"]) }
 }

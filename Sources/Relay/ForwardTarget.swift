@@ -1,4 +1,5 @@
 internal import RTMP
+public import Wire
 
 /// Another relay that streams are handed on to. User, password and query are secrets, and so may be the path.
 public struct ForwardTarget: Equatable, Sendable {
@@ -90,8 +91,6 @@ public struct ForwardTarget: Equatable, Sendable {
     }
 }
 
-extension ForwardTarget: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension ForwardTarget: Concealed {
     public var description: String { host }
-    public var debugDescription: String { description }
-    public var customMirror: Mirror { Mirror(self, children: ["host": host]) }
 }

@@ -1,5 +1,6 @@
 public import CameraModel
 public import ErrorCatalog
+public import Wire
 
 /// `GET /api/v1/status`: one screen about the whole box.
 public struct BoxStatus: Codable, Equatable, Sendable {
@@ -214,16 +215,12 @@ public struct HandOverRequest: Codable, Sendable {
     }
 }
 
-extension HandOverRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension HandOverRequest: Concealed {
     public var description: String { "(secrets)" }
-    public var debugDescription: String { description }
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-extension SecretRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension SecretRequest: Concealed {
     public var description: String { "(a secret)" }
-    public var debugDescription: String { description }
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// What happened on the box; each as one server-sent event of its topic.

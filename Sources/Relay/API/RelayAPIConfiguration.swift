@@ -1,4 +1,4 @@
-internal import Wire
+public import Wire
 
 /// Where a relay's API for its operator listens, and who may ask. It speaks plain HTTP.
 public struct RelayAPIConfiguration: Equatable, Sendable {
@@ -70,10 +70,8 @@ public struct RelayAPIToken: Equatable, Sendable {
     public static func == (left: RelayAPIToken, right: RelayAPIToken) -> Bool { left.matches(right.text) }
 }
 
-extension RelayAPIToken: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension RelayAPIToken: Concealed {
     public var description: String { "***" }
-    public var debugDescription: String { description }
-    public var customMirror: Mirror { Mirror(self, children: ["token": description]) }
 }
 
 enum ListeningHost {
