@@ -162,7 +162,7 @@ let package = Package(
         // What HealthMonitor and Doctor both read of the box, and from when on it is bad.
         module("BoxReadings", ["ControlAPI", "Platform"]),
         module("Database", [grdb]),
-        module("BoxMemory", ["Database", grdb]),
+        module("BoxMemory", ["Wire", "Database", grdb]),
         module("CredentialStore", ["Wire", "Cryptography", "Platform", "Systemd"]),
         module("ControlClient", ["ControlAPI", "HTTPClient", "Wire"]),
         module(
@@ -196,7 +196,8 @@ let package = Package(
         module(
             "ControlPlane",
             [
-                "BoxConfiguration", "BoxMemory", "CameraModel", "ControlAPI", "ControlClient", "CredentialStore",
+                "Wire", "BoxConfiguration", "BoxMemory", "CameraModel", "ControlAPI", "ControlClient",
+                "CredentialStore",
                 "Database", "Discovery", "ErrorCatalog", "KeyAccessClient", "Platform",
                 "PrometheusText", "ONVIF",
                 "RTSPIngest", "Settings", "Systemd", lifecycle, logging,

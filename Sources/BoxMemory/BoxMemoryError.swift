@@ -1,4 +1,5 @@
 public import Database
+internal import Wire
 
 /// Why it was not remembered, in words for a person.
 public enum BoxMemoryError: Error, Equatable, Sendable {
@@ -14,7 +15,7 @@ extension BoxMemoryError: CustomStringConvertible {
     /// What happened.
     public var what: String {
         switch self {
-        case .invalid(let field, _): "\(FieldRules.printable(field)) is not valid"
+        case .invalid(let field, _): "\(ShownText.cleaned(field, limit: 128, replacing: "\u{fffd}")) is not valid"
         case .database(let failure): failure.what
         }
     }

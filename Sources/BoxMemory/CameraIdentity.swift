@@ -1,3 +1,5 @@
+internal import Wire
+
 /// What stays the same when a camera gets another address, another name or another plug.
 public struct CameraIdentity: Equatable, Sendable {
     /// WS-Discovery's endpoint reference, such as `urn:uuid:…`.
@@ -45,7 +47,7 @@ public struct CameraIdentity: Equatable, Sendable {
     static func canonical(mac: String?) -> String? {
         guard let mac, mac.utf8.count <= 17 else { return nil }
         let digits = mac.lowercased().filter { $0 != ":" && $0 != "-" && $0 != "." }
-        guard digits.utf8.count == 12, digits.utf8.allSatisfy(FieldRules.isHexadecimal) else { return nil }
+        guard digits.utf8.count == 12, digits.utf8.allSatisfy({ Hexadecimal.value(of: $0) != nil }) else { return nil }
         var text = ""
         for (index, digit) in digits.enumerated() {
             if index > 0, index.isMultiple(of: 2) { text.append(":") }

@@ -1,3 +1,5 @@
+internal import Wire
+
 /// What texts from outside may look like.
 enum FieldRules {
     /// Keys that hold a secret wherever they stand.
@@ -15,7 +17,7 @@ enum FieldRules {
         guard text.utf8.count <= limit * 32, text.count <= limit, !text.isEmpty else {
             throw .invalid(field: field, why: "it has 1 to \(limit) characters")
         }
-        guard text.unicodeScalars.allSatisfy(isPrintable) else {
+        guard ShownText.isPrintable(text) else {
             throw .invalid(field: field, why: "it has control characters")
         }
     }
@@ -71,34 +73,8 @@ enum FieldRules {
 
     static func address(_ address: String?, _ field: String) throws(BoxMemoryError) {
         guard let address else { return }
-        guard (1...255).contains(address.utf8.count),
-            address.utf8.allSatisfy({
-                isDigit($0) || isLetter($0 | 0x20)
-                    || [
-                        hyphen, UInt8(ascii: "."), UInt8(ascii: ":"), UInt8(ascii: "_"),
-                        UInt8(ascii: "%"),
-                    ].contains($0)
-            })
+        guard Names.isPlain(address, limit: 255, signs: "-.:_%")
         else { throw .invalid(field: field, why: "it is a host name or an IP address") }
-    }
-
-    static func isHexadecimal(_ byte: UInt8) -> Bool {
-        isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
-    }
-
-    /// No control characters, no line breaks, and nothing that turns the direction of the text around it.
-    private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        case 0..<0x20, 0x7f..<0xa0, 0x2028, 0x2029, 0x202a...0x202e, 0x2066...0x2069, 0xfeff: false
-        default: true
-        }
-    }
-
-    /// For texts that were refused, in messages.
-    static func printable(_ text: String) -> String {
-        var cleaned = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars.prefix(128) { cleaned.append(isPrintable(scalar) ? scalar : "\u{fffd}") }
-        return String(cleaned)
     }
 
     /// What a device says of itself: cleaned, without blanks at its ends, and nil when nothing is left.
@@ -113,14 +89,6 @@ enum FieldRules {
 
     /// For texts that must be kept in any case.
     static func cleaned(_ text: String, limit: Int) -> String {
-        var cleaned = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars.prefix(limit * 8) { cleaned.append(isPrintable(scalar) ? scalar : " ") }
-        return String(String(cleaned).prefix(limit))
+        String(ShownText.cleaned(text, limit: limit * 8).prefix(limit))
     }
-
-    private static let hyphen = UInt8(ascii: "-")
-
-    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
-
-    private static func isLetter(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
 }

@@ -3,6 +3,7 @@ internal import ControlClient
 internal import CredentialStore
 internal import Database
 internal import ErrorCatalog
+internal import Platform
 internal import Systemd
 
 // What the drivers say, with the codes that people see.
@@ -15,7 +16,7 @@ extension CodedError {
         case let error as BoxMemoryError: self.init(error)
         case let error as CredentialError: self.init(error)
         case let error as SystemdError: self.init(error)
-        case let error as SystemFiles.Failure: self = error.coded
+        case let error as FileFailure: self = error.coded
         default: self.init(.internalFault, "something unexpected happened", why: "\(error)")
         }
     }

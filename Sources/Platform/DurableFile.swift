@@ -28,6 +28,32 @@ public enum DurableFile {
             steps: FileSteps())
     }
 
+    /// Gives a file that was written completely its name.
+    ///
+    /// - Throws: with the file under one of both names.
+    public static func move(_ temporary: String, to path: String, isFlushed: Bool = true) throws(FileFailure) {
+        try FileSteps()(.rename, path) { Int(rename(temporary, path)) }
+        if isFlushed { try flushDirectory(of: path) }
+    }
+
+    /// Removes a file; there may be none.
+    public static func remove(_ path: String, isFlushed: Bool = true) throws(FileFailure) {
+        guard unlink(path) == 0 else {
+            if errno == ENOENT { return }
+            throw FileFailure(call: "unlink", path: path, number: errno)
+        }
+        if isFlushed { try flushDirectory(of: path) }
+    }
+
+    private static func flushDirectory(of path: String) throws(FileFailure) {
+        let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        let steps = FileSteps()
+        let descriptor = CInt(
+            try steps(.openDirectory, directory) { Int(open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) })
+        defer { close(descriptor) }
+        try steps(.fsyncDirectory, directory) { Int(fsync(descriptor)) }
+    }
+
     static func replace(
         _ path: String, with bytes: [UInt8], through temporary: String?, isFlushed: Bool, steps: FileSteps
     ) throws(FileFailure) {

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// One line of mountinfo (proc_pid_mountinfo(5)).
 public struct Mount: Equatable, Sendable {
     /// `179:2`, as in `/sys/dev/block`.
@@ -35,6 +37,15 @@ public struct Mount: Equatable, Sendable {
 
     /// What a file tells, `/proc/self/mountinfo` above all; none when it cannot be read.
     public static func all(_ path: String) -> [Mount] { all(text: SmallFile.text(path, atMost: 1 << 20) ?? "") }
+
+    /// Of the file system that a file is on; nil when that cannot be told.
+    public static func of(_ path: String) -> Mount? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        let device = UInt64(status.st_dev)
+        let (major, minor) = ((device >> 8) & 0xfff | (device >> 32) & ~0xfff, device & 0xff | (device >> 12) & ~0xff)
+        return all("/proc/self/mountinfo").first { $0.device == "\(major):\(minor)" }
+    }
 
     public static func all(text: String) -> [Mount] {
         text.split(separator: "\n").compactMap { Mount(line: $0) }

@@ -1,10 +1,15 @@
 internal import Glibc
 
-/// A file that did not exist before, for its owner only.
+/// A file that did not exist before, for its owner only where nothing else is said.
 public enum NewFile {
     /// Nothing is overwritten, no link is followed, and nothing is left behind when it fails.
-    public static func write(_ bytes: [UInt8], to path: String) throws(FileFailure) {
-        try write(bytes, to: path, in: AT_FDCWD, path: path)
+    ///
+    /// - Parameter isFlushed: false for what nobody wants after a power cut.
+    public static func write(
+        _ bytes: [UInt8], to path: String, mode: UInt32 = 0o600, isFlushed: Bool = true
+    ) throws(FileFailure) {
+        try write(
+            bytes, to: path, in: AT_FDCWD, path: path, owner: nil, mode: mode, isFlushed: isFlushed, steps: FileSteps())
     }
 
     /// The same below a directory that is open.
@@ -21,14 +26,14 @@ public enum NewFile {
 
     static func write(
         _ bytes: [UInt8], to name: String, in directory: CInt, path: String,
-        owner: (user: UInt32, group: UInt32)?, isFlushed: Bool, steps: FileSteps
+        owner: (user: UInt32, group: UInt32)?, mode: UInt32 = 0o600, isFlushed: Bool, steps: FileSteps
     ) throws(FileFailure) {
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-        let file = CInt(try steps(.open, path) { Int(openat(directory, name, flags, 0o600)) })
+        let file = CInt(try steps(.open, path) { Int(openat(directory, name, flags, mode_t(mode))) })
         defer { close(file) }
         do throws(FileFailure) {
             // Whatever the umask says.
-            try steps(.fchmod, path) { Int(fchmod(file, 0o600)) }
+            try steps(.fchmod, path) { Int(fchmod(file, mode_t(mode))) }
             if let owner { try steps(.fchown, path) { Int(fchown(file, owner.user, owner.group)) } }
             // Not through slices of the array, which would be copies of what may be a key.
             var written = 0

@@ -50,12 +50,19 @@ public enum SmallFile {
 
     /// All of it, or nothing.
     ///
-    /// - Parameter followsLinks: false: a symbolic link is refused (ELOOP).
+    /// - Parameters:
+    ///   - followsLinks: false: a symbolic link is refused (ELOOP).
+    ///   - isOwn: a file of another user is refused (EACCES), though it may be read.
     public static func whole(
-        _ path: String, limit: Int, followsLinks: Bool = true
+        _ path: String, limit: Int, followsLinks: Bool = true, isOwn: Bool = false
     ) throws(Failure) -> [UInt8] {
         let descriptor = try opened(path, O_RDONLY | (followsLinks ? 0 : O_NOFOLLOW))
         defer { close(descriptor) }
+        if isOwn {
+            var status = stat()
+            guard fstat(descriptor, &status) == 0 else { throw .refused(errno: errno) }
+            guard status.st_uid == geteuid() else { throw .refused(errno: EACCES) }
+        }
         return try WholeFile.read(descriptor, limit: limit)
     }
 

@@ -4,6 +4,7 @@ internal import ControlAPI
 internal import CredentialStore
 internal import ErrorCatalog
 internal import Logging
+internal import Platform
 
 extension ControlCore {
     /// From what is on disk to what should run. Never throws: whatever is wrong, what is right runs, and the rest is
@@ -55,7 +56,7 @@ extension ControlCore {
 
     /// With the first start after a boot of the machine, which may have ended with a power cut: then nothing is in memory.
     private func skipEventIDs() {
-        guard let memory, !SystemFiles.exists("\(paths.services)/health.json"),
+        guard let memory, !SmallFile.exists("\(paths.services)/health.json"),
             ((try? memory.latestEventID()) ?? 0) > 0
         else { return }
         try? memory.skipEventIDs()
@@ -117,7 +118,7 @@ extension ControlCore {
     }
 
     private func makeDirectories() {
-        do throws(SystemFiles.Failure) {
+        do throws(FileFailure) {
             try SystemFiles.makeDirectory(paths.generations, mode: 0o700)
             try SystemFiles.makeDirectory(paths.removals, mode: 0o700)
             try runtime.makeDirectories()
@@ -241,7 +242,7 @@ extension ControlCore {
 
     private func finishRemovals() {
         let isPending = shelf.pending() != nil
-        for id in SystemFiles.names(in: paths.removals) where CameraIdentifier.isValid(id) {
+        for id in SmallFile.names(in: paths.removals) where CameraIdentifier.isValid(id) {
             do {
                 let isForeign = try areForeign(secretsOf: id, current.store)
                 if isForeign, isPending, let owner = try notedOwner(of: id), !owner.isEmpty {

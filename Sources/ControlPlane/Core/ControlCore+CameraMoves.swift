@@ -1,6 +1,7 @@
 internal import BoxConfiguration
 internal import CredentialStore
 internal import ErrorCatalog
+internal import Platform
 
 /// What goes by a camera's ID follows when that changes: by a command, or by going back to a generation with another one.
 ///
@@ -29,7 +30,7 @@ extension ControlCore {
                     follows(name, move)
                 }
                 try bringBack(move.to, of: move.uuid)
-                if SystemFiles.exists(paths.stopMark(move.from)) {
+                if SmallFile.exists(paths.stopMark(move.from)) {
                     try effects.write([], to: paths.stopMark(move.to), mode: 0o600, isDurable: false)
                 }
             }

@@ -5,6 +5,7 @@ internal import ControlAPI
 internal import CredentialStore
 internal import ErrorCatalog
 internal import ONVIF
+internal import Platform
 internal import Settings
 
 extension ControlCore {
@@ -229,7 +230,7 @@ extension ControlCore {
     /// of a camera whose file went.
     func removeRests(of id: String) throws {
         let note = removalNote(id)
-        guard try SystemFiles.exists(note) || !credentials.names(scope: "camera-\(id)").isEmpty else { return }
+        guard try SmallFile.exists(note) || !credentials.names(scope: "camera-\(id)").isEmpty else { return }
         try effects.willDo("credentials: remove camera-\(id)")
         try credentials.removeScope("camera-\(id)")
         try effects.remove(note, isDurable: true)

@@ -5,6 +5,7 @@ internal import ControlAPI
 internal import ControlClient
 internal import CredentialStore
 internal import ErrorCatalog
+internal import Platform
 internal import PrometheusText
 internal import Systemd
 
@@ -176,7 +177,7 @@ extension ControlCore {
             recoveriesToday: report?.recoveries.values.reduce(0, +) ?? 0,
             secretProtection: credentials.protection.rawValue,
             // Debian's way to say that an update wants one.
-            rebootRequired: SystemFiles.exists("/run/reboot-required"))
+            rebootRequired: SmallFile.exists("/run/reboot-required"))
     }
 
     /// From control's start until the health daemon has to answer.

@@ -3,6 +3,7 @@ internal import ControlAPI
 internal import ControlClient
 internal import ErrorCatalog
 internal import Logging
+internal import Platform
 internal import Systemd
 
 extension ControlCore {
@@ -44,7 +45,7 @@ extension ControlCore {
 
     /// It could not be opened, or only for reading, when this process began, because of its disk; now it can be.
     var canOpenMemoryAgain: Bool {
-        if beganReadOnly { return !SystemFiles.isReadOnly(paths.database) }
+        if beganReadOnly { return !(Mount.of(paths.database)?.isFileSystemReadOnly == true) }
         guard memory == nil, let memoryFailure, [.readOnly, .diskFull, .writeFailed].contains(memoryFailure.code) else {
             return false
         }

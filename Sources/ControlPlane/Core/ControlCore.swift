@@ -6,6 +6,7 @@ internal import CredentialStore
 internal import ErrorCatalog
 internal import Logging
 internal import ONVIF
+internal import Platform
 internal import Systemd
 
 /// The box's configuration and what is made of it: one change after the other, each either completely or not at all.
@@ -115,7 +116,7 @@ actor ControlCore {
         target = RuntimeTarget(
             settings: BoxSettings(), paths: paths, stopped: [], problem: nil, signingSecret: { _ in nil },
             hasSecret: { _, _ in false })
-        beganReadOnly = SystemFiles.isReadOnly(paths.database)
+        beganReadOnly = (Mount.of(paths.database)?.isFileSystemReadOnly == true)
         do {
             memory = try BoxMemory(path: paths.database)
             memoryFailure = nil

@@ -1,4 +1,5 @@
 internal import ErrorCatalog
+internal import Platform
 
 /// Everything that a change does to the outside goes through here, one step after the other, so that a test can end
 /// the process between any two of them, or let any one of them fail.
@@ -18,7 +19,9 @@ struct Effects: Sendable {
         try willDo("write \(path).new")
         let staged = Staged(path: path, isDurable: isDurable)
         do {
-            try SystemFiles.create(staged.stagedPath, bytes, mode: mode, isDurable: isDurable)
+            // A rest of an attempt that was killed.
+            try DurableFile.remove(staged.stagedPath, isFlushed: false)
+            try NewFile.write(bytes, to: staged.stagedPath, mode: mode, isFlushed: isDurable)
         } catch {
             throw error.coded
         }
@@ -43,7 +46,7 @@ struct Effects: Sendable {
     func move(_ from: String, to path: String, isDurable: Bool) throws {
         try willDo("rename to \(path)")
         do {
-            try SystemFiles.move(from, to: path, isDurable: isDurable)
+            try DurableFile.move(from, to: path, isFlushed: isDurable)
         } catch {
             throw error.coded
         }
@@ -52,7 +55,7 @@ struct Effects: Sendable {
     func remove(_ path: String, isDurable: Bool = false) throws {
         try willDo("remove \(path)")
         do {
-            try SystemFiles.remove(path, isDurable: isDurable)
+            try DurableFile.remove(path, isFlushed: isDurable)
         } catch {
             throw error.coded
         }
@@ -65,7 +68,7 @@ struct Effects: Sendable {
 
     /// Rests of attempts that were killed.
     func removeStaged(in directory: String) {
-        for name in SystemFiles.names(in: directory) where name.hasSuffix(".new") {
+        for name in SmallFile.names(in: directory) where name.hasSuffix(".new") {
             try? remove("\(directory)/\(name)")
         }
     }

@@ -1,6 +1,7 @@
 internal import BoxConfiguration
 internal import ControlAPI
 internal import ErrorCatalog
+internal import Platform
 
 /// The generations on disk: `NNNNNN.json`, the last ten; the highest number that reads is the current one. A file gets
 /// its name only when it is complete.
@@ -46,7 +47,7 @@ struct GenerationShelf: Sendable {
     func unfinishedRestore() -> Generation? { decode(restorePath) }
 
     func removeRestore() throws {
-        if SystemFiles.exists(restorePath) { try effects.remove(restorePath, isDurable: true) }
+        if SmallFile.exists(restorePath) { try effects.remove(restorePath, isDurable: true) }
     }
 
     // MARK: A change that waits to be confirmed
@@ -65,7 +66,7 @@ struct GenerationShelf: Sendable {
     }
 
     private func numbers() -> [Int] {
-        SystemFiles.names(in: directory).compactMap { name in
+        SmallFile.names(in: directory).compactMap { name in
             guard name.hasSuffix(".json"), let number = Int(name.dropLast(5)), number > 0 else { return nil }
             return number
         }.sorted()

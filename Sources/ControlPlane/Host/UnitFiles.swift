@@ -1,3 +1,5 @@
+internal import Platform
+
 /// A unit's file and the drop-ins beside it, as systemd reads them.
 enum UnitFiles {
     /// - Parameter directories: the first has precedence.
@@ -15,7 +17,7 @@ enum UnitFiles {
         for folder in [String(stem), "\(unit).d"] {
             for directory in directories.reversed() {
                 let path = "\(directory)/\(folder)"
-                for name in SystemFiles.names(in: path) where name.hasSuffix(".conf") {
+                for name in SmallFile.names(in: path) where name.hasSuffix(".conf") {
                     dropIns[name] = text("\(path)/\(name)") ?? ""
                 }
             }

@@ -4,6 +4,7 @@ internal import CameraModel
 internal import ControlAPI
 internal import ErrorCatalog
 internal import ONVIF
+internal import Wire
 
 extension ControlCore {
     /// Between two messages to one camera's process; announcements are forged easily.
@@ -111,23 +112,13 @@ struct NetworkPlace: Equatable {
 
     /// Nil for a source of this machine.
     init?(_ source: String) {
-        let standard = ["rtsp": 554, "rtsps": 322, "onvif": 80, "http": 80, "https": 443]
-        guard let separator = source.firstRange(of: "://"),
-            let port = standard[String(source[..<separator.lowerBound])]
-        else { return nil }
+        guard let separator = source.firstRange(of: "://") else { return nil }
         scheme = String(source[..<separator.lowerBound])
         let authority = source[separator.upperBound...].prefix { !"/?#".contains($0) }.lowercased()
-        guard !authority.contains("@") else { return nil }
-        var tail = Substring(authority)
-        if authority.hasPrefix("[") {
-            guard let end = authority.firstIndex(of: "]") else { return nil }
-            host = String(authority[authority.index(after: authority.startIndex)..<end])
-            tail = authority[authority.index(after: end)...]
-        } else {
-            host = String(authority.prefix { $0 != ":" })
-            tail = authority.dropFirst(host.count)
-        }
-        guard !host.isEmpty else { return nil }
-        self.port = tail.hasPrefix(":") ? Int(tail.dropFirst()) ?? port : port
+        guard !authority.contains("@"), let place = HostPort(authority: authority[...]), !place.host.isEmpty,
+            let standard = HostPort.standardPort(ofScheme: scheme), !scheme.hasPrefix("rtmp")
+        else { return nil }
+        host = String(place.host)
+        port = Int(place.port(standard: standard) ?? standard)
     }
 }

@@ -1,15 +1,10 @@
 internal import ErrorCatalog
+internal import Wire
 
 /// IDs from outside are checked before they become part of a path or of a unit's name.
 enum CameraIdentifier {
     /// `[a-z0-9](-?[a-z0-9])*`, at most 24 characters.
-    static func isValid(_ id: String) -> Bool {
-        let parts = id.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
-        return id.utf8.count <= 24
-            && parts.allSatisfy { part in
-                !part.isEmpty && part.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x7a).contains($0) }
-            }
-    }
+    static func isValid(_ id: String) -> Bool { Names.isHyphenated(id, limit: 24) }
 
     static func check(_ id: String) throws(CodedError) -> String {
         guard isValid(id) else {
@@ -45,14 +40,10 @@ enum CameraIdentifier {
 enum Printable {
     /// Whether it can stand in a configuration as it is.
     static func isPrintable(_ text: String, limit: Int) -> Bool {
-        (1...limit).contains(text.unicodeScalars.count)
-            && text.unicodeScalars.allSatisfy { $0.value >= 32 && !(127..<160).contains($0.value) }
+        (1...limit).contains(text.unicodeScalars.count) && ShownText.isPrintable(text)
     }
 
     static func text(_ text: String, limit: Int) -> String {
-        let scalars = text.unicodeScalars.prefix(limit).map { scalar -> Character in
-            scalar.value < 32 || (127..<160).contains(scalar.value) ? "?" : Character(scalar)
-        }
-        return String(scalars) + (text.unicodeScalars.count > limit ? "…" : "")
+        ShownText.cleaned(text, limit: limit, replacing: "?") + (text.unicodeScalars.count > limit ? "…" : "")
     }
 }

@@ -1,6 +1,7 @@
 internal import CameraModel
 internal import ControlAPI
 internal import FoundationEssentials
+internal import Platform
 internal import Systemd
 
 /// Reads the runtime directory, and writes it by a plan in two steps: first everything under other names, which may
@@ -11,7 +12,7 @@ struct RuntimeFiles: Sendable {
     let paths: ControlPaths
     let effects: Effects
 
-    func makeDirectories() throws(SystemFiles.Failure) {
+    func makeDirectories() throws(FileFailure) {
         try SystemFiles.makeDirectory(paths.cameras, mode: 0o755)
         try SystemFiles.makeDirectory(paths.services, mode: 0o755)
     }
@@ -38,7 +39,7 @@ struct RuntimeFiles: Sendable {
     /// Units that may run with older settings.
     func restartMarks() -> Set<String> {
         Set(marked(".restart").map { UnitName.camera($0) }).union(
-            Self.services.filter { paths.restartMark(ofUnit: $0).map { SystemFiles.exists($0) } ?? false })
+            Self.services.filter { paths.restartMark(ofUnit: $0).map { SmallFile.exists($0) } ?? false })
     }
 
     /// Cameras that somebody asked to stop.
@@ -48,7 +49,7 @@ struct RuntimeFiles: Sendable {
 
     private func marked(_ suffix: String) -> Set<String> {
         Set(
-            SystemFiles.names(in: paths.services).compactMap { name in
+            SmallFile.names(in: paths.services).compactMap { name in
                 name.hasPrefix("camera-") ? Self.identifier(String(name.dropFirst(7)), suffix: suffix) : nil
             })
     }
