@@ -22,7 +22,7 @@ VM_PACKAGES := qemu-system-x86 mmdebstrap debian-archive-keyring kmod cpio e2fsp
 BENCH_PACKAGES := ffmpeg gcc libssl-dev openssl time libnginx-mod-rtmp nginx python3 mmdebstrap debian-archive-keyring iproute2 util-linux \
 	python3-gi gir1.2-gst-rtsp-server-1.0 gstreamer1.0-rtsp gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-ugly
 
-.PHONY: help build release demo test test-systemd test-vm mutants sanitize bench soak lint format install clean toolchain build-packages test-packages \
+.PHONY: help build release demo check test test-systemd test-vm mutants sanitize bench soak lint format install clean toolchain build-packages test-packages \
 	bench-packages vm-packages python-peers
 
 help:  ## list the targets
@@ -37,6 +37,11 @@ release: toolchain build-packages  ## optimised programs with the Swift runtime 
 demo: release  ## the main job: camera, relay, KAS, viewer on loopback; report in demo-out/ (SOURCE=file.mp4 for a file)
 	.build/release/watchbox-demo --programs .build/release --output demo-out --seconds $(SECONDS_OF_DEMO) \
 		$(if $(SOURCE),--source '$(SOURCE)')
+
+check: toolchain build-packages lint  ## before a commit: style, layers, debug build, unit and dialogue tests; under 4 minutes after a build
+	$(SWIFT) build --build-tests --explicit-target-dependency-import-check error
+	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8 .build/debug/watchboxPackageTests.xctest --testing-library swift-testing \
+		--skip "$$(python3 Tests/Rigs/gate/parts.py)" | sed -e '/^✔ Test run/b' -e '/^\(◇\|↳\|✔\)/d'
 
 test: toolchain build-packages test-packages vm-packages python-peers  ## what CI runs: style, builds without warnings, all tests, foreign peers
 	Tests/Rigs/gate/run --swift $(SWIFT) $(if $(STRICT),--strict)

@@ -24,6 +24,8 @@ class Part:
 LANES = 3
 POLITE = 5
 SOCKETS = "RelayTests|RTMPTransportTests|CameraPipelineTests|RTSPIngestTests|ONVIFClientTests|DiscoveryTests|HooksTests"
+# All that `make check` leaves to `make test`.
+SLOW = f"^({SOCKETS}|EndToEndTests)[.]"
 # They wait more than they work, so they run beside the others of their kind.
 FAULTS = "^EndToEndTests[.]EndToEndTests/(Outage|Replay|Crash)/"
 # What the rigs start.
@@ -66,7 +68,11 @@ def parts(project, swift):
         Part("capture", [f"{rigs}/vm/vm-tests", "--programs", programs], ("programs", "guest"), reads="marks"),
         # The longest first; all of them wait more than they compute.
         tests("sockets", "--filter", f"^({SOCKETS})[.]"),
-        tests("computation", "--skip", f"^({SOCKETS}|EndToEndTests)[.]"),
+        tests("computation", "--skip", SLOW),
         tests("whole", "--filter", "^EndToEndTests[.]", "--skip", FAULTS),
         tests("faults", "--filter", FAULTS),
     ]
+
+
+if __name__ == "__main__":
+    print(SLOW)
