@@ -107,7 +107,7 @@ let package = Package(
         protocolCore("RTMP", ["Wire", "AMF0"]),
         protocolCore("NanoTDF", ["Wire"]),
         protocolCore("KeyAccess", ["Wire"]),
-        protocolCore("Settings"),
+        protocolCore("Settings", ["ErrorCatalog"]),
         protocolCore("RTP", ["Wire", "Media"]),
         protocolCore("RTSP", ["Wire"]),
         protocolCore("HTTPVideo", ["RTSP"]),
@@ -216,7 +216,7 @@ let package = Package(
                 "CredentialStore",
                 "Cryptography",
                 "ErrorCatalog", "HTTPClient", "KeyAccessClient", "RTMP", "RTMPTransport", "Redaction", "RelayProbe",
-                "Platform", "Systemd", "VideoCapture",
+                "Platform", "Settings", "Systemd", "VideoCapture",
             ]),
         module(
             "Hooks",
@@ -420,7 +420,7 @@ let package = Package(
             "Doctor",
             [
                 "Doctor", "BoxConfiguration", "BoxReadings", "ControlAPI", "CredentialStore", "Cryptography",
-                "ErrorCatalog", "Platform", "RTMPTransport", "RelayProbe", "Systemd", "VideoCapture",
+                "ErrorCatalog", "Platform", "RTMPTransport", "RelayProbe", "Settings", "Systemd", "VideoCapture",
             ]),
         tests("Demonstration", ["Demonstration"]),
         tests(

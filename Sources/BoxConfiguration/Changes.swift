@@ -1,60 +1,23 @@
 internal import CameraModel
-internal import Settings
-
-/// What becomes different in one object, and the least that this needs. JSON as the control API's.
-public struct Change: Codable, Equatable, Sendable {
-    public enum Kind: String, Codable, Sendable, CaseIterable {
-        case added
-        case removed
-        case changed
-    }
-
-    public enum Action: String, Codable, Sendable, CaseIterable {
-        /// Names and positions: nothing restarts.
-        case none
-        case startCamera = "start-camera"
-        case stopCamera = "stop-camera"
-        /// It goes on publishing; where it cannot, it is restarted.
-        case changeCamera = "change-camera"
-        case restartCamera = "restart-camera"
-        case restartService = "restart-service"
-    }
-
-    /// `camera.front`, `relay.main`, `hook.phone`, `kas`, `box`, `health`, `relay_server`, `kas_server`.
-    public var object: String
-    public var kind: Kind
-    /// `bitrate: 2000000 → 1000000`; addresses without what could be secret in them.
-    public var details: [String]
-    public var action: Action
-    /// IDs of the cameras, or of the services `health`, `relay`, `kas` and `hooks`, that the action is for.
-    public var affects: [String]
-
-    public init(object: String, kind: Kind, details: [String], action: Action, affects: [String]) {
-        self.object = object
-        self.kind = kind
-        self.details = details
-        self.action = action
-        self.affects = affects
-    }
-}
+public import Settings
 
 extension BoxSettings {
     /// What has to happen so that `other` takes the place of these settings; by object. A camera can be in `affects` of
     /// several changes.
-    public func changes(to other: BoxSettings) -> [Change] {
+    public func changes(to other: BoxSettings) -> [ConfigurationChange] {
         var names = objects
         names += other.objects.filter { !names.contains($0) }
         return names.sorted().compactMap { object in
             let (old, new) = (values(object), other.values(object))
             guard old != new else { return nil }
             let (action, affects) = consequence(of: object, in: other)
-            return Change(
+            return ConfigurationChange(
                 object: object, kind: old == nil ? .added : new == nil ? .removed : .changed,
                 details: ChangeDetails.lines(old, new, object: object), action: action, affects: affects)
         }
     }
 
-    private func consequence(of object: String, in other: BoxSettings) -> (Change.Action, [String]) {
+    private func consequence(of object: String, in other: BoxSettings) -> (ConfigurationAction, [String]) {
         switch object {
         // Messages begin with the box's name.
         case "box" where name != other.name && other.hooks.values.contains(where: \.enabled):
@@ -75,26 +38,26 @@ extension BoxSettings {
     }
 
     /// Of a relay or the KAS.
-    private func consequenceForCameras(of object: String, in other: BoxSettings) -> (Change.Action, [String]) {
+    private func consequenceForCameras(of object: String, in other: BoxSettings) -> (ConfigurationAction, [String]) {
         let relay = object.hasPrefix("relay.") ? String(object.dropFirst(6)) : nil
         let changed =
             relay.map {
                 relays[$0]?.document(stream: "") != other.relays[$0]?.document(stream: "")
                     || relays[$0]?.profile != other.relays[$0]?.profile
             } ?? (kas?.document(stateDirectory: "") != other.kas?.document(stateDirectory: ""))
-        var affected: [Change.Action: [String]] = [:]
+        var affected: [ConfigurationAction: [String]] = [:]
         for id in Set(cameras.keys).union(other.cameras.keys).sorted() {
             let uses = relay == nil || cameras[id]?.relay == relay || other.cameras[id]?.relay == relay
             guard uses else { continue }
             affected[action(for: id, in: other, changed: changed), default: []].append(id)
         }
-        for action in [Change.Action.restartCamera, .startCamera, .stopCamera] {
+        for action in [ConfigurationAction.restartCamera, .startCamera, .stopCamera] {
             if let ids = affected[action] { return (action, ids) }
         }
         return (.none, [])
     }
 
-    private func action(for id: String, in other: BoxSettings, changed: Bool) -> Change.Action {
+    private func action(for id: String, in other: BoxSettings, changed: Bool) -> ConfigurationAction {
         switch (isRunning(id), other.isRunning(id)) {
         case (true, true): changed ? .restartCamera : .none
         case (false, true): .startCamera

@@ -1,5 +1,5 @@
 internal import ErrorCatalog
-internal import Settings
+public import Settings
 internal import TOML
 internal import Wire
 
@@ -14,7 +14,7 @@ public enum ConfigurationReader {
     /// - Returns: the settings, nil when some issue is no warning; and all issues at once, files first, by line.
     public static func read(
         files: [SourceFile], stored: [StoredPart] = []
-    ) -> (settings: BoxSettings?, issues: [Issue]) {
+    ) -> (settings: BoxSettings?, issues: [ConfigurationIssue]) {
         var reading = Reading()
         if files.count > ConfigurationFiles.countLimit {
             reading.report(
@@ -78,14 +78,14 @@ struct Candidate {
 
 /// One reading of all files and the store: collects objects and issues.
 struct Reading {
-    private var found: [(number: Int, issue: Issue)] = []
+    private var found: [(number: Int, issue: ConfigurationIssue)] = []
     private(set) var candidates: [String: Candidate] = [:]
 
     mutating func report(
         _ code: ErrorCode, _ place: Place, at position: TOMLPosition? = nil, _ key: String, _ reason: String,
         _ next: String, isWarning: Bool = false
     ) {
-        let issue = Issue(
+        let issue = ConfigurationIssue(
             code: code, file: place.file, line: position?.line, column: position?.column, key: key, reason: reason,
             next: next, isWarning: isWarning)
         found.append((place.number, issue))
@@ -290,7 +290,7 @@ struct Reading {
 
     // MARK: End
 
-    mutating func finish() -> (settings: BoxSettings?, issues: [Issue]) {
+    mutating func finish() -> (settings: BoxSettings?, issues: [ConfigurationIssue]) {
         let settings = BoxSettings(candidates.values)
         check(settings)
         found.sort { one, other in
@@ -305,7 +305,7 @@ struct Reading {
             let rest = issues.count - limit
             issues = Array((issues.filter { !$0.isWarning } + issues.filter(\.isWarning)).prefix(limit))
             issues.append(
-                Issue(
+                ConfigurationIssue(
                     code: isUsable ? .incompleteCamera : .invalidValue, key: "",
                     reason: "There are \(rest) more", next: "Correct these first", isWarning: isUsable))
         }

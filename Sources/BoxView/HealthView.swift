@@ -1,6 +1,7 @@
 internal import Console
 public import ControlAPI
 public import ErrorCatalog
+internal import Settings
 
 public enum HealthView {
     /// The line and the exit status of a Nagios plug-in. What was acknowledged is no trouble, as everywhere.

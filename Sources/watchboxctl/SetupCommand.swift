@@ -5,6 +5,7 @@ import ControlAPI
 import ControlClient
 import FoundationEssentials
 import Glibc
+internal import Settings
 import VideoCapture
 
 struct SetupCommand: AsyncParsableCommand {

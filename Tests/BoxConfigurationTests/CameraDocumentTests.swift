@@ -1,6 +1,7 @@
 import CameraModel
 import ErrorCatalog
 import FoundationEssentials
+import Settings
 import Testing
 
 @testable import BoxConfiguration

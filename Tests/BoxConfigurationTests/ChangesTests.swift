@@ -1,3 +1,4 @@
+import Settings
 import Testing
 
 @testable import BoxConfiguration
@@ -14,7 +15,7 @@ struct ChangesTests {
 
         """
 
-    private func changes(_ replacements: (String, String)..., adding more: String = "") -> [Change] {
+    private func changes(_ replacements: (String, String)..., adding more: String = "") -> [ConfigurationChange] {
         var text = Self.base
         for (old, new) in replacements {
             precondition(text.contains(old))
@@ -36,20 +37,21 @@ struct ChangesTests {
     @Test func `names and positions restart nothing`() {
         #expect(
             changes(("front = { source", "front = { name = \"Door\", grid = 4, source")) == [
-                Change(
+                ConfigurationChange(
                     object: "camera.front", kind: .changed, details: ["name: (none) → Door", "grid: 0 → 4"],
                     action: .none, affects: [])
             ])
         #expect(
             changes(adding: "box.name = 'porch'") == [
-                Change(object: "box", kind: .changed, details: ["name: watchbox → porch"], action: .none, affects: [])
+                ConfigurationChange(
+                    object: "box", kind: .changed, details: ["name: watchbox → porch"], action: .none, affects: [])
             ])
     }
 
     @Test func `a camera's own settings restart it alone`() {
         #expect(
             changes(("front = { source", "front = { bitrate = 1000000, viewers = ['a', 'b'], source")) == [
-                Change(
+                ConfigurationChange(
                     object: "camera.front", kind: .changed,
                     details: ["bitrate: 2000000 → 1000000", "viewers: (none) → a, b"], action: .restartCamera,
                     affects: ["front"])
@@ -62,7 +64,7 @@ struct ChangesTests {
     @Test func `what can change while a camera publishes does not restart it`() {
         #expect(
             changes(("front = { source", "front = { bitrate = 1000000, source")) == [
-                Change(
+                ConfigurationChange(
                     object: "camera.front", kind: .changed, details: ["bitrate: 2000000 → 1000000"],
                     action: .changeCamera, affects: ["front"])
             ])
@@ -103,23 +105,24 @@ struct ChangesTests {
     @Test func `cameras come, go, and are switched on and off`() {
         #expect(
             changes(adding: "camera.new = { source = 'test:' }") == [
-                Change(
+                ConfigurationChange(
                     object: "camera.new", kind: .added, details: ["source: test:"], action: .startCamera,
                     affects: ["new"])
             ])
         #expect(
             changes(("camera.front = { source = \"test:\" }\n", "")) == [
-                Change(object: "camera.front", kind: .removed, details: [], action: .stopCamera, affects: ["front"])
+                ConfigurationChange(
+                    object: "camera.front", kind: .removed, details: [], action: .stopCamera, affects: ["front"])
             ])
         #expect(
             changes(("front = { source", "front = { active = false, source")) == [
-                Change(
+                ConfigurationChange(
                     object: "camera.front", kind: .changed, details: ["active: true → false"], action: .stopCamera,
                     affects: ["front"])
             ])
         #expect(
             changes((", active = false", "")) == [
-                Change(
+                ConfigurationChange(
                     object: "camera.off", kind: .changed, details: ["active: false → true"], action: .startCamera,
                     affects: ["off"])
             ])
@@ -133,7 +136,7 @@ struct ChangesTests {
     @Test func `a relay restarts the cameras that use it`() {
         #expect(
             changes(("rtmp://relay.example.net/live", "rtmp://other.example.net/live")) == [
-                Change(
+                ConfigurationChange(
                     object: "relay.main", kind: .changed,
                     details: ["url: rtmp://relay.example.net/… → rtmp://other.example.net/…"], action: .restartCamera,
                     affects: ["front", "side"])
@@ -173,12 +176,12 @@ struct ChangesTests {
     @Test func `services restart by themselves`() {
         #expect(
             changes(adding: "health.reboot = false\nkas_server.enabled = true\nrelay_server.enabled = true\n") == [
-                Change(
+                ConfigurationChange(
                     object: "health", kind: .changed, details: ["reboot: true → false"], action: .none, affects: []),
-                Change(
+                ConfigurationChange(
                     object: "kas_server", kind: .changed, details: ["enabled: false → true"], action: .restartService,
                     affects: ["kas"]),
-                Change(
+                ConfigurationChange(
                     object: "relay_server", kind: .changed, details: ["enabled: false → true"],
                     action: .restartService, affects: ["relay"]),
             ])

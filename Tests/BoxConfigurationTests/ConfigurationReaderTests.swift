@@ -174,7 +174,7 @@ struct ConfigurationReaderTests {
     }
 
     @Test func `the ends of each range hold, and what lies beyond does not`() {
-        func issues(_ key: KeyDefinition, _ value: String, _ object: ObjectDefinition) -> [BoxConfiguration.Issue] {
+        func issues(_ key: KeyDefinition, _ value: String, _ object: ObjectDefinition) -> [ConfigurationIssue] {
             let name = object.isNamed ? "\(object.name).front" : object.name
             let rest = key.name == "source" ? "" : "source = \"test:\"\n"
             let text =

@@ -1,4 +1,5 @@
 import ErrorCatalog
+import Settings
 import Testing
 
 @testable import BoxConfiguration
@@ -17,7 +18,7 @@ struct ConnectionTests {
     }
 
     @Test func `a box pulls as many network cameras as it may, and the refusal names the number`() throws {
-        func box(_ count: Int, _ lines: String = "") -> [BoxConfiguration.Issue] {
+        func box(_ count: Int, _ lines: String = "") -> [ConfigurationIssue] {
             let cameras = (0..<count).map { "camera.c\($0).source = 'rtsp://192.0.2.7/\($0)'\n" }.joined()
             return Samples.read(Samples.small + cameras + lines).issues
         }

@@ -1,5 +1,6 @@
 import CameraModel
 import ErrorCatalog
+import Settings
 import Testing
 
 @testable import BoxConfiguration
@@ -32,7 +33,7 @@ struct DeviceKeyTests {
         Samples.small + "[camera.yard]\nsource = \"v4l2:/dev/video0\"\n" + lines
     }
 
-    private func issues(_ lines: String) -> [BoxConfiguration.Issue] { Samples.read(Self.camera(lines)).issues }
+    private func issues(_ lines: String) -> [ConfigurationIssue] { Samples.read(Self.camera(lines)).issues }
 
     @Test func `each key reaches the camera's document`() throws {
         let settings = Samples.settings(Self.full)

@@ -78,7 +78,7 @@ struct HookTests {
         let changed = base.changes(to: Samples.settings("hook.a = { url = 'https://h/other' }\n"))
         #expect(
             changed == [
-                Change(
+                ConfigurationChange(
                     object: "hook.a", kind: .changed, details: ["url: changed"], action: .restartService,
                     affects: ["hooks"])
             ])

@@ -1,4 +1,5 @@
 import ErrorCatalog
+import Settings
 import TOML
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import CameraModel
 import ErrorCatalog
 import FoundationEssentials
+import Settings
 import Testing
 
 @testable import BoxConfiguration
@@ -178,7 +179,7 @@ struct NetworkKeyTests {
 
     @Test func `a setting of a network camera restarts it alone`() {
         let before = Samples.settings(Self.full)
-        func actions(_ old: String, _ new: String) -> [Change.Action] {
+        func actions(_ old: String, _ new: String) -> [ConfigurationAction] {
             precondition(Self.full.contains(old))
             return before.changes(to: Samples.settings(Self.full.replacing(old, with: new))).map(\.action)
         }

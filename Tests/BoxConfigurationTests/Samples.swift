@@ -1,3 +1,5 @@
+import Settings
+
 @testable import BoxConfiguration
 
 /// Texts that several tests read.
@@ -58,7 +60,7 @@ enum Samples {
 
         """
 
-    static func read(_ text: String) -> (settings: BoxSettings?, issues: [BoxConfiguration.Issue]) {
+    static func read(_ text: String) -> (settings: BoxSettings?, issues: [ConfigurationIssue]) {
         ConfigurationReader.read(files: [SourceFile(name: "watchbox.toml", text: text)])
     }
 

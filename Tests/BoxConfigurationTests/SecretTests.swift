@@ -1,5 +1,6 @@
 import ErrorCatalog
 import FoundationEssentials
+import Settings
 import Testing
 
 @testable import BoxConfiguration

@@ -1,4 +1,5 @@
 import ControlAPI
+import Settings
 import Testing
 
 @testable import BoxView

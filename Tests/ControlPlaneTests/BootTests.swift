@@ -5,6 +5,7 @@ import ControlAPI
 import ErrorCatalog
 import Foundation
 import Glibc
+import Settings
 import Synchronization
 import Testing
 

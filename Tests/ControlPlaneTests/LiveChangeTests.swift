@@ -3,6 +3,7 @@ import CameraModel
 import ControlAPI
 import ErrorCatalog
 import Foundation
+import Settings
 import Synchronization
 import Systemd
 import Testing

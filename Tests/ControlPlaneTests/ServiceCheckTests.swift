@@ -2,6 +2,7 @@ import BoxConfiguration
 import ControlAPI
 import ErrorCatalog
 import Foundation
+import Settings
 import Testing
 
 @testable import ControlPlane

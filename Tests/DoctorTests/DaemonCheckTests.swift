@@ -1,6 +1,7 @@
 import ControlAPI
 import ErrorCatalog
 import Foundation
+import Settings
 import Testing
 
 @testable import Doctor

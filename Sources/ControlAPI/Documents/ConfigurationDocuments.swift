@@ -1,31 +1,4 @@
-public import ErrorCatalog
-
-/// One thing that is wrong with a configuration file, in the words that a person sees.
-public struct ConfigurationIssue: Codable, Equatable, Sendable {
-    public var code: ErrorCode
-    /// File name without its directory; nil for what was added by command.
-    public var file: String?
-    /// From 1.
-    public var line: Int?
-    public var column: Int?
-    /// `camera.front.bitrat`.
-    public var key: String
-    /// `is not known, did you mean "bitrate"?`
-    public var reason: String
-    public var next: String
-
-    public init(
-        code: ErrorCode, file: String?, line: Int?, column: Int? = nil, key: String, reason: String, next: String
-    ) {
-        self.code = code
-        self.file = file
-        self.line = line
-        self.column = column
-        self.key = key
-        self.reason = reason
-        self.next = next
-    }
-}
+public import Settings
 
 /// `POST /api/v1/config/validate`
 public struct ValidationDocument: Codable, Equatable, Sendable {
@@ -38,44 +11,6 @@ public struct ValidationDocument: Codable, Equatable, Sendable {
         self.isValid = isValid
         self.files = files
         self.issues = issues
-    }
-}
-
-/// The least that a change needs.
-public enum ConfigurationAction: String, Codable, Sendable, CaseIterable {
-    /// Names and positions: nothing restarts.
-    case none
-    case startCamera = "start-camera"
-    case stopCamera = "stop-camera"
-    /// Takes effect while the camera publishes, without a gap.
-    case changeCamera = "change-camera"
-    case restartCamera = "restart-camera"
-    case restartService = "restart-service"
-}
-
-/// One object's change.
-public struct ConfigurationChange: Codable, Equatable, Sendable {
-    public enum Kind: String, Codable, Sendable, CaseIterable {
-        case added
-        case removed
-        case changed
-    }
-
-    /// `camera.front`, `relay.main`, `kas`, `box`, `health`, `relay_server`, `kas_server`.
-    public var object: String
-    public var kind: Kind
-    /// Keys that differ, with old and new value where they are no secret: `bitrate: 2000000 → 1000000`.
-    public var details: [String]
-    public var action: ConfigurationAction
-    /// IDs of the cameras, or names of the services, that the action is for.
-    public var affects: [String]
-
-    public init(object: String, kind: Kind, details: [String], action: ConfigurationAction, affects: [String]) {
-        self.object = object
-        self.kind = kind
-        self.details = details
-        self.action = action
-        self.affects = affects
     }
 }
 

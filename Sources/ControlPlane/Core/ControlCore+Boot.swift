@@ -5,6 +5,7 @@ internal import CredentialStore
 internal import ErrorCatalog
 internal import Logging
 internal import Platform
+internal import Settings
 
 extension ControlCore {
     /// From what is on disk to what should run. Never throws: whatever is wrong, what is right runs, and the rest is

@@ -4,6 +4,7 @@ internal import CameraModel
 internal import ControlAPI
 internal import ErrorCatalog
 internal import Logging
+internal import Settings
 
 /// A change that was checked and can be committed.
 struct Proposal {
@@ -13,7 +14,7 @@ struct Proposal {
     var ignoredFiles: [Generation.KeptFile]?
     var content: StoreContent
     var settings: BoxSettings
-    var warnings: [Issue]
+    var warnings: [ConfigurationIssue]
     var confirmSeconds: Int?
     /// Of a camera that gets another ID: that one, when some of its secrets are there already.
     var prepared: String?
@@ -61,7 +62,7 @@ extension ControlCore {
         ConfigurationDiff(
             fromGeneration: current.number,
             changes: current.settings.changes(to: proposal.settings).map { change in
-                var change = ConfigurationChange(change)
+                var change = change
                 if change.action == .restartCamera, isLive(change.object, proposal.settings) {
                     change.action = .changeCamera
                 }

@@ -1,6 +1,7 @@
 internal import BoxConfiguration
 internal import ControlAPI
 internal import ErrorCatalog
+internal import Settings
 internal import Systemd
 
 extension ControlCore {
@@ -28,7 +29,7 @@ extension ControlCore {
         let refused = settings.map { serviceChecks.issues($0, running: current.settings) } ?? []
         return ValidationDocument(
             isValid: settings != nil && refused.allSatisfy(\.isWarning), files: files.map(\.name),
-            issues: (issues + refused).map { ConfigurationIssue($0) })
+            issues: issues + refused)
     }
 
     /// What a change would have relay and KAS do must be possible on this machine. What runs already is no reason to refuse

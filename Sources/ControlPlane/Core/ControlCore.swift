@@ -7,6 +7,7 @@ internal import ErrorCatalog
 internal import Logging
 internal import ONVIF
 internal import Platform
+internal import Settings
 internal import Systemd
 
 /// The box's configuration and what is made of it: one change after the other, each either completely or not at all.
@@ -60,7 +61,7 @@ actor ControlCore {
     var arrivals: [String: Int] = [:]
     /// Requests are answered from here on.
     nonisolated let booted = BootGate()
-    var warnings: [Issue] = []
+    var warnings: [ConfigurationIssue] = []
     var pending: PendingConfirmation?
     var target: RuntimeTarget
     /// Runtime files that could not be written; tried again with the next tick.
@@ -253,7 +254,7 @@ actor ControlCore {
     /// What files and store make together.
     static func resolve(
         _ files: [Generation.KeptFile], _ content: StoreContent
-    ) throws(CodedError) -> (settings: BoxSettings, warnings: [Issue]) {
+    ) throws(CodedError) -> (settings: BoxSettings, warnings: [ConfigurationIssue]) {
         let (settings, issues) = ConfigurationReader.read(files: files.sources, stored: content.parts)
         guard let settings else { throw CodedError(issues.filter { !$0.isWarning }) }
         guard settings.cameras.count <= cameraLimit else {
@@ -305,7 +306,7 @@ actor ControlCore {
 
 extension CodedError {
     /// All that is wrong with a configuration, told by the first of it.
-    init(_ issues: [Issue]) {
+    init(_ issues: [ConfigurationIssue]) {
         guard let first = issues.first else {
             self.init(.invalidValue, "the configuration is not valid")
             return
@@ -316,21 +317,5 @@ extension CodedError {
         let code = "\(first.code) "
         let text = words.hasPrefix(code) ? String(words.dropFirst(code.count)) : words
         self.init(first.code, "\(text)\(more)", why: nil, next: first.next, object: first.file ?? first.key)
-    }
-}
-
-extension ConfigurationIssue {
-    init(_ issue: Issue) {
-        self.init(
-            code: issue.code, file: issue.file, line: issue.line, column: issue.column, key: issue.key,
-            reason: issue.reason, next: issue.next)
-    }
-}
-
-extension ConfigurationChange {
-    init(_ change: Change) {
-        self.init(
-            object: change.object, kind: Kind(rawValue: change.kind.rawValue) ?? .changed, details: change.details,
-            action: ConfigurationAction(rawValue: change.action.rawValue) ?? .none, affects: change.affects)
     }
 }

@@ -1,5 +1,6 @@
 internal import BoxConfiguration
 internal import ErrorCatalog
+internal import Settings
 
 /// What relay and KAS are set to do and this machine does not let them: ports that their units may not bind, files that their
 /// users may not read. Valid by every rule of the configuration, and the unit would run into its start limit.
@@ -11,11 +12,11 @@ struct ServiceChecks: Sendable {
 
     /// - Parameter running: what runs; what is wrong with a service that is the same there is a warning only: it may have
     ///   been well when it started.
-    func issues(_ settings: BoxSettings, running: BoxSettings? = nil) -> [Issue] {
-        var issues: [Issue] = []
+    func issues(_ settings: BoxSettings, running: BoxSettings? = nil) -> [ConfigurationIssue] {
+        var issues: [ConfigurationIssue] = []
         let relay = settings.relayServer
         if relay.enabled {
-            var found: [Issue] = []
+            var found: [ConfigurationIssue] = []
             let place = Place(
                 table: "relay_server", unit: "watchbox-relay.service", origin: origin("relay_server", settings))
             found += port(relay.listen, "listen", place)
@@ -33,7 +34,7 @@ struct ServiceChecks: Sendable {
         }
         let kas = settings.kasServer
         if kas.enabled {
-            var found: [Issue] = []
+            var found: [ConfigurationIssue] = []
             let place = Place(table: "kas_server", unit: "watchbox-kas.service", origin: origin("kas_server", settings))
             found += port(kas.listen, "listen", place)
             let files = [("tls_certificate", kas.tlsCertificate, nil), ("tls_key", kas.tlsKey, "kas-tls-key")]
@@ -53,7 +54,7 @@ struct ServiceChecks: Sendable {
         settings.origins[table].flatMap { $0 == "store" ? nil : $0 }
     }
 
-    private func port(_ listen: String, _ key: String, _ place: Place) -> [Issue] {
+    private func port(_ listen: String, _ key: String, _ place: Place) -> [ConfigurationIssue] {
         guard let port = HostAddress(listen: listen)?.port,
             let ports = UnitFiles.read(unit: place.unit, directories: directories).map({ UnitPorts(files: $0) })
         else { return [] }
@@ -75,14 +76,14 @@ struct ServiceChecks: Sendable {
         }
         let choice = allowed.isEmpty ? "" : "Use \(allowed.joined(separator: ", ")), or allow it: "
         return [
-            Issue(
+            ConfigurationIssue(
                 code: .invalidValue, file: place.origin, key: "\(place.table).\(key)", reason: reason,
                 next: "\(choice)systemctl edit \(place.unit), with [Service] and \(lines)",
                 isWarning: isWarning)
         ]
     }
 
-    private func file(_ path: String?, _ key: String, credential: String?, _ place: Place) -> Issue? {
+    private func file(_ path: String?, _ key: String, credential: String?, _ place: Place) -> ConfigurationIssue? {
         guard let path, let obstacle = OpenFile.obstacle(path) else { return nil }
         // Somebody may have given the unit the means.
         let isWarning =
@@ -94,14 +95,14 @@ struct ServiceChecks: Sendable {
                 "Give it to the unit: systemd-creds encrypt --name=\($0) FILE /etc/credstore.encrypted/\($0), and name "
                     + "/run/credentials/\(place.unit)/\($0)"
             } ?? "Put it where everybody may read it, it is no secret, for example in /etc/watchbox"
-        return Issue(
+        return ConfigurationIssue(
             code: .unreadableFile, file: place.origin, key: "\(place.table).\(key)", reason: "\(path) \(obstacle)",
             next: next, isWarning: isWarning)
     }
 }
 
-extension Issue {
-    fileprivate var asWarning: Issue {
+extension ConfigurationIssue {
+    fileprivate var asWarning: ConfigurationIssue {
         var issue = self
         issue.isWarning = true
         return issue

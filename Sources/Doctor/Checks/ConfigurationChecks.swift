@@ -3,6 +3,7 @@ internal import ControlAPI
 internal import ControlClient
 internal import ErrorCatalog
 internal import Platform
+internal import Settings
 
 extension DoctorCheck {
     static let configurationChecks: [DoctorCheck] = [

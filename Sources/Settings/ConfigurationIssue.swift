@@ -2,7 +2,7 @@ public import ErrorCatalog
 
 /// One thing that is wrong with the configuration, in the words that a person sees. Never holds a value, only names:
 /// what stands in the wrong place may be a secret.
-public struct Issue: Codable, Equatable, Sendable, CustomStringConvertible {
+public struct ConfigurationIssue: Codable, Equatable, Sendable, CustomStringConvertible {
     public var code: ErrorCode
     /// Name of the file, relative to the configuration directory; nil for what was added by command.
     public var file: String?
@@ -16,8 +16,11 @@ public struct Issue: Codable, Equatable, Sendable, CustomStringConvertible {
     public var reason: String
     /// What to write instead.
     public var next: String
-    /// The rest of the configuration can be used.
-    public var isWarning: Bool
+    /// The rest of the configuration can be used. For whoever reads the configuration, and not in JSON: there a document
+    /// says whether all of it is valid.
+    public var isWarning = false
+
+    private enum CodingKeys: CodingKey { case code, file, line, column, key, reason, next }
 
     public init(
         code: ErrorCode, file: String? = nil, line: Int? = nil, column: Int? = nil, key: String, reason: String,
