@@ -142,7 +142,9 @@ let package = Package(
             "DeviceSource",
             ["AudioCapture", "CameraModel", "ErrorCatalog", "Media", "Platform", "VideoCapture", "VideoCodec", logging]),
         module("XMLReader", ["CXML2", "ONVIF"]),
-        module("ONVIFClient", ["Cryptography", "HTTPClient", "ONVIF", "Platform", "XMLReader", "Wire", logging]),
+        module(
+            "ONVIFClient",
+            ["CameraModel", "Cryptography", "HTTPClient", "ONVIF", "Platform", "XMLReader", "Wire", logging]),
         module("Discovery", ["ONVIF", "Platform", "RTSP", "XMLReader", "Wire", logging]),
         module(
             "RTSPIngest",
@@ -162,7 +164,7 @@ let package = Package(
         // What HealthMonitor and Doctor both read of the box, and from when on it is bad.
         module("BoxReadings", ["ControlAPI", "Platform"]),
         module("Database", [grdb]),
-        module("BoxMemory", ["Wire", "Database", grdb]),
+        module("BoxMemory", ["Wire", "Database", "ONVIF", grdb]),
         module("CredentialStore", ["Wire", "Cryptography", "Platform", "Systemd"]),
         module("ControlClient", ["ControlAPI", "HTTPClient", "Wire"]),
         module(
@@ -279,7 +281,7 @@ let package = Package(
         // Tests mirror the targets; EndToEndTests starts the programs.
         // Killed while it writes, by BoxMemoryTests.
         .executableTarget(
-            name: "MemoryWriter", dependencies: ["BoxMemory"], path: "Tests/MemoryWriter",
+            name: "MemoryWriter", dependencies: ["BoxMemory", "ONVIF"], path: "Tests/MemoryWriter",
             swiftSettings: common),
         // Run in the guest of Tests/Rigs/vm, where there are cameras and an encoder.
         .executableTarget(
@@ -361,7 +363,7 @@ let package = Package(
         tests("ONVIF", ["ONVIF", "Cryptography", "XMLReader"], fixtures: true),
         tests("XMLReader", ["XMLReader", "ONVIF"]),
         tests("RelayProbe", ["RelayProbe", "FLV", "RTMP", "RTMPTransport", nioCore]),
-        tests("ONVIFClient", ["ONVIFClient", "ONVIF", "HTTPClient", "Platform", logging]),
+        tests("ONVIFClient", ["ONVIFClient", "CameraModel", "ONVIF", "HTTPClient", "Platform", logging]),
         tests("Discovery", ["Discovery", "ONVIF", "Platform", "Wire", logging]),
         tests(
             "RTSPIngest",
@@ -384,7 +386,7 @@ let package = Package(
         tests("Platform", ["Platform"]),
         tests("Systemd", ["Systemd", logging]),
         tests("Database", ["Database", grdb]),
-        tests("BoxMemory", ["BoxMemory", "Database", "MemoryWriter", "Settings", grdb], fixtures: true),
+        tests("BoxMemory", ["BoxMemory", "Database", "MemoryWriter", "ONVIF", "Settings", grdb], fixtures: true),
         tests("CredentialStore", ["CredentialStore", "Platform", "Systemd"]),
         tests(
             "APIServer",

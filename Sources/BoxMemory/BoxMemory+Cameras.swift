@@ -1,6 +1,7 @@
 internal import Database
 internal import FoundationEssentials
 internal import GRDB
+internal import ONVIF
 
 extension BoxMemory {
     /// What is known of a camera.
@@ -75,8 +76,8 @@ extension LearnedCamera {
         return LearnedCamera(
             manufacturer: try row.optional("manufacturer"), model: try row.optional("model"),
             firmware: try row.optional("firmware"),
-            identity: CameraIdentity(
-                onvifEndpoint: try row.optional("onvif_endpoint"), serial: try row.optional("serial"),
+            identity: DeviceIdentity(
+                endpoint: try row.optional("onvif_endpoint"), serial: try row.optional("serial"),
                 mac: try row.optional("mac")),
             address: try row.optional("address"), port: try row.optional("port"), profiles: profiles,
             lastConnected: try row.optional("last_connected"))
@@ -95,7 +96,7 @@ extension LearnedCamera {
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
-                uuid, source, address, port, manufacturer, model, firmware, identity.onvifEndpoint, identity.serial,
+                uuid, source, address, port, manufacturer, model, firmware, identity.endpoint, identity.serial,
                 identity.mac, json, lastConnected,
             ])
     }

@@ -1,3 +1,5 @@
+public import ONVIF
+
 /// What is known of a camera: what it told of itself, to whoever had its password, and when it delivered last. Given to be
 /// remembered, nil stays as it is known.
 public struct LearnedCamera: Equatable, Sendable {
@@ -5,7 +7,7 @@ public struct LearnedCamera: Equatable, Sendable {
     public var model: String?
     /// Version of the camera's own software.
     public var firmware: String?
-    public var identity: CameraIdentity
+    public var identity: DeviceIdentity
     /// Where it was reached: host name or IP address, and port.
     public var address: String?
     public var port: Int?
@@ -16,7 +18,7 @@ public struct LearnedCamera: Equatable, Sendable {
 
     public init(
         manufacturer: String? = nil, model: String? = nil, firmware: String? = nil,
-        identity: CameraIdentity = CameraIdentity(), address: String? = nil, port: Int? = nil,
+        identity: DeviceIdentity = DeviceIdentity(), address: String? = nil, port: Int? = nil,
         profiles: [StreamProfile]? = nil, lastConnected: Int64? = nil
     ) {
         self.manufacturer = manufacturer
@@ -40,7 +42,7 @@ extension LearnedCamera {
         known.manufacturer = FieldRules.told(told.manufacturer, limit: 128) ?? manufacturer
         known.model = FieldRules.told(told.model, limit: 128) ?? model
         known.firmware = FieldRules.told(told.firmware, limit: 128) ?? firmware
-        known.identity = identity.following(told.identity.cleaned)
+        known.identity = identity.following(told.identity)
         if (try? FieldRules.address(told.address, "address")) != nil { known.address = told.address ?? address }
         if let port = told.port, (1...65_535).contains(port) { known.port = port }
         if let profiles = told.profiles { known.profiles = StreamProfile.cleaned(profiles, source: source) }
@@ -49,26 +51,13 @@ extension LearnedCamera {
     }
 }
 
-extension CameraIdentity {
-    /// As it may be stored.
-    fileprivate var cleaned: CameraIdentity {
-        CameraIdentity(
-            onvifEndpoint: FieldRules.told(onvifEndpoint, limit: 256), serial: FieldRules.told(serial, limit: 128),
-            mac: Self.canonical(mac: mac))
-    }
-
+extension DeviceIdentity {
     /// With what the camera says of itself now. When that is another device, nothing of the former one stays: halves of
     /// two identities would be found as both.
-    fileprivate func following(_ told: CameraIdentity) -> CameraIdentity {
-        guard !told.isEmpty else { return self }
-        let isAnother = !isEmpty && !isLike(told) && shares(with: told)
-        return isAnother ? told : learning(told)
-    }
-
-    /// Whether something can be compared at all.
-    private func shares(with other: CameraIdentity) -> Bool {
-        onvifEndpoint != nil && other.onvifEndpoint != nil || serial != nil && other.serial != nil
-            || mac != nil && other.mac != nil
+    fileprivate func following(_ told: DeviceIdentity) -> DeviceIdentity {
+        if matches(told) != nil, trait(sharedWith: told) == nil { return told }
+        return DeviceIdentity(
+            endpoint: told.endpoint ?? endpoint, serial: told.serial ?? serial, mac: told.mac ?? mac)
     }
 }
 

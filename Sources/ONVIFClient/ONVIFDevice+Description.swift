@@ -1,3 +1,4 @@
+internal import CameraModel
 internal import ONVIF
 internal import Platform
 internal import Synchronization
@@ -35,9 +36,9 @@ extension ONVIFDevice {
         }
         let profiles = try await mediaProfiles(services, until: deadline, &description)
         description.device.profiles = profiles.map { profile in
-            DeviceDescription.Profile(profile, hasPTZ: services.ptz != nil && profile.ptzConfiguration != nil)
+            NetworkStatistics.Profile(profile, hasPTZ: services.ptz != nil && profile.ptzConfiguration != nil)
         }
-        try await addURLs(services, until: deadline, &description)
+        try await addURLs(of: profiles, services, until: deadline, &description)
         description.device.hasPTZ = description.device.profiles.contains { $0.hasPTZ }
         description.device.hasEvents = services.events != nil
         description.clock = knownClock
@@ -174,18 +175,18 @@ extension ONVIFDevice {
 
     /// Two at a time, as many as a camera likes.
     private func addURLs(
-        _ services: DeviceServices, until deadline: UInt64, _ description: inout DeviceDescription
+        of profiles: [MediaProfile], _ services: DeviceServices, until deadline: UInt64,
+        _ description: inout DeviceDescription
     ) async throws(ONVIFError) {
         guard let reached = DeviceURL(serviceURL) else { return }
         let repair = AddressRepair(reached: reached)
         var hasSnapshots = true
-        for index in description.device.profiles.indices {
+        for (index, profile) in profiles.enumerated() {
             guard Clocks.boot < deadline else {
                 description.remarks.append(
                     "the camera is slow: streams from the \(index + 1). profile on were not asked for")
                 return
             }
-            let profile = description.device.profiles[index]
             let service = profile.service
             let address = url(of: service, services)
             async let stream = outcome(service.streamRequest(profile: profile.token), at: address, until: deadline)
@@ -224,10 +225,10 @@ extension ONVIFError {
     }
 }
 
-extension DeviceDescription.Profile {
+extension NetworkStatistics.Profile {
     init(_ profile: MediaProfile, hasPTZ: Bool) {
         self.init(
-            token: profile.token, name: profile.name, service: profile.service, codec: profile.encoder?.codec,
+            token: profile.token, name: profile.name, service: profile.service.rawValue, codec: profile.encoder?.codec,
             width: profile.encoder?.size?.width, height: profile.encoder?.size?.height, rate: profile.encoder?.rate,
             bitrate: profile.encoder?.bitrate, gop: profile.encoder?.gop, hasPTZ: hasPTZ)
     }

@@ -1,14 +1,15 @@
+public import CameraModel
 internal import ONVIF
 
 extension ONVIFDevice {
     /// Every video encoder, and what it may be set to.
-    public func encoders() async throws(ONVIFError) -> [DeviceEncoder] {
+    public func encoders() async throws(ONVIFError) -> [CameraEncoder] {
         let (service, address, configurations) = try await encoderConfigurations()
         let profiles = try await mediaProfiles()
-        var encoders: [DeviceEncoder] = []
+        var encoders: [CameraEncoder] = []
         for configuration in configurations {
             let options = await options(of: configuration, service, at: address)
-            if let encoder = DeviceEncoder(configuration, options: options, profiles: profiles) {
+            if let encoder = CameraEncoder(configuration, options: options, profiles: profiles) {
                 encoders.append(encoder)
             }
         }
@@ -19,7 +20,7 @@ extension ONVIFDevice {
     ///
     /// - Throws: `.invalidRequest` for a value that the device says it does not take.
     @discardableResult
-    public func setEncoder(_ change: DeviceEncoder.Change) async throws(ONVIFError) -> DeviceEncoder {
+    public func setEncoder(_ change: CameraEncoder.Change) async throws(ONVIFError) -> CameraEncoder {
         let (service, address, configurations) = try await encoderConfigurations()
         let profiles = try await mediaProfiles()
         let ofProfile = profiles.first { $0.token == change.token }?.encoder?.token
@@ -33,11 +34,11 @@ extension ONVIFDevice {
         let options = await options(of: old, service, at: address)
         try Self.check(change, old, options)
         let element = old.changed(
-            for: service, codec: change.codec, size: change.size, rate: change.rate, bitrate: change.bitrate,
-            gop: change.gop)
+            for: service, codec: change.codec, size: change.size.map { PictureSize($0) }, rate: change.rate,
+            bitrate: change.bitrate, gop: change.gop)
         _ = try await call(service.setEncoderRequest(element), at: address)
         let new = try await encoderConfigurations().2.first { $0.token == old.token } ?? old
-        guard let encoder = DeviceEncoder(new, options: options, profiles: profiles) else {
+        guard let encoder = CameraEncoder(new, options: options, profiles: profiles) else {
             throw .malformed(operation: service.encodersRequest.operation, reason: "the encoder has no size any more")
         }
         return encoder
@@ -69,7 +70,7 @@ extension ONVIFDevice {
     }
 
     private static func check(
-        _ change: DeviceEncoder.Change, _ old: EncoderConfiguration, _ options: [EncoderOptions]
+        _ change: CameraEncoder.Change, _ old: EncoderConfiguration, _ options: [EncoderOptions]
     ) throws(ONVIFError) {
         let codec = change.codec ?? old.codec
         guard
@@ -84,7 +85,7 @@ extension ONVIFDevice {
             let codecs = options.map(\.codec).joined(separator: ", ")
             throw .invalidRequest(reason: "the encoder does not do \(codec); it does: \(codecs)")
         }
-        if let size = change.size, !allowed.sizes.isEmpty, !allowed.sizes.contains(size) {
+        if let size = change.size, !allowed.sizes.isEmpty, !allowed.sizes.contains(PictureSize(size)) {
             let sizes = allowed.sizes.prefix(20).map { "\($0.width)x\($0.height)" }.joined(separator: ", ")
             throw .invalidRequest(reason: "the encoder does not do \(size.width)x\(size.height); it does: \(sizes)")
         }
@@ -103,7 +104,7 @@ extension ONVIFDevice {
     }
 }
 
-extension DeviceEncoder {
+extension CameraEncoder {
     /// Nil without a size.
     init?(_ configuration: EncoderConfiguration, options: [EncoderOptions], profiles: [MediaProfile]) {
         guard let size = configuration.size else { return nil }
@@ -111,8 +112,16 @@ extension DeviceEncoder {
         self.init(
             token: configuration.token, name: configuration.name,
             profiles: profiles.filter { $0.encoder?.token == configuration.token }.map(\.token),
-            codec: configuration.codec, size: size, rate: configuration.rate, bitrate: configuration.bitrate,
-            gop: configuration.gop, codecs: options.map(\.codec), sizes: present?.sizes ?? [], rates: present?.rates,
-            bitrates: present?.bitrates, gops: present?.gops)
+            codec: configuration.codec, size: Size(size), rate: configuration.rate, bitrate: configuration.bitrate,
+            gop: configuration.gop, codecs: options.map(\.codec), sizes: present?.sizes.map { Size($0) } ?? [],
+            rates: present?.rates, bitrates: present?.bitrates, gops: present?.gops)
     }
+}
+
+extension CameraEncoder.Size {
+    fileprivate init(_ size: PictureSize) { self.init(width: size.width, height: size.height) }
+}
+
+extension PictureSize {
+    fileprivate init(_ size: CameraEncoder.Size) { self.init(width: size.width, height: size.height) }
 }

@@ -20,8 +20,8 @@ final class CameraDevice: Sendable {
     ///
     /// - Parameter wanted: a token, or `main` or `sub` for the largest or smallest picture; nil: `main`.
     static func profile(
-        _ wanted: String?, of profiles: [DeviceDescription.Profile]
-    ) throws(PullFault) -> DeviceDescription.Profile {
+        _ wanted: String?, of profiles: [NetworkStatistics.Profile]
+    ) throws(PullFault) -> NetworkStatistics.Profile {
         let usable = profiles.filter { profile in
             guard profile.url != nil else { return false }
             return profile.codec.map { ["h264", "hevc", "h265", "mjpeg", "jpeg"].contains($0) } ?? true
@@ -37,7 +37,7 @@ final class CameraDevice: Sendable {
                 .unsupportedCodec, "the camera tells of no profile with a stream that can be published", ending: .person
             )
         }
-        func size(_ profile: DeviceDescription.Profile) -> Int {
+        func size(_ profile: NetworkStatistics.Profile) -> Int {
             let (area, overflow) = (profile.width ?? 0).multipliedReportingOverflow(by: profile.height ?? 0)
             return overflow ? 0 : area
         }
@@ -69,24 +69,11 @@ final class CameraDevice: Sendable {
     }
 
     /// For the camera store and for people: bounded, and without the passwords that cameras write into their own addresses.
-    static func statistics(
-        _ device: DeviceDescription.Device, keeping used: String? = nil
-    ) -> NetworkStatistics.Device {
-        var result = NetworkStatistics.Device()
-        result.manufacturer = device.manufacturer
-        result.model = device.model
-        result.firmware = device.firmware
-        result.serial = device.serial
-        result.mac = device.mac
-        result.endpoint = device.endpoint
-        result.hasPTZ = device.hasPTZ
-        result.hasEvents = device.hasEvents
-        result.profiles = device.profiles.map { profile in
-            NetworkStatistics.Profile(
-                token: profile.token, name: profile.name, service: profile.service.rawValue,
-                url: shown(profile.url), snapshotURL: shown(profile.snapshotURL), codec: profile.codec,
-                width: profile.width, height: profile.height,
-                rate: profile.rate, bitrate: profile.bitrate, gop: profile.gop, hasPTZ: profile.hasPTZ)
+    static func shown(_ device: NetworkStatistics.Device, keeping used: String? = nil) -> NetworkStatistics.Device {
+        var result = device
+        for index in result.profiles.indices {
+            result.profiles[index].url = shown(result.profiles[index].url)
+            result.profiles[index].snapshotURL = shown(result.profiles[index].snapshotURL)
         }
         return result.bounded(keeping: used)
     }

@@ -189,7 +189,7 @@ final class CameraFinder {
         description = found
         isStale = false
         state.device.withLock { $0 = camera }
-        let statistics = CameraDevice.statistics(found.device, keeping: profile.token)
+        let statistics = CameraDevice.shown(found.device, keeping: profile.token)
         state.change { _, network in
             network.device = statistics
             network.profile = profile.token

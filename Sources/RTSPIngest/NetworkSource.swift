@@ -188,14 +188,7 @@ extension NetworkSource {
     public func encoders() async throws(CodedError) -> [CameraEncoder] {
         let device = try device()
         do throws(ONVIFError) {
-            return try await device.encoders().map { encoder in
-                CameraEncoder(
-                    token: encoder.token, name: encoder.name, profiles: encoder.profiles, codec: encoder.codec,
-                    size: .init(width: encoder.size.width, height: encoder.size.height), rate: encoder.rate,
-                    bitrate: encoder.bitrate, gop: encoder.gop, codecs: encoder.codecs,
-                    sizes: encoder.sizes.map { .init(width: $0.width, height: $0.height) }, rates: encoder.rates,
-                    bitrates: encoder.bitrates, gops: encoder.gops)
-            }
+            return try await device.encoders()
         } catch {
             throw coded(error)
         }
@@ -204,11 +197,7 @@ extension NetworkSource {
     public func configure(_ encoder: CameraEncoder.Change) async throws(CodedError) {
         let device = try device()
         do throws(ONVIFError) {
-            _ = try await device.setEncoder(
-                DeviceEncoder.Change(
-                    token: encoder.token, codec: encoder.codec,
-                    size: encoder.size.map { PictureSize(width: $0.width, height: $0.height) }, rate: encoder.rate,
-                    bitrate: encoder.bitrate, gop: encoder.gop))
+            try await device.setEncoder(encoder)
         } catch {
             throw coded(error)
         }

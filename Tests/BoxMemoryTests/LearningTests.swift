@@ -1,3 +1,4 @@
+import ONVIF
 import Testing
 
 @testable import BoxMemory
@@ -11,7 +12,7 @@ import Testing
 
     private static let told = LearnedCamera(
         manufacturer: "HIKVISION", model: "DS-2CD2042", firmware: "V5.4.5",
-        identity: CameraIdentity(onvifEndpoint: endpoint, serial: "S1", mac: "44-19-B6-A1-C2-D3"),
+        identity: DeviceIdentity(endpoint: endpoint, serial: "S1", mac: "44-19-B6-A1-C2-D3"),
         address: "192.0.2.50", port: 554, profiles: [profile("main"), profile("sub")])
 
     private func camera(_ memory: BoxMemory) throws -> LearnedCamera? {
@@ -58,11 +59,11 @@ import Testing
     @Test func `a device that took the camera's place leaves nothing of the former one`() throws {
         try withMemory { (memory) throws in
             _ = try learned(Self.told, memory)
-            let other = CameraIdentity(serial: "S2", mac: "00:00:00:00:00:02")
+            let other = DeviceIdentity(serial: "S2", mac: "00:00:00:00:00:02")
             #expect(try learned(LearnedCamera(identity: other), memory).identity == other)
             // What cannot be compared is one more thing that is known of the same.
-            let more = try learned(LearnedCamera(identity: CameraIdentity(onvifEndpoint: Self.endpoint)), memory)
-            #expect(more.identity.serial == "S2" && more.identity.onvifEndpoint == Self.endpoint)
+            let more = try learned(LearnedCamera(identity: DeviceIdentity(endpoint: Self.endpoint)), memory)
+            #expect(more.identity.serial == "S2" && more.identity.endpoint == Self.endpoint)
         }
     }
 
@@ -70,7 +71,7 @@ import Testing
         try withMemory { (memory) throws in
             let hostile = LearnedCamera(
                 manufacturer: "\u{1B}[2J evil\n\u{202E}", model: String(repeating: "x", count: 10_000),
-                firmware: " \u{0} ", identity: CameraIdentity(serial: "", mac: "not a MAC"),
+                firmware: " \u{0} ", identity: DeviceIdentity(serial: "", mac: "not a MAC"),
                 address: "192.0.2.1/../x", port: 70_000,
                 profiles: [
                     StreamProfile(

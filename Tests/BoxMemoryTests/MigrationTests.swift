@@ -1,6 +1,7 @@
 import Database
 import Foundation
 import GRDB
+import ONVIF
 import Settings
 import Testing
 
@@ -100,10 +101,10 @@ import Testing
             #expect(camera.manufacturer == "HIKVISION" && camera.model == "DS-2CD2042")
             #expect(camera.address == "192.0.2.50" && camera.port == 554 && camera.lastConnected == 1_763_700_000)
             #expect(camera.firmware == (version >= 6 ? "V5.4.5 build 170124" : nil))
-            let identity = CameraIdentity(
-                onvifEndpoint: "urn:uuid:9b1d0c5e-0000-1000-8000-4419b6a1c2d3", serial: "DS-2CD2042WD20160101",
+            let identity = DeviceIdentity(
+                endpoint: "urn:uuid:9b1d0c5e-0000-1000-8000-4419b6a1c2d3", serial: "DS-2CD2042WD20160101",
                 mac: "44:19:b6:a1:c2:d3")
-            #expect(camera.identity == (version >= 2 ? identity : CameraIdentity()))
+            #expect(camera.identity == (version >= 2 ? identity : DeviceIdentity()))
             let profiles = try #require(camera.profiles)
             #expect(profiles.map(\.id) == ["Profile_1", "Profile_2"] && profiles.map(\.rate) == [25, 12.5])
             #expect(profiles.map(\.bitrate) == [version >= 6 ? 4_096_000 : nil, nil])

@@ -1,4 +1,5 @@
 package import BoxMemory
+internal import ONVIF
 
 /// A history of a memory: its steps are numbered from 1, each is one call, and each leaves another state.
 ///
@@ -40,7 +41,7 @@ package enum MemoryHistory {
 
     private static func told(_ number: Int) -> LearnedCamera {
         LearnedCamera(
-            manufacturer: "Example", model: "Model \(number)", identity: CameraIdentity(serial: "S\(number % 3)"),
+            manufacturer: "Example", model: "Model \(number)", identity: DeviceIdentity(serial: "S\(number % 3)"),
             address: "192.0.2.\(number % 200)", port: 554, profiles: profiles(number))
     }
 

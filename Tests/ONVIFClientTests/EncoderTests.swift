@@ -1,3 +1,4 @@
+import CameraModel
 import ONVIF
 import ONVIFClient
 import Testing
@@ -5,7 +6,7 @@ import Testing
 @Suite(
     .serialized, .enabled(if: SimulatedCamera.isInstalled, "python3 is not installed"), .timeLimit(.minutes(15)))
 struct EncoderTests {
-    static let sizes = [(1920, 1080), (1280, 720), (640, 360)].map { PictureSize(width: $0.0, height: $0.1) }
+    static let sizes = [(1920, 1080), (1280, 720), (640, 360)].map { CameraEncoder.Size(width: $0.0, height: $0.1) }
 
     @Test(arguments: [MediaService.media2, .media])
     func `encoders, what they may be set to, and who uses them`(_ service: MediaService) async throws {
@@ -17,7 +18,7 @@ struct EncoderTests {
         let first = try #require(encoders.first)
         #expect(first.codec == "h264")
         #expect(first.codecs == (service == .media ? ["h264"] : ["h264", "hevc"]))
-        #expect(first.size == PictureSize(width: 1920, height: 1080))
+        #expect(first.size == CameraEncoder.Size(width: 1920, height: 1080))
         #expect(first.sizes == Self.sizes)
         #expect(first.rate == 25 && first.bitrate == 4_096_000 && first.gop == 50)
         #expect(first.rates == (service == .media ? 1...25 : 5...25))
@@ -31,13 +32,14 @@ struct EncoderTests {
         defer { camera.stop() }
         let device = camera.device()
         let changed = try await device.setEncoder(
-            DeviceEncoder.Change(
-                token: "Profile_2", size: PictureSize(width: 1280, height: 720), rate: 10, bitrate: 700_000, gop: 20))
+            CameraEncoder.Change(
+                token: "Profile_2", size: CameraEncoder.Size(width: 1280, height: 720), rate: 10, bitrate: 700_000,
+                gop: 20))
         #expect(changed.token == "VE2")
-        #expect(changed.size == PictureSize(width: 1280, height: 720))
+        #expect(changed.size == CameraEncoder.Size(width: 1280, height: 720))
         #expect(changed.rate == 10 && changed.bitrate == 700_000 && changed.gop == 20)
-        let only = try await device.setEncoder(DeviceEncoder.Change(token: "VE2", gop: 30))
-        #expect(only.size == PictureSize(width: 1280, height: 720))
+        let only = try await device.setEncoder(CameraEncoder.Change(token: "VE2", gop: 30))
+        #expect(only.size == CameraEncoder.Size(width: 1280, height: 720))
         #expect(only.rate == 10 && only.bitrate == 700_000 && only.gop == 30)
         let request = try #require(camera.requests("SetVideoEncoderConfiguration").last)
         #expect(request.codec == "H264" && request.width == 1280 && request.kbps == 700)
@@ -47,7 +49,7 @@ struct EncoderTests {
     @Test func `another codec`() async throws {
         let camera = try await SimulatedCamera()
         defer { camera.stop() }
-        let changed = try await camera.device().setEncoder(DeviceEncoder.Change(token: "VE1", codec: "hevc"))
+        let changed = try await camera.device().setEncoder(CameraEncoder.Change(token: "VE1", codec: "hevc"))
         #expect(changed.codec == "hevc")
     }
 
@@ -56,11 +58,11 @@ struct EncoderTests {
         defer { camera.stop() }
         let device = camera.device()
         let changes = [
-            DeviceEncoder.Change(token: "VE1"), DeviceEncoder.Change(token: "VE9", gop: 5),
-            DeviceEncoder.Change(token: "VE1", codec: "av1"),
-            DeviceEncoder.Change(token: "VE1", size: PictureSize(width: 641, height: 360)),
-            DeviceEncoder.Change(token: "VE1", rate: 60), DeviceEncoder.Change(token: "VE1", rate: .nan),
-            DeviceEncoder.Change(token: "VE1", bitrate: .max), DeviceEncoder.Change(token: "VE1", gop: 0),
+            CameraEncoder.Change(token: "VE1"), CameraEncoder.Change(token: "VE9", gop: 5),
+            CameraEncoder.Change(token: "VE1", codec: "av1"),
+            CameraEncoder.Change(token: "VE1", size: CameraEncoder.Size(width: 641, height: 360)),
+            CameraEncoder.Change(token: "VE1", rate: 60), CameraEncoder.Change(token: "VE1", rate: .nan),
+            CameraEncoder.Change(token: "VE1", bitrate: .max), CameraEncoder.Change(token: "VE1", gop: 0),
         ]
         for change in changes {
             let error = await #expect(throws: ONVIFError.self) { try await device.setEncoder(change) }

@@ -1,3 +1,4 @@
+import CameraModel
 import ONVIF
 import ONVIFClient
 import Testing

@@ -1,3 +1,4 @@
+import CameraModel
 import Foundation
 import HTTPClient
 import ONVIF

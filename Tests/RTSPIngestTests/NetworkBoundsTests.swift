@@ -107,11 +107,11 @@ import VideoCodec
         "rtsp://192.168.1.7/11?user=admin&password=tlJwpbo6", "rtsp://admin:tlJwpbo6@192.168.1.7/",
     ])
     func `a password that the camera wrote into its own address is not told`(url: String) throws {
-        var device = DeviceDescription.Device()
+        var device = NetworkStatistics.Device()
         device.profiles = [
-            .init(token: "a", name: "a", service: .media, url: url, snapshotURL: url.replacing("rtsp:", with: "http:"))
+            .init(token: "a", name: "a", service: "media", url: url, snapshotURL: url.replacing("rtsp:", with: "http:"))
         ]
-        let told = CameraDevice.statistics(device)
+        let told = CameraDevice.shown(device)
         #expect(told.profiles[0].url?.hasPrefix("rtsp://192.168.1.7/") == true)
         let state = SharedState(.init(url: "onvif://192.168.1.7"))
         state.change { _, network in
@@ -122,7 +122,7 @@ import VideoCodec
         #expect(!text.contains("tlJwpbo6"))
         #expect(text.contains("192.168.1.7"))
         device.profiles[0].url = "rtsp://h/" + String(repeating: "x", count: 600)
-        #expect(CameraDevice.statistics(device).profiles[0].url == nil)
+        #expect(CameraDevice.shown(device).profiles[0].url == nil)
     }
 
     @Test func `a picture is measured by its header, and nothing decodes it`() throws {

@@ -179,10 +179,10 @@ struct ONVIFCameraTests {
     // MARK: - Choosing a profile
 
     private func profile(_ token: String, _ width: Int?, url: String? = "rtsp://c/", codec: String? = "h264")
-        -> DeviceDescription.Profile
+        -> NetworkStatistics.Profile
     {
-        DeviceDescription.Profile(
-            token: token, name: token, service: .media, url: url, codec: codec, width: width,
+        NetworkStatistics.Profile(
+            token: token, name: token, service: "media", url: url, codec: codec, width: width,
             height: width.map { $0 / 16 * 9 })
     }
 

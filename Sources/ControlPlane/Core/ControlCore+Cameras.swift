@@ -40,7 +40,7 @@ extension ControlCore {
         if dryRun { return difference(proposal) }
         try removeRests(of: id)
         _ = try commit(proposal)
-        if let seen { keep(LearnedCamera(identity: CameraIdentity(seen)), of: id) }
+        if let seen { keep(LearnedCamera(identity: seen), of: id) }
         if let finding { keep(LearnedCamera(finding), of: id) }
         return nil
     }

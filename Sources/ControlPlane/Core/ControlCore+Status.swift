@@ -5,6 +5,7 @@ internal import ControlAPI
 internal import ControlClient
 internal import CredentialStore
 internal import ErrorCatalog
+internal import ONVIF
 internal import Platform
 internal import PrometheusText
 internal import Systemd
@@ -121,7 +122,7 @@ extension ControlCore {
             hasPassword: hasPassword(id, settings), isActive: settings.active, gridPosition: settings.grid,
             added: origin == "store" ? current.store.camera(id)?.added : nil, lastConnected: known?.lastConnected,
             manufacturer: known?.manufacturer, model: known?.model, firmware: known?.firmware,
-            endpoint: known?.identity.onvifEndpoint, serial: known?.identity.serial, mac: known?.identity.mac,
+            endpoint: known?.identity.endpoint, serial: known?.identity.serial, mac: known?.identity.mac,
             address: known?.address, port: known?.port,
             settings: values.filter { !StoreContent.cameraFields.contains($0.key) },
             profiles: profiles, origin: origin, stream: stream)

@@ -138,7 +138,7 @@ extension LearnedCamera {
     init(_ device: NetworkStatistics.Device?, address: String?, port: Int?) {
         self.init(
             manufacturer: device?.manufacturer, model: device?.model, firmware: device?.firmware,
-            identity: CameraIdentity(onvifEndpoint: device?.endpoint, serial: device?.serial, mac: device?.mac),
+            identity: DeviceIdentity(endpoint: device?.endpoint, serial: device?.serial, mac: device?.mac),
             address: address, port: port,
             profiles: device.flatMap { $0.profiles.isEmpty ? nil : $0.profiles.prefix(64).map { StreamProfile($0) } })
     }

@@ -39,7 +39,7 @@ extension ControlCore {
         let set = current.settings.cameras[id]?.identity
         let seen = network[id]?.identity
         return DeviceIdentity(
-            endpoint: stored?.onvifEndpoint ?? set?.endpoint ?? seen?.endpoint,
+            endpoint: stored?.endpoint ?? set?.endpoint ?? seen?.endpoint,
             serial: stored?.serial ?? set?.serial ?? seen?.serial, mac: stored?.mac ?? set?.mac ?? seen?.mac)
     }
 
@@ -189,13 +189,7 @@ extension ControlCore {
             mac: known.mac == nil ? seen.mac : nil)
         guard !new.isEmpty else { return }
         network[id]?.identity = new
-        keep(LearnedCamera(identity: CameraIdentity(new)), of: id)
-    }
-}
-
-extension CameraIdentity {
-    init(_ identity: DeviceIdentity) {
-        self.init(onvifEndpoint: identity.endpoint, serial: identity.serial, mac: identity.mac)
+        keep(LearnedCamera(identity: new), of: id)
     }
 }
 
