@@ -41,17 +41,24 @@ extension BoxMemory {
         try write { database in try Self.forget(uuid, database) }
     }
 
-    /// Forgets the cameras that there are not any more.
+    /// Forgets the cameras that there are not any more, and the small pictures of sources of before.
     ///
-    /// - Parameter cameras: the UUIDs of those that there are.
-    public func forget(allBut cameras: Set<String>) throws(BoxMemoryError) {
-        let known = try read { database in
-            try String.fetchSet(database, sql: "SELECT camera FROM learned UNION SELECT camera FROM thumbnail")
+    /// - Parameter cameras: the sources of those that there are, by UUID.
+    public func forget(allBut cameras: [String: String]) throws(BoxMemoryError) {
+        let (known, pictures) = try read { database in
+            (
+                try String.fetchSet(database, sql: "SELECT camera FROM learned UNION SELECT camera FROM thumbnail"),
+                try Row.fetchAll(database, sql: "SELECT camera, source FROM thumbnail").map {
+                    (camera: try $0.field("camera") as String, source: try $0.field("source") as String)
+                }
+            )
         }
-        let gone = known.subtracting(cameras)
-        guard !gone.isEmpty else { return }
+        let gone = known.subtracting(cameras.keys)
+        let stale = pictures.filter { picture in cameras[picture.camera].map { $0 != picture.source } ?? false }
+        guard !gone.isEmpty || !stale.isEmpty else { return }
         try write { database in
             for uuid in gone { try Self.forget(uuid, database) }
+            for picture in stale { try Self.removeThumbnails("camera = ?", [picture.camera], database) }
         }
     }
 

@@ -121,8 +121,8 @@ public final class ControlService: Service {
         while !Task.isCancelled {
             guard (try? await clock.sleep(ControlCore.period)) != nil else { return }
             await core.tick()
-            if await core.canOpenMemoryAgain {
-                logger.notice("the data disk takes writes again: control starts anew, with its memory")
+            if await core.canBeginAnew {
+                logger.notice("what could not be opened can be again: control starts anew")
                 return
             }
             let summary = await core.summary

@@ -147,7 +147,7 @@ import Testing
                 try memory.learned(Self.told, of: uuid, at: Self.source)
                 try memory.setThumbnail(Self.jpeg, of: uuid, at: Self.source, taken: 5)
             }
-            try memory.forget(allBut: [Self.front, "c", "d"])
+            try memory.forget(allBut: [Self.front: Self.source, "c": Self.source, "d": Self.source])
             try memory.forget("c")
             for uuid in ["b", "c"] {
                 #expect(try memory.camera(uuid, at: Self.source) == nil)
@@ -155,6 +155,18 @@ import Testing
             }
             #expect(try memory.camera(Self.front, at: Self.source) != nil)
             #expect(try memory.thumbnail(of: Self.front, at: Self.source) == Self.jpeg)
+        }
+    }
+
+    @Test func `a picture of a source of before does not outlive it`() throws {
+        try withMemory { (memory) throws in
+            let known = try learned(Self.told, memory)
+            try memory.setThumbnail(Self.jpeg, of: Self.front, at: Self.source, taken: 5)
+            try memory.forget(allBut: [Self.front: Self.source])
+            #expect(try memory.thumbnail(of: Self.front, at: Self.source) == Self.jpeg)
+            try memory.forget(allBut: [Self.front: "test:"])
+            #expect(try memory.thumbnail(of: Self.front, at: Self.source) == nil)
+            #expect(try camera(memory) == known)
         }
     }
 

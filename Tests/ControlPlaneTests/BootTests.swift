@@ -2,6 +2,7 @@ import BoxConfiguration
 import BoxMemory
 import CameraModel
 import ControlAPI
+import CredentialStore
 import ErrorCatalog
 import Foundation
 import Glibc
@@ -162,18 +163,66 @@ struct BootTests {
         #expect(stage.units.calls(of: "c") == ["start"])
     }
 
-    @Test func `a generation that does not read is passed over`() async throws {
+    @Test func `while the newest generation does not read, the one before runs, and nothing is changed on that ground`()
+        async throws
+    {
         let stage = try ControlStage()
-        try stage.write(ControlStage.two)
-        _ = try await stage.start()
-        try Data("{".utf8).write(to: URL(fileURLWithPath: "\(stage.root)/state/generations/000002.json"))
-        try stage.write(Self.broken)
+        try stage.write(ControlStage.connections)
+        let first = try await stage.start()
+        await first.send(.post, "cameras", #"{"id":"a","source":"test:"}"#)
+        await first.send(.post, "cameras", #"{"id":"b","source":"test:","settings":{"secret":"password"}}"#)
+        #expect(await first.send(.put, "cameras/b/password", #"{"secret":"one"}"#).status == 204)
+        let path = "\(stage.root)/state/generations/000003.json"
+        let newest = try Data(contentsOf: URL(fileURLWithPath: path))
+        try Data("{".utf8).write(to: URL(fileURLWithPath: path))
         let control = try await stage.start()
         let status = try await control.get(BoxStatus.self, "status")
-        #expect(status.generation == 1)
-        #expect(status.cameras.count == 2)
-        #expect(await control.send(.post, "cameras", #"{"id":"c","source":"test:"}"#).status == 201)
-        #expect(try await control.get(BoxStatus.self, "status").generation == 3)
+        #expect(status.generation == 2 && status.state == .degraded)
+        #expect(status.configurationProblem?.contains("generation 3 cannot be read") == true)
+        let events = try #require(control.core.memory).events(after: 0, limit: 100)
+        #expect(events.contains { $0.code == "WB-1001" })
+        for _ in 0..<10 { await control.core.tick() }
+        #expect(await control.send(.post, "cameras", #"{"id":"b","source":"test:"}"#).status >= 400)
+        #expect(await control.send(.post, "config/apply").status >= 400)
+        #expect(try stage.makeCredentials().names(scope: "camera-b") == ["password"])
+        #expect(stage.file("state/generations/000004.json") == nil)
+        #expect(await !control.core.canBeginAnew)
+        // It reads again: control begins anew, with all that there was.
+        try newest.write(to: URL(fileURLWithPath: path))
+        #expect(await control.core.canBeginAnew)
+        let again = try await stage.start()
+        #expect(try await again.get(BoxStatus.self, "status").generation == 3)
+        #expect(try await again.get(CameraDocument.self, "cameras/b").hasPassword)
+        #expect(Set(stage.units.running.keys) == ["watchbox-camera@a.service", "watchbox-camera@b.service"])
+        // It never does: somebody goes on from what runs.
+        try Data("{".utf8).write(to: URL(fileURLWithPath: path))
+        let older = try await stage.start()
+        let answer = await older.send(.post, "config/rollback", #"{"generation":2}"#)
+        #expect(answer.status == 200, "\(answer.text)")
+        let settled = try await older.get(BoxStatus.self, "status")
+        #expect(settled.generation == 4 && settled.configurationProblem == nil)
+        #expect(await older.send(.post, "cameras", #"{"id":"c","source":"test:"}"#).status == 201)
+        #expect(try await stage.start().get(BoxStatus.self, "status").configurationProblem == nil)
+    }
+
+    @Test func `while no generation reads, whatever runs goes on`() async throws {
+        let stage = try ControlStage()
+        try stage.write(ControlStage.connections)
+        let first = try await stage.start()
+        await first.send(.post, "cameras", #"{"id":"a","source":"test:"}"#)
+        for name in ["000001", "000002"] {
+            try Data("{".utf8).write(to: URL(fileURLWithPath: "\(stage.root)/state/generations/\(name).json"))
+        }
+        stage.units.forgetCalls()
+        let control = try await stage.start()
+        for _ in 0..<10 { await control.core.tick() }
+        await control.reload()
+        #expect(stage.units.words == [])
+        #expect(Set(stage.units.running.keys) == ["watchbox-camera@a.service"])
+        let status = try await control.get(BoxStatus.self, "status")
+        #expect(status.state == .degraded && status.configurationProblem?.contains("nor any other") == true)
+        #expect(await control.send(.post, "cameras", #"{"id":"a","source":"test:"}"#).status >= 400)
+        #expect(stage.file("state/generations/000003.json") == nil)
     }
 
     @Test func `the last ten generations are kept`() async throws {
@@ -222,6 +271,19 @@ struct ConfirmationTests {
         #expect(isBack(stage))
         #expect(await next.send(.post, "config/apply").status == 200)
         #expect(!isBack(stage))
+    }
+
+    @Test func `a note that stayed behind takes back nothing that came later`() async throws {
+        let stage = try ControlStage()
+        let control = try await applied(stage)
+        let note = try #require(stage.file("state/generations/pending.json"))
+        #expect(await control.send(.post, "config/confirm").status == 204)
+        #expect(await control.send(.post, "cameras", #"{"id":"c","source":"test:"}"#).status == 201)
+        try note.write(toFile: "\(stage.root)/state/generations/pending.json", atomically: true, encoding: .utf8)
+        try stage.reboot()
+        _ = try await stage.start()
+        #expect(Set(stage.units.running.keys) == ["watchbox-camera@b.service", "watchbox-camera@c.service"])
+        #expect(stage.file("state/generations/pending.json") == nil)
     }
 
     @Test func `a change that is confirmed stays`() async throws {

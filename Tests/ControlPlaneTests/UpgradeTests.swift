@@ -56,6 +56,23 @@ struct UpgradeTests {
         #expect(stage.units.words == ["start watchbox-camera@b.service"])
     }
 
+    @Test func `a file that cannot be read is written anew, and its unit begins anew`() async throws {
+        let stage = try ControlStage()
+        try stage.write(ControlStage.two)
+        _ = try await stage.start()
+        let before = stage.file("run/service/camera-a.json")
+        for id in ["a", "b"] {
+            try "{".write(toFile: stage.paths.cameraFile(id), atomically: true, encoding: .utf8)
+        }
+        stage.units.forgetCalls()
+        // One is configured no more.
+        try stage.write(ControlStage.connections + "camera.a = { name = \"A\", source = \"test:\" }\n")
+        _ = try await stage.start()
+        #expect(stage.file("run/service/camera-a.json") == before)
+        #expect(stage.file("run/service/camera-b.json") == nil)
+        #expect(stage.units.words.sorted() == ["restart watchbox-camera@a.service", "stop watchbox-camera@b.service"])
+    }
+
     @Test func `a restart that was owed is done, and another change restarts what runs`() async throws {
         let stage = try ControlStage()
         try stage.write(ControlStage.two)

@@ -17,13 +17,34 @@ extension ControlCore {
         for directory in [paths.generations, paths.removals, paths.services] {
             effects.removeStaged(in: directory)
         }
-        current = shelf.generations().first ?? .none
+        let (newest, problem) = shelf.newest()
+        current = newest ?? .none
+        shelfProblem = problem
+        if let problem { report(problem, .config) }
         takeOverFormerStore()
         tellMemory()
-        finishRemovals()
+        if problem == nil { finishRemovals() }
         await adoptSecrets()
         readDevice()
         unitStates = await listUnits()
+        if shelfProblem == nil { saveAtBoot() }
+        // Of a time when they were kept.
+        if shelfProblem == nil, !current.settings.previews { removeThumbnails() }
+        if let filesProblem { report(filesProblem, .config) }
+        // What is impossible is told: at boot there is nobody to refuse it to.
+        for warning in warnings + serviceChecks.issues(current.settings) {
+            logger.warning("\(warning)", metadata: ["code": "\(warning.code)"])
+        }
+        do {
+            try reconcile(startsIdle: true)
+        } catch {
+            isIncomplete = true
+            report(CodedError(of: error), .system)
+        }
+        provideForThoseThatRun()
+    }
+
+    private func saveAtBoot() {
         let proposal = proposalAtBoot()
         do {
             try commitAtBoot(proposal)
@@ -39,20 +60,6 @@ extension ControlCore {
             current.store = proposal.content
             warnings = proposal.warnings
         }
-        // Of a time when they were kept.
-        if !current.settings.previews { try? memory?.removeThumbnails() }
-        if let filesProblem { report(filesProblem, .config) }
-        // What is impossible is told: at boot there is nobody to refuse it to.
-        for warning in warnings + serviceChecks.issues(current.settings) {
-            logger.warning("\(warning)", metadata: ["code": "\(warning.code)"])
-        }
-        do {
-            try reconcile(startsIdle: true)
-        } catch {
-            isIncomplete = true
-            report(CodedError(of: error), .system)
-        }
-        provideForThoseThatRun()
     }
 
     /// With the first start after a boot of the machine, which may have ended with a power cut: then nothing is in memory.
@@ -69,17 +76,33 @@ extension ControlCore {
         guard current.schema != Generation.currentSchema || current.number == 0 else { return }
         if let interrupted = shelf.unfinishedRestore() {
             current = interrupted
-        } else if let rows = try? memory?.formerStore(),
-            let content = try? JSONDocument.decode(StoreContent.self, from: Array(rows.utf8))
-        {
-            current.store = content
+        } else {
+            do {
+                if let content = try formerStore() { current.store = content }
+            } catch {
+                report(
+                    CodedError(
+                        .unreadableFile,
+                        "the cameras in \(paths.database) cannot be read, generation \(current.number) has them",
+                        why: JSONDocument.reason(error)), .config)
+            }
         }
         current.store = current.store.changed(from: StoreContent(), in: max(current.number, 1))
     }
 
+    private func formerStore() throws -> StoreContent? {
+        try memory?.formerStore().map { try JSONDocument.decode(StoreContent.self, from: Array($0.utf8)) }
+    }
+
+    /// What cannot be read stays, for whoever can.
     private func removeFormerStore() {
         try? shelf.removeRestore()
-        try? memory?.removeFormerStore()
+        do {
+            _ = try formerStore()
+            try memory?.removeFormerStore()
+        } catch {
+            logger.warning("the former configuration stays in \(paths.database): \(CodedError(of: error).what)")
+        }
     }
 
     private func tellMemory() {
@@ -142,6 +165,7 @@ extension ControlCore {
                 return lastGood("boot")
             case .takeBack:
                 return taking(back: pending, try? disk.get())
+            case .settled: break
             }
         }
         switch disk {
@@ -183,12 +207,16 @@ extension ControlCore {
     private func taking(
         back pending: PendingConfirmation, _ disk: [Generation.KeptFile]?
     ) -> Proposal {
-        defer {
-            hub.publish(
-                .config, object: "\(pending.generation)", code: .unconfirmedApply,
-                "generation \(pending.generation) was not confirmed; back to \(pending.before)")
+        guard let before = shelf.generation(pending.before) else {
+            report(
+                CodedError(
+                    .noSuchGeneration, "generation \(pending.before) cannot be read", why: "so nothing is taken back"),
+                .config)
+            return lastGood("taken back")
         }
-        guard let before = shelf.generation(pending.before) else { return lastGood("taken back") }
+        hub.publish(
+            .config, object: "\(pending.generation)", code: .unconfirmedApply,
+            "generation \(pending.generation) was not confirmed; back to \(pending.before)")
         return going(back: before, "taken back", ignored: disk)
     }
 

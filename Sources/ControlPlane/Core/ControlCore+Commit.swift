@@ -45,7 +45,9 @@ extension ControlCore {
             next: "Read it again and repeat the change")
     }
 
-    func requireNothingPending() throws(CodedError) {
+    /// - Parameter acceptsOlder: for who goes on from an older generation because the newest cannot be read.
+    func requireNothingPending(acceptsOlder: Bool = false) throws(CodedError) {
+        if let shelfProblem, !acceptsOlder || current.number == 0 { throw shelfProblem }
         if let beingRenamed {
             throw CodedError(
                 .busy, "camera \(beingRenamed) is being renamed", why: "until then nothing else changes",
@@ -119,6 +121,7 @@ extension ControlCore {
         // Origins are no part of the comparison, but are told.
         warnings = proposal.warnings
         savingProblem = nil
+        shelfProblem = nil
         isUnsaved = false
         for id in resumed { try? effects.remove(paths.stopMark(id)) }
         forgetTokens(ofStreamsIn: former)
@@ -150,20 +153,33 @@ extension ControlCore {
             network[id] = nil
             thumbnails[id] = nil
         }
-        if !new.settings.previews, current.settings.previews { try? memory?.removeThumbnails() }
+        if !new.settings.previews, current.settings.previews { removeThumbnails() }
+    }
+
+    /// What an owner who wants none must know is that there are some.
+    func removeThumbnails() {
+        do {
+            try memory?.removeThumbnails()
+        } catch {
+            let error = CodedError(of: error)
+            report(
+                CodedError(error.code, "small pictures are still on the disk", why: error.what, next: error.next),
+                .system)
+        }
     }
 
     /// What is remembered of cameras that there are not any more, unless they may be there again in a moment.
     func forgetRemoved() {
-        guard pending == nil else { return }
-        try? memory?.forget(allBut: Set(current.store.cameras.map(\.uuid)))
+        guard pending == nil, shelfProblem == nil else { return }
+        let sources = current.store.cameras.map { ($0.uuid, $0.source) }
+        try? memory?.forget(allBut: Dictionary(sources, uniquingKeysWith: { first, _ in first }))
     }
 
     /// The next one, or the current one again when the settings are the same and only what they came from is not.
     func generation(of proposal: Proposal) -> Generation {
         let isRepeated =
             proposal.settings == current.settings && proposal.content.says(theSameAs: current.store)
-            && current.number > 0 && !isUnsaved && proposal.confirmSeconds == nil
+            && current.number > 0 && !isUnsaved && shelfProblem == nil && proposal.confirmSeconds == nil
         let number = isRepeated ? current.number : nextNumber()
         return Generation(
             number: number, time: isRepeated ? current.time : clock.seconds,
@@ -251,6 +267,7 @@ extension ControlCore {
     func reconcile(
         startsIdle: Bool = false, asking job: UnitLine.Job? = nil, of unit: String = ""
     ) throws {
+        guard !isConfigurationUnknown else { return }
         var (target, plan, gone) = plan(current.settings, current.store, startsIdle: startsIdle)
         if let job { plan.ask(for: job, of: unit) }
         let staged = try runtime.stage(plan)

@@ -81,7 +81,7 @@ extension ControlCore {
     // MARK: Going back
 
     func rollback(to number: Int?, confirmSeconds: Int?, dryRun: Bool) throws -> ConfigurationDiff {
-        try requireNothingPending()
+        try requireNothingPending(acceptsOlder: true)
         let wanted = number ?? shelf.generations().first { $0.number < current.number }?.number ?? 0
         guard let generation = shelf.generation(wanted) else {
             throw CodedError(

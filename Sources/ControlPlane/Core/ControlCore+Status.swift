@@ -190,7 +190,7 @@ extension ControlCore {
     }
 
     private var configurationProblem: String? {
-        filesProblem.map { Self.sentence($0) } ?? memoryFailure.map { Self.sentence($0) }
+        (shelfProblem ?? filesProblem).map { Self.sentence($0) } ?? memoryFailure.map { Self.sentence($0) }
             ?? secretsProblem.map { Self.sentence($0) }
             ?? savingProblem.map { "the configuration is not saved: \(Self.sentence($0))" }
     }

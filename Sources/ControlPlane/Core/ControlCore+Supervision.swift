@@ -43,8 +43,10 @@ extension ControlCore {
         if ticks % Self.slowPeriod == 0 { await observeHealth() }
     }
 
-    /// It could not be opened, or only for reading, when this process began, because of its disk; now it can be.
-    var canOpenMemoryAgain: Bool {
+    /// It could not be opened, or only for reading, when this process began, because of its disk; now it can be. Or the
+    /// newest generation can be read.
+    var canBeginAnew: Bool {
+        if shelfProblem != nil { return shelf.newest().problem == nil }
         if beganReadOnly { return !(Mount.of(paths.database)?.isFileSystemReadOnly == true) }
         guard memory == nil, let memoryFailure, [.readOnly, .diskFull, .writeFailed].contains(memoryFailure.code) else {
             return false
@@ -53,6 +55,7 @@ extension ControlCore {
     }
 
     private func act(on listed: [String: UnitState]) {
+        guard !isConfigurationUnknown else { return }
         let marks = runtime.restartMarks()
         var wanted: [String: Supervision.Wanted] = [:]
         let held = Set(target.cameras.filter { $0.value.doubt != nil }.keys.map { UnitName.camera($0) })

@@ -55,6 +55,10 @@ actor ControlCore {
     var secretsProblem: CodedError?
     /// When that is looked at again.
     var doubts = DoubtPacing()
+    /// Why an older generation runs, or none: nothing is changed, saved or cleared away on that ground.
+    var shelfProblem: CodedError?
+    /// No generation can be read: whatever runs goes on.
+    var isConfigurationUnknown: Bool { shelfProblem != nil && current.number == 0 }
     /// What runs is on no disk yet.
     var isUnsaved = false
     /// By ID, for cameras that came since control started: another number is another camera.

@@ -17,6 +17,29 @@ struct GenerationShelf: Sendable {
     private var restorePath: String { "\(directory)/restore.json" }
     private var pendingPath: String { "\(directory)/pending.json" }
 
+    /// The one that is the configuration, and why a newer one is not, which cannot be read at this moment or for ever.
+    func newest() -> (generation: Generation?, problem: CodedError?) {
+        var unreadable: (number: Int, why: String)?
+        for number in numbers().reversed() {
+            do {
+                guard let generation: Generation = try read(path(number)) else { continue }
+                return (generation, unreadable.map { Self.problem($0.number, $0.why, runs: number) })
+            } catch {
+                unreadable = unreadable ?? (number, CodedError(of: error).why ?? "it is damaged")
+            }
+        }
+        return (nil, unreadable.map { Self.problem($0.number, $0.why, runs: nil) })
+    }
+
+    private static func problem(_ number: Int, _ why: String, runs: Int?) -> CodedError {
+        CodedError(
+            .unreadableFile,
+            "generation \(number) cannot be read, \(runs.map { "generation \($0) runs" } ?? "nor any other")",
+            why: why,
+            next: "Make \(number).json of the generations readable again; control looks for it"
+                + (runs.map { ". Or go on from what runs: watchboxctl config rollback \($0)" } ?? ""))
+    }
+
     /// Newest first. What does not read is skipped.
     func generations() -> [Generation] { numbers().reversed().compactMap(generation) }
 
@@ -73,7 +96,16 @@ struct GenerationShelf: Sendable {
     }
 
     private func decode<Document: Decodable>(_ path: String) -> Document? {
-        guard let bytes = try? SystemFiles.readIfPresent(path, limit: Self.sizeLimit) else { return nil }
-        return try? JSONDocument.decode(Document.self, from: bytes)
+        try? read(path)
+    }
+
+    /// Nil when there is none.
+    private func read<Document: Decodable>(_ path: String) throws -> Document? {
+        guard let bytes = try SystemFiles.readIfPresent(path, limit: Self.sizeLimit) else { return nil }
+        do {
+            return try JSONDocument.decode(Document.self, from: bytes)
+        } catch {
+            throw CodedError(.unreadableFile, "\(path) is damaged", why: JSONDocument.reason(error))
+        }
     }
 }

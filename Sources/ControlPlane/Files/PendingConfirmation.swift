@@ -12,10 +12,13 @@ struct PendingConfirmation: Codable, Equatable, Sendable {
     enum Verdict: Equatable {
         case wait(Duration)
         case takeBack
+        /// It was confirmed or taken back: nothing else changes while one waits. Only its note is left.
+        case settled
     }
 
     /// After a reboot it is taken back: the clock began anew, and the reboot may have been somebody's way to get back in.
     func verdict(now: Duration, bootIdentifier: String, currentGeneration: Int) -> Verdict {
+        if currentGeneration > generation { return .settled }
         guard bootIdentifier == self.bootIdentifier, generation == currentGeneration else { return .takeBack }
         let left = Duration.seconds(deadline) - now
         return left > .zero ? .wait(left) : .takeBack

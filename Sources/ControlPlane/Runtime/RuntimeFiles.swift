@@ -22,6 +22,10 @@ struct RuntimeFiles: Sendable {
         var present = RuntimePresent()
         for unit in marked(".json").map({ UnitName.camera($0) }) + Self.services {
             present.files[unit] = file(ofUnit: unit)
+            if present.files[unit] == nil, let path = paths.file(ofUnit: unit), SmallFile.exists(path) {
+                present.unreadable.insert(unit)
+            }
+
         }
         present.restartMarks = restartMarks()
         present.changing = present.restartMarks.filter { unit in

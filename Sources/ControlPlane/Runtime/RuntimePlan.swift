@@ -4,8 +4,10 @@ internal import Systemd
 
 /// What there is in the runtime directory and in systemd.
 struct RuntimePresent: Equatable {
-    /// By unit; one that cannot be read is not there.
+    /// By unit.
     var files: [String: UnitFile] = [:]
+    /// Units whose files are there and cannot be read as what they should be.
+    var unreadable: Set<String> = []
     var health: HealthServiceSettings?
     /// Units that may run with older settings.
     var restartMarks: Set<String> = []
@@ -59,7 +61,9 @@ struct RuntimePlan: Equatable {
             plan(unit, file, runs: file != nil, present, paths, startsIdle: startsIdle)
         }
         let known = Set(target.cameras.keys.map { UnitName.camera($0) })
-        let gone = present.files.keys.filter { UnitName.cameraID($0) != nil && !known.contains($0) }
+        let gone = present.unreadable.union(present.files.keys).filter {
+            UnitName.cameraID($0) != nil && !known.contains($0)
+        }
         for unit in gone.sorted() {
             if let path = paths.file(ofUnit: unit) { removals.append(path) }
             jobs.append(Job(unit: unit, job: .stop))
@@ -81,26 +85,27 @@ struct RuntimePlan: Equatable {
     ) {
         guard let path = paths.file(ofUnit: unit), let mark = paths.restartMark(ofUnit: unit) else { return }
         let (known, state) = (present.files[unit], present.units?[unit])
+        let isThere = known != nil || present.unreadable.contains(unit)
         let isMarked = present.restartMarks.contains(unit)
         let isChanging = present.changing.contains(unit)
         // A process that waits for a restart has older settings than its file. Whether it runs at all is for the crew to
         // see: what is known here of a unit may be old.
         let change = !isMarked || isChanging ? file.flatMap { known?.change(to: $0) } : nil
-        let isOther = file.map { known?.says(theSameAs: $0) != true } ?? (known != nil)
+        let isOther = file.map { known?.says(theSameAs: $0) != true } ?? isThere
         if let file, file != known {
-            if known != nil || state?.isUp == true, runs, isOther {
+            if isThere || state?.isUp == true, runs, isOther {
                 marks.append(Mark(path: mark, isChange: change != nil))
             }
             writes.append(Write(path: path, bytes: file.bytes, mode: file.mode))
         }
-        if file == nil, known != nil { removals.append(path) }
+        if file == nil, isThere { removals.append(path) }
         guard runs else {
             // What was known of the unit may be older than its last start: one that had a file may run.
-            if (file == nil && known != nil) || state?.isUp == true { jobs.append(Job(unit: unit, job: .stop)) }
+            if (file == nil && isThere) || state?.isUp == true { jobs.append(Job(unit: unit, job: .stop)) }
             return
         }
         if isOther {
-            let isNew = known == nil && state?.isUp != true
+            let isNew = !isThere && state?.isUp != true
             jobs.append(Job(unit: unit, job: change != nil ? .change : isNew ? .start : .restart, change: change))
         } else if isMarked, !isChanging, startsIdle {
             jobs.append(Job(unit: unit, job: .restart))

@@ -182,6 +182,8 @@ FAULTS = [
           "ControlPlaneTests.NetworkCamera"),
     never("a replacement that a former version had begun is not finished", "ControlPlane/Core/ControlCore+Boot.swift",
           "let interrupted = shelf.unfinishedRestore() {", "ControlPlaneTests.FormerStore"),
+    unguarded("cameras are stopped because nobody can read the configuration", "ControlPlane/Core/ControlCore+Supervision.swift",
+              "!isConfigurationUnknown else", "ControlPlaneTests.Boot"),
     unguarded("rows of a former version are newer than today's generation", "ControlPlane/Core/ControlCore+Boot.swift",
               "current.schema != Generation.currentSchema || current.number == 0 else", "ControlPlaneTests.FormerStore"),
     Fault("what another device told is remembered of this one", "BoxMemory/BoxMemory+Cameras.swift",
