@@ -156,9 +156,7 @@ let package = Package(
         module(
             "BoxConfiguration",
             [
-                "CameraModel", "ErrorCatalog", "KeyAccessClient", "Platform", "RTMP", "Settings",
-                "TOML",
-                "Wire",
+                "CameraModel", "ErrorCatalog", "KeyAccessClient", "Platform", "RTMP", "Settings", "TOML", "Wire",
             ]),
         module("Systemd", ["Wire", "CSystemd", "Platform", logging]),
         // What HealthMonitor and Doctor both read of the box, and from when on it is bad.
@@ -184,70 +182,60 @@ let package = Package(
             "CameraPipeline",
             [
                 "CameraModel", "DeviceSource", "ErrorCatalog", "Wire", "Media", "FLV", "RTMP", "NanoTDF",
-                "NanoTDFCryptography",
-                "Cryptography", "RTMPTransport", "RTSPIngest", "KeyAccessClient", "Platform", "VideoCodec",
-                "MediaFile", nioCore, nioPosix, lifecycle, logging,
+                "NanoTDFCryptography", "Cryptography", "RTMPTransport", "RTSPIngest", "KeyAccessClient", "Platform",
+                "VideoCodec", "MediaFile", nioCore, nioPosix, lifecycle, logging,
             ]),
         module(
             "CameraUnit",
             [
                 "Wire", "CameraModel", "ControlAPI", "ErrorCatalog", "KeyAccessClient", "Platform", "PrometheusText",
-                "Systemd",
-                lifecycle,
+                "Systemd", lifecycle,
             ]),
         module(
             "ControlPlane",
             [
                 "Wire", "BoxConfiguration", "BoxMemory", "CameraModel", "ControlAPI", "ControlClient",
-                "CredentialStore",
-                "Database", "Discovery", "ErrorCatalog", "KeyAccessClient", "Platform",
-                "PrometheusText", "ONVIF",
-                "RTSPIngest", "Settings", "Systemd", lifecycle, logging,
+                "CredentialStore", "Database", "Discovery", "ErrorCatalog", "KeyAccessClient", "Platform",
+                "PrometheusText", "ONVIF", "RTSPIngest", "Settings", "Systemd", lifecycle, logging,
             ]),
         module(
             "HealthMonitor",
             [
-                "BoxReadings", "CameraModel", "ControlAPI", "ControlClient", "Database", "ErrorCatalog",
-                "Platform", "PrometheusText", "Systemd", grdb, lifecycle, logging,
+                "BoxReadings", "CameraModel", "ControlAPI", "ControlClient", "Database", "ErrorCatalog", "Platform",
+                "PrometheusText", "Systemd", grdb, lifecycle, logging,
             ]),
         module("BoxView", ["CameraModel", "ControlAPI", "ErrorCatalog", "Console", "Settings"]),
         module(
             "Doctor",
             [
                 "Wire", "BoxConfiguration", "BoxReadings", "CameraModel", "ControlAPI", "ControlClient",
-                "CredentialStore",
-                "Cryptography",
-                "ErrorCatalog", "HTTPClient", "KeyAccessClient", "RTMP", "RTMPTransport", "Redaction", "RelayProbe",
-                "Platform", "Settings", "Systemd", "VideoCapture",
+                "CredentialStore", "Cryptography", "ErrorCatalog", "HTTPClient", "KeyAccessClient", "RTMP",
+                "RTMPTransport", "Redaction", "RelayProbe", "Platform", "Settings", "Systemd", "VideoCapture",
             ]),
         module(
             "Hooks",
             [
                 "Settings", "Wire", "CameraModel", "ControlAPI", "ControlClient", "ErrorCatalog", "HTTPClient",
-                "Redaction",
-                "Platform", lifecycle, logging,
+                "Redaction", "Platform", lifecycle, logging,
             ]),
         module("Demonstration", ["Console", "FLV", "Media", "VideoCodec"]),
         module(
             "KeyAccessServer",
             [
                 "ConnectionAcceptance", "Wire", "NanoTDF", "NanoTDFCryptography", "KeyAccess", "Cryptography",
-                "Compression", "HTTPClient", "Platform",
-                nioCore, nioHTTP1, nioLocks, nioPosix, nioSSL, lifecycle, logging,
+                "Compression", "HTTPClient", "Platform", nioCore, nioHTTP1, nioLocks, nioPosix, nioSSL, lifecycle,
+                logging,
             ]),
         module(
             "Player",
             [
                 "Wire", "Media", "FLV", "RTMP", "NanoTDF", "NanoTDFCryptography", "Cryptography", "RTMPTransport",
-                "KeyAccess",
-                "KeyAccessClient", "Platform",
-                "VideoCodec", "MediaFile", nioCore, nioPosix, logging,
+                "KeyAccess", "KeyAccessClient", "Platform", "VideoCodec", "MediaFile", nioCore, nioPosix, logging,
             ]),
         module(
             "Relay",
             [
-                "ConnectionAcceptance", "Wire", "Platform", "PrometheusText", "FLV", "RTMP", "RTMPTransport",
-                nioCore,
+                "ConnectionAcceptance", "Wire", "Platform", "PrometheusText", "FLV", "RTMP", "RTMPTransport", nioCore,
                 nioHTTP1, nioPosix, lifecycle, logging,
             ]),
 
@@ -259,21 +247,18 @@ let package = Package(
         program(
             "watchboxd",
             [
-                "APIServer", "CProgram", "CameraModel", "CameraPipeline", "CameraUnit",
-                "ControlAPI", "ControlClient", "ControlPlane", "CredentialStore", "ErrorCatalog", "HealthMonitor",
-                "Hooks", "KeyAccessServer", "Relay", "KeyAccessClient", "Platform", "RTMPTransport", "Systemd",
-                "VideoCodec",
-                "Wire",
-                "Console", arguments, lifecycle, logging,
+                "APIServer", "CProgram", "CameraModel", "CameraPipeline", "CameraUnit", "ControlAPI", "ControlClient",
+                "ControlPlane", "CredentialStore", "ErrorCatalog", "HealthMonitor", "Hooks", "KeyAccessServer", "Relay",
+                "KeyAccessClient", "Platform", "RTMPTransport", "Systemd", "VideoCodec", "Wire", "Console", arguments,
+                lifecycle, logging,
             ]),
         program(
             "watchboxctl",
             [
                 "AudioCapture", "BoxConfiguration", "BoxView", "CameraModel", "ControlAPI", "ControlClient", "Doctor",
-                "ErrorCatalog", "HTTPClient", "Player", "Relay", "RelayProbe", "KeyAccess",
-                "KeyAccessClient",
-                "KeyAccessServer", "RTMP", "RTMPTransport",
-                "Platform", "Settings", "Systemd", "VideoCapture", "VideoCodec", "Console", "Wire", arguments,
+                "ErrorCatalog", "HTTPClient", "Player", "Relay", "RelayProbe", "KeyAccess", "KeyAccessClient",
+                "KeyAccessServer", "RTMP", "RTMPTransport", "Platform", "Settings", "Systemd", "VideoCapture",
+                "VideoCodec", "Console", "Wire", arguments,
             ]),
         // Not installed: `make demo` runs it. It starts the programs above as a person would.
         program("watchbox-demo", ["Demonstration", "Console", arguments]),
@@ -354,8 +339,7 @@ let package = Package(
             "CameraPipeline",
             [
                 "CameraModel", "CameraPipeline", "ErrorCatalog", "KeyAccessClient", "RTMPTransport", "RTMP", "FLV",
-                "Media", "NanoTDF", "NanoTDFCryptography", "Cryptography",
-                "Wire", nioCore, nioPosix, logging,
+                "Media", "NanoTDF", "NanoTDFCryptography", "Cryptography", "Wire", nioCore, nioPosix, logging,
             ], fixtures: true),
         tests("RTP", ["RTP", "Media", "Wire"], fixtures: true),
         tests("RTSP", ["RTSP", "Cryptography", "Wire"], fixtures: true),
@@ -399,21 +383,19 @@ let package = Package(
             [
                 "ControlPlane", "BoxConfiguration", "BoxMemory", "CameraModel", "ControlAPI", "CredentialStore",
                 "Cryptography", "ErrorCatalog", "KeyAccess", "KeyAccessClient", "KeyAccessServer", "ONVIF", "OpenAPI",
-                "Settings",
-                "Systemd", "Wire", grdb, logging,
+                "Settings", "Systemd", "Wire", grdb, logging,
             ], fixtures: true),
         tests(
             "HealthMonitor",
             [
-                "HealthMonitor", "BoxReadings", "CameraModel", "ControlAPI", "Database", "ErrorCatalog",
-                "Platform", "PrometheusText", "Systemd", grdb, logging,
+                "HealthMonitor", "BoxReadings", "CameraModel", "ControlAPI", "Database", "ErrorCatalog", "Platform",
+                "PrometheusText", "Systemd", grdb, logging,
             ]),
         tests(
             "CameraUnit",
             [
                 "CameraUnit", "CameraModel", "ControlAPI", "ErrorCatalog", "KeyAccessClient", "OpenAPI",
-                "PrometheusText",
-                "Systemd", logging,
+                "PrometheusText", "Systemd", logging,
             ]),
         tests(
             "BoxView",
@@ -429,9 +411,7 @@ let package = Package(
             "KeyAccessServer",
             [
                 "KeyAccessServer", "KeyAccess", "KeyAccessClient", "Compression", "Cryptography", "HTTPClient",
-                "NanoTDF", "NanoTDFCryptography",
-                "Wire", "CZlib",
-                nioCore, nioPosix, nioSSL, lifecycle, logging,
+                "NanoTDF", "NanoTDFCryptography", "Wire", "CZlib", nioCore, nioPosix, nioSSL, lifecycle, logging,
             ], fixtures: true),
         tests(
             "Player",
@@ -449,10 +429,8 @@ let package = Package(
             "EndToEnd",
             [
                 "watchboxd", "watchboxctl", "ControlAPI", "Demonstration", "Doctor", "Console", "FLV", "Media",
-                "NanoTDF", "NanoTDFCryptography",
-                "Cryptography", "KeyAccessClient", "Platform", "Player", "RTMP", "RTMPTransport", "Systemd", "Wire",
-                nioCore,
-                arguments,
+                "NanoTDF", "NanoTDFCryptography", "Cryptography", "KeyAccessClient", "Platform", "Player", "RTMP",
+                "RTMPTransport", "Systemd", "Wire", nioCore, arguments,
             ]),
     ],
     swiftLanguageModes: [.v6]

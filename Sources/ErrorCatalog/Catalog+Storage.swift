@@ -40,7 +40,7 @@ extension Catalog {
         CatalogEntry(
             code: .databaseFromFuture, title: "The database was written by a newer WatchBox",
             cause: "An older version was installed over a newer one.",
-            selfHealing: "Leaves it untouched and does not start.",
+            selfHealing: "Leaves it untouched. Control runs without it: no events are kept, and nothing is learned.",
             next: "Install the newer version again", severity: .critical,
             messageID: "a4a7d8e2c3001c9e8935478ce519bd8c"),
         CatalogEntry(

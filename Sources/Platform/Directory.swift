@@ -20,7 +20,14 @@ public enum Directory {
         return names(of: listing, most: .max)
     }
 
-    static func names(of listing: OpaquePointer, most: Int) -> [String] {
+    /// At most 4096 names but "." and "..", sorted.
+    public static func names(in path: String) throws(FileFailure) -> [String] {
+        guard let listing = opendir(path) else { throw FileFailure(call: "opendir", path: path, number: errno) }
+        defer { closedir(listing) }
+        return names(of: listing, most: 4096)
+    }
+
+    private static func names(of listing: OpaquePointer, most: Int) -> [String] {
         var names: [String] = []
         while names.count < most, let entry = readdir(listing) {
             let name = withUnsafeBytes(of: &entry.pointee.d_name) {

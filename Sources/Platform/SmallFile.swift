@@ -90,9 +90,7 @@ public enum SmallFile {
 
     /// Names in a directory, sorted, at most 4096; none when it cannot be read.
     public static func names(in directory: String) -> [String] {
-        guard let listing = opendir(directory) else { return [] }
-        defer { closedir(listing) }
-        return Directory.names(of: listing, most: 4096)
+        (try? Directory.names(in: directory)) ?? []
     }
 
     /// Where a symbolic link points to, as it is written in it.

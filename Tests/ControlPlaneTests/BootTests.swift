@@ -205,14 +205,37 @@ struct BootTests {
         #expect(try await stage.start().get(BoxStatus.self, "status").configurationProblem == nil)
     }
 
-    @Test func `while no generation reads, whatever runs goes on`() async throws {
+    /// How the generations of a box cannot be read.
+    enum Unreadable: String, CaseIterable {
+        /// Files that are damaged, of another generation, of a version to come; and no directory.
+        case damaged, misplaced, fromFuture, noDirectory
+
+        func make(_ directory: String) throws {
+            for name in ["000001", "000002"] {
+                let file = URL(fileURLWithPath: "\(directory)/\(name).json")
+                let text = try String(contentsOf: file, encoding: .utf8)
+                let bad =
+                    switch self {
+                    case .damaged, .noDirectory: "{"
+                    case .misplaced: text.replacing("\"number\":\(name.suffix(1))", with: "\"number\":7")
+                    case .fromFuture: text.replacing(Generation.currentSchema, with: "watchbox.generation/3")
+                    }
+                #expect(bad != text)
+                try Data(bad.utf8).write(to: file)
+            }
+            guard self == .noDirectory else { return }
+            try FileManager.default.removeItem(atPath: directory)
+            try Data().write(to: URL(fileURLWithPath: directory))
+        }
+    }
+
+    @Test(arguments: Unreadable.allCases)
+    func `while no generation reads, whatever runs goes on`(how: Unreadable) async throws {
         let stage = try ControlStage()
         try stage.write(ControlStage.connections)
         let first = try await stage.start()
         await first.send(.post, "cameras", #"{"id":"a","source":"test:"}"#)
-        for name in ["000001", "000002"] {
-            try Data("{".utf8).write(to: URL(fileURLWithPath: "\(stage.root)/state/generations/\(name).json"))
-        }
+        try how.make("\(stage.root)/state/generations")
         stage.units.forgetCalls()
         let control = try await stage.start()
         for _ in 0..<10 { await control.core.tick() }
@@ -220,7 +243,7 @@ struct BootTests {
         #expect(stage.units.words == [])
         #expect(Set(stage.units.running.keys) == ["watchbox-camera@a.service"])
         let status = try await control.get(BoxStatus.self, "status")
-        #expect(status.state == .degraded && status.configurationProblem?.contains("nor any other") == true)
+        #expect(status.state == .degraded && status.configurationProblem?.contains("what runs goes on") == true)
         #expect(await control.send(.post, "cameras", #"{"id":"a","source":"test:"}"#).status >= 400)
         #expect(stage.file("state/generations/000003.json") == nil)
     }

@@ -10,6 +10,8 @@ struct Generation: Codable, Equatable, Sendable {
     }
 
     static let currentSchema = "watchbox.generation/2"
+    /// Those that can be read.
+    static let schemas = ["watchbox.generation/1", currentSchema]
 
     var schema = Generation.currentSchema
     var number: Int

@@ -1,6 +1,7 @@
 internal import BoxConfiguration
 internal import ControlAPI
 internal import ErrorCatalog
+internal import Glibc
 internal import Platform
 
 /// The generations on disk: `NNNNNN.json`, the last ten; the highest number that reads is the current one. A file gets
@@ -19,25 +20,40 @@ struct GenerationShelf: Sendable {
 
     /// The one that is the configuration, and why a newer one is not, which cannot be read at this moment or for ever.
     func newest() -> (generation: Generation?, problem: CodedError?) {
+        do throws(FileFailure) {
+            _ = try Directory.names(in: directory)
+        } catch {
+            // Before the first there may be no directory.
+            return error.number == ENOENT
+                ? (nil, nil) : (nil, problem("the generations", error.reason, directory, runs: nil))
+        }
         var unreadable: (number: Int, why: String)?
         for number in numbers().reversed() {
             do {
                 guard let generation: Generation = try read(path(number)) else { continue }
-                return (generation, unreadable.map { Self.problem($0.number, $0.why, runs: number) })
+                guard generation.number == number, Generation.schemas.contains(generation.schema) else {
+                    throw CodedError(
+                        .unreadableFile, "another generation",
+                        why: "it says that it is \(generation.number) of \(generation.schema)")
+                }
+                return (
+                    generation,
+                    unreadable.map { problem("generation \($0.number)", $0.why, path($0.number), runs: number) }
+                )
             } catch {
                 unreadable = unreadable ?? (number, CodedError(of: error).why ?? "it is damaged")
             }
         }
-        return (nil, unreadable.map { Self.problem($0.number, $0.why, runs: nil) })
+        return (nil, unreadable.map { problem("generation \($0.number)", $0.why, path($0.number), runs: nil) })
     }
 
-    private static func problem(_ number: Int, _ why: String, runs: Int?) -> CodedError {
+    private func problem(_ what: String, _ why: String, _ path: String, runs: Int?) -> CodedError {
         CodedError(
-            .unreadableFile,
-            "generation \(number) cannot be read, \(runs.map { "generation \($0) runs" } ?? "nor any other")",
+            .unreadableFile, "\(what) cannot be read, \(runs.map { "generation \($0) runs" } ?? "what runs goes on")",
             why: why,
-            next: "Make \(number).json of the generations readable again; control looks for it"
-                + (runs.map { ". Or go on from what runs: watchboxctl config rollback \($0)" } ?? ""))
+            next: "Make \(path) readable for the user of control, which looks for it; or "
+                + (runs.map { "go on from what runs: watchboxctl config rollback \($0)" }
+                    ?? "move it away, to begin anew"))
     }
 
     /// Newest first. What does not read is skipped.

@@ -25,7 +25,6 @@ struct RuntimeFiles: Sendable {
             if present.files[unit] == nil, let path = paths.file(ofUnit: unit), SmallFile.exists(path) {
                 present.unreadable.insert(unit)
             }
-
         }
         present.restartMarks = restartMarks()
         present.changing = present.restartMarks.filter { unit in
