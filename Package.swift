@@ -107,7 +107,7 @@ let package = Package(
         protocolCore("RTMP", ["Wire", "AMF0"]),
         protocolCore("NanoTDF", ["Wire"]),
         protocolCore("KeyAccess", ["Wire"]),
-        protocolCore("Settings", ["ErrorCatalog"]),
+        protocolCore("Settings", ["Wire", "KeyAccess", "ErrorCatalog"]),
         protocolCore("RTP", ["Wire", "Media"]),
         protocolCore("RTSP", ["Wire"]),
         protocolCore("HTTPVideo", ["RTSP"]),
@@ -125,7 +125,9 @@ let package = Package(
         module("Compression", ["CZlib"]),
         module("ConnectionAcceptance", [nioCore]),
         module("HTTPClient", ["Wire", "CCurl", "Cryptography", "Platform"]),
-        module("KeyAccessClient", ["Wire", "NanoTDF", "KeyAccess", "Cryptography", "HTTPClient", "Platform", logging]),
+        module(
+            "KeyAccessClient",
+            ["Settings", "Wire", "NanoTDF", "KeyAccess", "Cryptography", "HTTPClient", "Platform", logging]),
         module(
             "RTMPTransport",
             [
@@ -137,7 +139,7 @@ let package = Package(
         module("AudioCapture", ["Wire", "CALSA", "Platform"]),
 
         // What daemons, programs and tests share of cameras, configuration and the control API.
-        module("CameraModel", ["ErrorCatalog", "Media", "RTMP", "KeyAccessClient", "Wire"]),
+        module("CameraModel", ["Settings", "ErrorCatalog", "Media", "RTMP", "Wire"]),
         module(
             "DeviceSource",
             ["AudioCapture", "CameraModel", "ErrorCatalog", "Media", "Platform", "VideoCapture", "VideoCodec", logging]),
@@ -156,7 +158,7 @@ let package = Package(
         module(
             "BoxConfiguration",
             [
-                "CameraModel", "ErrorCatalog", "KeyAccessClient", "Platform", "RTMP", "Settings", "TOML", "Wire",
+                "CameraModel", "ErrorCatalog", "Platform", "RTMP", "Settings", "TOML", "Wire",
             ]),
         module("Systemd", ["Wire", "CSystemd", "Platform", logging]),
         // What HealthMonitor and Doctor both read of the box, and from when on it is bad.
@@ -175,20 +177,20 @@ let package = Package(
 
         module(
             "Console",
-            ["Wire", "ErrorCatalog", "KeyAccessClient", "Platform", "Systemd", arguments, lifecycle, logging, signals]),
+            ["Settings", "Wire", "ErrorCatalog", "Platform", "Systemd", arguments, lifecycle, logging, signals]),
 
         // 3: services
         module(
             "CameraPipeline",
             [
-                "CameraModel", "DeviceSource", "ErrorCatalog", "Wire", "Media", "FLV", "RTMP", "NanoTDF",
+                "Settings", "CameraModel", "DeviceSource", "ErrorCatalog", "Wire", "Media", "FLV", "RTMP", "NanoTDF",
                 "NanoTDFCryptography", "Cryptography", "RTMPTransport", "RTSPIngest", "KeyAccessClient", "Platform",
                 "VideoCodec", "MediaFile", nioCore, nioPosix, lifecycle, logging,
             ]),
         module(
             "CameraUnit",
             [
-                "Wire", "CameraModel", "ControlAPI", "ErrorCatalog", "KeyAccessClient", "Platform", "PrometheusText",
+                "Settings", "Wire", "CameraModel", "ControlAPI", "ErrorCatalog", "Platform", "PrometheusText",
                 "Systemd", lifecycle,
             ]),
         module(
@@ -229,7 +231,8 @@ let package = Package(
         module(
             "Player",
             [
-                "Wire", "Media", "FLV", "RTMP", "NanoTDF", "NanoTDFCryptography", "Cryptography", "RTMPTransport",
+                "Settings", "Wire", "Media", "FLV", "RTMP", "NanoTDF", "NanoTDFCryptography", "Cryptography",
+                "RTMPTransport",
                 "KeyAccess", "KeyAccessClient", "Platform", "VideoCodec", "MediaFile", nioCore, nioPosix, logging,
             ]),
         module(
@@ -247,7 +250,8 @@ let package = Package(
         program(
             "watchboxd",
             [
-                "APIServer", "CProgram", "CameraModel", "CameraPipeline", "CameraUnit", "ControlAPI", "ControlClient",
+                "Settings", "KeyAccess", "APIServer", "CProgram", "CameraModel", "CameraPipeline", "CameraUnit",
+                "ControlAPI", "ControlClient",
                 "ControlPlane", "CredentialStore", "ErrorCatalog", "HealthMonitor", "Hooks", "KeyAccessServer", "Relay",
                 "KeyAccessClient", "Platform", "RTMPTransport", "Systemd", "VideoCodec", "Wire", "Console", arguments,
                 lifecycle, logging,
@@ -280,20 +284,22 @@ let package = Package(
         .executableTarget(
             name: "ScriptedCamera",
             dependencies: [
-                "CameraModel", "CameraPipeline", "DeviceSource", "KeyAccessClient", "ScriptedDevice", "VideoCapture",
+                "Settings", "CameraModel", "CameraPipeline", "DeviceSource", "ScriptedDevice", "VideoCapture",
                 "VideoCodec", logging,
             ],
             path: "Tests/ScriptedCamera", swiftSettings: common),
         // Run in the network namespaces of Tests/Rigs/discovery.
         .executableTarget(
             name: "DiscoveryCheck",
-            dependencies: ["CameraModel", "Discovery", "Media", "ONVIF", "RTSPIngest", logging],
+            dependencies: ["CameraModel", "Discovery", "ONVIF", "RTSPIngest", logging],
             path: "Tests/DiscoveryCheck",
             swiftSettings: common),
         // A crowd of viewers for the KAS, run by Tests/Rigs/bench.
         .executableTarget(
             name: "KeyAccessLoad",
-            dependencies: ["Cryptography", "KeyAccess", "KeyAccessClient", "NanoTDF", "NanoTDFCryptography", "Wire"],
+            dependencies: [
+                "Settings", "Cryptography", "KeyAccess", "KeyAccessClient", "NanoTDF", "NanoTDFCryptography", "Wire",
+            ],
             path: "Tests/KeyAccessLoad", swiftSettings: common),
         // The OpenAPI documents of docs/ref, made from the routes; tests compare the two.
         .target(
@@ -320,25 +326,28 @@ let package = Package(
             linking: [.unsafeFlags(["-Xlinker", "--export-dynamic-symbol=getaddrinfo"])]),
         tests(
             "KeyAccessClient",
-            ["KeyAccessClient", "KeyAccess", "HTTPClient", "Cryptography", "NanoTDF", "NanoTDFCryptography", "Wire"]),
+            [
+                "Settings", "KeyAccessClient", "KeyAccess", "HTTPClient", "Cryptography", "NanoTDF",
+                "NanoTDFCryptography", "Wire",
+            ]),
         tests(
             "RTMPTransport",
             ["AMF0", "ChannelTestSupport", "RTMPTransport", "RTMP", "Wire", nioCore, nioPosix, nioLocks],
             fixtures: true),
-        tests("VideoCodec", ["VideoCodec", "Media", "Platform"]),
+        tests("VideoCodec", ["CAVCodec", "VideoCodec", "Media", "Platform"]),
         tests("VideoCapture", ["VideoCapture", "ScriptedDevice", "CV4L2"]),
         tests("AudioCapture", ["AudioCapture", "VideoCodec", "Media"]),
         tests(
             "DeviceSource",
             [
-                "DeviceSource", "AudioCapture", "CameraModel", "CV4L2", "ErrorCatalog", "Media", "ScriptedDevice",
+                "CAVCodec", "DeviceSource", "CameraModel", "CV4L2", "ErrorCatalog", "Media", "ScriptedDevice",
                 "VideoCapture", "VideoCodec", logging,
             ]),
         tests("MediaFile", ["MediaFile", "VideoCodec", "FLV", "FLVTestSupport", "Media", "Wire"]),
         tests(
             "CameraPipeline",
             [
-                "CameraModel", "CameraPipeline", "ErrorCatalog", "KeyAccessClient", "RTMPTransport", "RTMP", "FLV",
+                "Settings", "CameraModel", "CameraPipeline", "ErrorCatalog", "RTMPTransport", "RTMP", "FLV",
                 "Media", "NanoTDF", "NanoTDFCryptography", "Cryptography", "Wire", nioCore, nioPosix, logging,
             ], fixtures: true),
         tests("RTP", ["RTP", "Media", "Wire"], fixtures: true),
@@ -352,7 +361,7 @@ let package = Package(
         tests(
             "RTSPIngest",
             [
-                "RTSPIngest", "CameraModel", "ErrorCatalog", "HTTPClient", "Media", "MediaFile", "ONVIF", "ONVIFClient",
+                "RTSPIngest", "CameraModel", "ErrorCatalog", "HTTPClient", "Media", "ONVIF", "ONVIFClient",
                 "Platform", "RTP", "RTSP", "VideoCodec", logging,
             ]),
         tests("ErrorCatalog", ["ErrorCatalog"]),
@@ -361,7 +370,7 @@ let package = Package(
             "Hooks",
             ["Hooks", "APIServer", "ControlAPI", "ErrorCatalog", lifecycle, logging]),
         tests("TOML", ["TOML"]),
-        tests("CameraModel", ["CameraModel", "KeyAccessClient"]),
+        tests("CameraModel", ["Settings", "RTMP", "ErrorCatalog", "CameraModel"]),
         tests("ControlAPI", ["ControlAPI", "CameraModel", "ErrorCatalog", "OpenAPI"]),
         tests("PrometheusText", ["PrometheusText"]),
         tests(
@@ -394,7 +403,7 @@ let package = Package(
         tests(
             "CameraUnit",
             [
-                "CameraUnit", "CameraModel", "ControlAPI", "ErrorCatalog", "KeyAccessClient", "OpenAPI",
+                "Settings", "CameraUnit", "CameraModel", "ControlAPI", "ErrorCatalog", "OpenAPI",
                 "PrometheusText", "Systemd", logging,
             ]),
         tests(
@@ -403,7 +412,7 @@ let package = Package(
         tests(
             "Doctor",
             [
-                "Doctor", "BoxConfiguration", "BoxReadings", "ControlAPI", "CredentialStore", "Cryptography",
+                "Doctor", "BoxConfiguration", "BoxReadings", "ControlAPI", "Cryptography",
                 "ErrorCatalog", "Platform", "RTMPTransport", "RelayProbe", "Settings", "Systemd", "VideoCapture",
             ]),
         tests("Demonstration", ["Demonstration"]),
@@ -416,19 +425,21 @@ let package = Package(
         tests(
             "Player",
             [
-                "ChannelTestSupport", "Player", "KeyAccess", "KeyAccessClient", "RTMPTransport", "RTMP", "Cryptography",
+                "Wire", "Settings", "ChannelTestSupport", "Player", "KeyAccess", "KeyAccessClient", "RTMPTransport",
+                "RTMP", "Cryptography",
                 "NanoTDF", "NanoTDFCryptography", "FLV", "FLVTestSupport", "Media", nioCore, logging,
             ]),
         tests(
             "Relay",
             [
-                "ChannelTestSupport", "HTTPClient", "Relay", "RTMPTransport", "RTMP", "FLV", "AMF0", nioCore, nioPosix,
+                "ChannelTestSupport", "Relay", "RTMPTransport", "RTMP", "FLV", "AMF0", nioCore, nioPosix,
                 nioLocks, logging,
             ]),
         tests(
             "EndToEnd",
             [
-                "watchboxd", "watchboxctl", "ControlAPI", "Demonstration", "Doctor", "Console", "FLV", "Media",
+                "Settings", "watchboxd", "watchboxctl", "ControlAPI", "Demonstration", "Doctor", "Console", "FLV",
+                "Media",
                 "NanoTDF", "NanoTDFCryptography", "Cryptography", "KeyAccessClient", "Platform", "Player", "RTMP",
                 "RTMPTransport", "Systemd", "Wire", nioCore, arguments,
             ]),

@@ -1,6 +1,6 @@
 public import CameraModel
 public import ErrorCatalog
-internal import KeyAccessClient
+internal import Settings
 
 extension BoxSettings {
     /// What the process of one camera is told. Secrets are named as `credential:NAME`, which the process looks for among

@@ -1,5 +1,4 @@
-public import KeyAccessClient
-internal import Settings
+public import Settings
 
 /// `kas`
 public struct KeyAccessSettings: Equatable, Sendable {

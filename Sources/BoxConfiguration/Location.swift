@@ -1,5 +1,5 @@
 internal import CameraModel
-internal import KeyAccessClient
+internal import Settings
 internal import Wire
 
 /// Addresses that a person writes; what is wrong with one is told without quoting it.

@@ -1,5 +1,4 @@
 internal import CameraModel
-internal import KeyAccessClient
 internal import Settings
 
 /// What a property of settings is as a value of the configuration.

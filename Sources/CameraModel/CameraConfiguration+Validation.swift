@@ -1,6 +1,6 @@
 public import FoundationEssentials
-internal import KeyAccessClient
 public import RTMP
+internal import Settings
 internal import Wire
 
 extension CameraConfiguration {

@@ -1,4 +1,4 @@
-public import KeyAccessClient
+public import Settings
 
 /// The settings of one camera process, as the control process writes them to a file. Holds no secret: what is secret
 /// stands in files of its own, which are named here.

@@ -1,4 +1,4 @@
-internal import KeyAccessClient
+internal import Settings
 
 /// `credential:NAME` in a camera's settings: the secret of that name, which the unit of the camera is given when it starts.
 public enum CredentialReference {

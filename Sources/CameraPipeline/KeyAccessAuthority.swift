@@ -1,6 +1,7 @@
 internal import KeyAccessClient
 internal import Logging
 internal import NanoTDF
+internal import Settings
 
 /// The configured KAS as a camera's authority.
 struct KeyAccessAuthority: CollectionAuthority {

@@ -1,6 +1,6 @@
 public import CameraModel
 public import ErrorCatalog
-internal import KeyAccessClient
+internal import Settings
 public import Systemd
 
 /// `credential:NAME` in a camera's settings stands for a file that systemd decrypted for this unit alone.

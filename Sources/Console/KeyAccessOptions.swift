@@ -1,5 +1,5 @@
 public import ArgumentParser
-public import KeyAccessClient
+public import Settings
 
 /// Which KAS, with which token; the same for boxes and viewers.
 public struct KeyAccessOptions: ParsableArguments {

@@ -10,6 +10,7 @@ internal import Platform
 internal import RTMP
 internal import RTMPTransport
 internal import RelayProbe
+internal import Settings
 
 /// Looks at the way from this box to its relays and its KAS: name, port, certificate, delay, packet size, speed.
 public struct NetworkExamination: Sendable {

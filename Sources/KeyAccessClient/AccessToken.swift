@@ -1,52 +1,13 @@
 internal import Glibc
 internal import KeyAccess
 internal import Platform
+public import Settings
 internal import Synchronization
-public import Wire
 
-/// Where the bearer token comes from.
-public enum AccessTokenSource: Equatable, Sendable {
-    /// Requests go without: for a KAS that asks for none.
-    case none
-    /// Read when it is first needed, and again whenever the file changed: tokens expire.
-    case file(String)
-    case value(String)
-    /// From a file until somebody brings a newer one: a unit's credentials stay as they were when it was started.
-    case held(HeldAccessToken)
-}
-
-/// A token that is replaced while the process runs.
-public final class HeldAccessToken: Equatable, Sendable {
-    let file: AccessTokenReader
-    private let newer = Mutex<String?>(nil)
-
-    /// - Parameter file: read until `replace` is called.
-    public init(file: String) {
-        self.file = AccessTokenReader(.file(file))
-    }
-
+extension HeldAccessToken {
     /// - Throws: `.tokenUnreadable` when it is no token; then the one of before stays.
     public func replace(with token: String) throws(KeyAccessError) {
-        let checked = try AccessTokenReader.checked(token, path: nil)
-        newer.withLock { $0 = checked }
-    }
-
-    func token() throws(KeyAccessError) -> String? {
-        if let newer = newer.withLock({ $0 }) { return newer }
-        return try file.token()
-    }
-
-    public static func == (left: HeldAccessToken, right: HeldAccessToken) -> Bool { left === right }
-}
-
-extension AccessTokenSource: Concealed {
-    public var description: String {
-        switch self {
-        case .none: "no token"
-        case .file(let path): "token from \(path)"
-        case .value: "token given"
-        case .held: "token given, replaced while the process runs"
-        }
+        newer = try AccessTokenReader.checked(token, path: nil)
     }
 }
 
@@ -75,7 +36,9 @@ final class AccessTokenReader: Sendable {
         case .none: return nil
         case .value(let value): return try Self.checked(value, path: nil)
         case .file(let path): return try read(path)
-        case .held(let held): return try held.token()
+        case .held(let held):
+            if let newer = held.newer { return newer }
+            return try read(held.file)
         }
     }
 

@@ -1,5 +1,6 @@
 public import HTTPClient
 internal import KeyAccess
+public import Settings
 public import Wire
 
 /// Asks WatchBox's KAS for a token in place of one that it issued: the same anew before it ends, or a narrower one for a

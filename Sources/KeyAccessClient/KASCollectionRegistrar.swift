@@ -2,6 +2,7 @@ public import HTTPClient
 internal import KeyAccess
 public import NanoTDF
 internal import Platform
+public import Settings
 internal import Synchronization
 internal import Wire
 

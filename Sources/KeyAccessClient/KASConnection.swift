@@ -2,6 +2,7 @@ internal import FoundationEssentials
 internal import HTTPClient
 internal import KeyAccess
 internal import Platform
+internal import Settings
 internal import Wire
 
 /// What sends a request; `HTTPClient`, or a script in tests.

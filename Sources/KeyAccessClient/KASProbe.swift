@@ -1,5 +1,6 @@
 internal import Cryptography
 internal import NanoTDF
+public import Settings
 internal import Wire
 
 /// Asks a KAS for its public key once, for a person who wants to know whether it can be reached and whose key it has.

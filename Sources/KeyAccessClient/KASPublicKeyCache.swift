@@ -4,6 +4,7 @@ internal import KeyAccess
 public import Logging
 public import NanoTDF
 internal import Platform
+public import Settings
 
 /// The configured KAS's public key: for whom collections are sealed.
 ///

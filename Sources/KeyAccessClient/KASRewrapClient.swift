@@ -4,6 +4,7 @@ public import HTTPClient
 internal import KeyAccess
 internal import NanoTDF
 internal import Platform
+public import Settings
 internal import Wire
 
 /// Asks the configured KAS for the keys of collections (docs/ref/wire-format.md, "A rewrap").

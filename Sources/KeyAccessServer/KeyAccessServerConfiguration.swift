@@ -34,15 +34,6 @@ public struct KeyAccessServerConfiguration: Codable, Equatable, Sendable {
         }
     }
 
-    /// HKDF salt of the session wrap; which one a client expects depends on its revision and on nothing that it sends.
-    public enum SessionSalt: String, Codable, Equatable, Sendable {
-        /// SHA-256("L1L").
-        case l1l = "L1L"
-        case empty
-        /// SHA-256("TDF").
-        case tdf = "TDF"
-    }
-
     public struct RateLimit: Codable, Equatable, Sendable {
         /// Requests per second in the long run.
         public var perSecond: Double

@@ -33,7 +33,7 @@ struct SessionWrap: Sendable {
     }
 
     /// Nonce 12 ‖ AES-256-GCM(key) ‖ tag 16, or RSA-OAEP-SHA1(key).
-    func wrap(_ key: [UInt8], salt: KeyAccessServerConfiguration.SessionSalt) throws(CryptoError) -> [UInt8] {
+    func wrap(_ key: [UInt8], salt: SessionSalt) throws(CryptoError) -> [UInt8] {
         switch kind {
         case .rsa(let client):
             return try client.encryptOAEP(key)
@@ -42,17 +42,6 @@ struct SessionWrap: Sendable {
             defer { Wiping.wipe(&wrapping) }
             let nonce = try SecureRandom.bytes(12)
             return nonce + (try AESGCM.seal(key: wrapping, nonce: nonce, plaintext: key))
-        }
-    }
-}
-
-extension KeyAccessServerConfiguration.SessionSalt {
-    /// What HKDF is given.
-    var bytes: [UInt8] {
-        switch self {
-        case .l1l: Digest.sha256(Array("L1L".utf8))
-        case .empty: []
-        case .tdf: Digest.sha256(Array("TDF".utf8))
         }
     }
 }

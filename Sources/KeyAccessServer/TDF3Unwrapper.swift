@@ -69,7 +69,7 @@ struct TDF3Unwrapper {
         guard let pem = object.ephemeralPublicKey, case .ec(let peer)? = try? PublicKeyPEM.load(pem) else {
             return (try refusal(.invalidPoint), false)
         }
-        let salt = KeyAccessServerConfiguration.SessionSalt.tdf.bytes
+        let salt = SessionSalt.tdf.bytes
         for candidate in candidates {
             var wrapping = try candidate.key.deriveKey(with: peer, salt: salt)
             defer { Wiping.wipe(&wrapping) }

@@ -1,5 +1,6 @@
 internal import KeyAccess
 public import KeyAccessClient
+public import Settings
 
 /// Keys from the configured KAS.
 public struct KASKeyProvider: KeyProvider {

@@ -4,6 +4,7 @@ import Console
 import ControlAPI
 import ControlClient
 import KeyAccessClient
+import Settings
 
 struct KASSetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -10,6 +10,7 @@ import KeyAccessClient
 import Logging
 import Platform
 import ServiceLifecycle
+import Settings
 import Systemd
 
 struct CameraCommand: AsyncParsableCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Console
 import FoundationEssentials
+import KeyAccess
 import KeyAccessServer
 import Platform
 import ServiceLifecycle
@@ -102,7 +103,7 @@ struct KASCommand: AsyncParsableCommand {
                 next: "name both files", status: .usage)
         }
         if let sessionSalt {
-            guard let salt = KeyAccessServerConfiguration.SessionSalt(rawValue: sessionSalt) else {
+            guard let salt = SessionSalt(rawValue: sessionSalt) else {
                 throw CommandFailure(
                     what: "the KAS does not start", why: "--session-salt \(sessionSalt) is unknown",
                     next: "use L1L, empty or TDF", status: .usage)

@@ -1,6 +1,6 @@
 import FoundationEssentials
-import KeyAccessClient
 import RTMP
+import Settings
 import Testing
 
 @testable import CameraModel

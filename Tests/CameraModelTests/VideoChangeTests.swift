@@ -1,5 +1,5 @@
 import FoundationEssentials
-import KeyAccessClient
+import Settings
 import Testing
 
 @testable import CameraModel

@@ -1,12 +1,12 @@
 import CameraModel
 import ErrorCatalog
 import Glibc
-import KeyAccessClient
 import Media
 import NIOCore
 import NIOPosix
 import RTMP
 import RTMPTransport
+import Settings
 import TestSupport
 import Testing
 

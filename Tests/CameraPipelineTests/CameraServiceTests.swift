@@ -1,7 +1,6 @@
 import CameraModel
 import Dispatch
 import FoundationEssentials
-import KeyAccessClient
 import Media
 import NanoTDF
 import RTMP

@@ -1,9 +1,9 @@
 import CameraModel
-import KeyAccessClient
 import Logging
 import Media
 import RTMP
 import RTMPTransport
+import Settings
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import CameraModel
 import FoundationEssentials
-import KeyAccessClient
 import RTMP
+import Settings
 import Testing
 
 @testable import CameraPipeline

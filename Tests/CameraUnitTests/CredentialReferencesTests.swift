@@ -2,7 +2,7 @@ import CameraModel
 import CameraUnit
 import ErrorCatalog
 import FoundationEssentials
-import KeyAccessClient
+import Settings
 import Systemd
 import Testing
 

@@ -1,8 +1,8 @@
 import Cryptography
 import Demonstration
 import Foundation
-import KeyAccessClient
 import Player
+import Settings
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPClient
 import KeyAccess
+import Settings
 import Testing
 
 @testable import KeyAccessClient

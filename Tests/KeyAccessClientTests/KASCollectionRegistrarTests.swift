@@ -3,6 +3,7 @@ import Foundation
 import HTTPClient
 import KeyAccess
 import NanoTDF
+import Settings
 import Testing
 import Wire
 

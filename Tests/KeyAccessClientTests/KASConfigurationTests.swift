@@ -3,6 +3,7 @@ import Glibc
 import HTTPClient
 import KeyAccess
 import NanoTDF
+import Settings
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@ import Cryptography
 import HTTPClient
 import KeyAccess
 import NanoTDF
+import Settings
 import TestSupport
 import Testing
 import Wire

@@ -1,4 +1,5 @@
 import HTTPClient
+import Settings
 import Synchronization
 import Testing
 

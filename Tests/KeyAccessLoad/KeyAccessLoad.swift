@@ -4,6 +4,7 @@ import Glibc
 import KeyAccessClient
 import NanoTDF
 import NanoTDFCryptography
+import Settings
 
 /// Viewers that all ask a running KAS for a key when a stream's key changes. `Tests/Rigs/bench/kas.py` runs it.
 ///

@@ -78,9 +78,9 @@ struct Captured: Decodable, CustomTestStringConvertible, Sendable {
 
     /// The same requests with the client key replaced by one of ours, in each form: the DEK comes out equal under
     /// the salt that the service was told to use, and under no other.
-    @Test(arguments: Captured.rewraps, [KeyAccessServerConfiguration.SessionSalt.l1l, .empty, .tdf])
+    @Test(arguments: Captured.rewraps, [SessionSalt.l1l, .empty, .tdf])
     func `the key comes out equal under the configured salt`(
-        captured: Captured, salt: KeyAccessServerConfiguration.SessionSalt
+        captured: Captured, salt: SessionSalt
     ) throws {
         let decoded = try #require(captured.token_decoded)
         let rig = try Rig(now: decoded.claims.iat) { configuration, _ in
@@ -100,7 +100,7 @@ struct Captured: Decodable, CustomTestStringConvertible, Sendable {
         let header = try Base64.decode(
             try #require(body.requests[0].keyAccessObjects[0].keyAccessObject.header))
         let expected = try #require(Fixtures.headerKeys.headers[Hexadecimal.encode(Digest.sha256(header))]).dek_hex
-        for other in [KeyAccessServerConfiguration.SessionSalt.l1l, .empty, .tdf] {
+        for other in [SessionSalt.l1l, .empty, .tdf] {
             let key = try? client.unwrap(wrapped, session: response.sessionPublicKey, salt: other.bytes)
             #expect(key.map { Hexadecimal.encode($0) } == (other == salt ? expected : nil))
         }
@@ -141,7 +141,7 @@ struct Captured: Decodable, CustomTestStringConvertible, Sendable {
         let client = TestClient(key: key)
         #expect(vector.cases.count == 3)
         for item in vector.cases {
-            let salt = try #require(KeyAccessServerConfiguration.SessionSalt(rawValue: item.session_salt)).bytes
+            let salt = try #require(SessionSalt(rawValue: item.session_salt)).bytes
             let session = vector.session_public_spki_pem
             #expect(
                 Hexadecimal.encode(try key.deriveKey(with: ECPublicKey(pem: session), salt: salt))

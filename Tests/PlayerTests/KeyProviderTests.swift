@@ -1,5 +1,5 @@
-import KeyAccessClient
 import NanoTDF
+import Settings
 import Testing
 
 @testable import Player

@@ -2,9 +2,9 @@ import CameraModel
 import CameraPipeline
 import DeviceSource
 import Foundation
-import KeyAccessClient
 import Logging
 import ScriptedDevice
+import Settings
 import VideoCapture
 import VideoCodec
 

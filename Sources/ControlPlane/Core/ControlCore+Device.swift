@@ -4,6 +4,7 @@ internal import CredentialStore
 internal import ErrorCatalog
 internal import KeyAccessClient
 internal import Logging
+internal import Settings
 
 /// The box's device key: made and replaced here, never shown; each camera is given a key of its own that the device's
 /// vouches for, for its stream alone.

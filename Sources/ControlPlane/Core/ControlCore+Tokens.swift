@@ -6,6 +6,7 @@ internal import ErrorCatalog
 internal import FoundationEssentials
 internal import KeyAccessClient
 internal import Logging
+internal import Settings
 
 /// The life of the box's token: renewed before it ends, narrowed for each camera, told to those that run.
 extension ControlCore {

@@ -2,7 +2,6 @@ internal import BoxConfiguration
 internal import CameraModel
 internal import ControlAPI
 internal import ErrorCatalog
-internal import KeyAccessClient
 internal import Settings
 
 /// What the runtime directory and systemd should look like under some settings. Made of values only.

@@ -1,4 +1,5 @@
 internal import KeyAccessClient
+internal import Settings
 
 /// What control asks a key access server; a test brings its own.
 struct KeyAccessTools: Sendable {

@@ -4,6 +4,7 @@ internal import ControlAPI
 internal import ErrorCatalog
 internal import KeyAccessClient
 internal import Platform
+internal import Settings
 
 extension DoctorCheck {
     static let networkChecks: [DoctorCheck] = [

@@ -1,6 +1,4 @@
-internal import Cryptography
-public import HTTPClient
-internal import NanoTDF
+public import KeyAccess
 public import Wire
 
 /// Which KAS is asked, and how. The only KAS that is ever asked: what a header names is not followed, or a relay could have
@@ -53,48 +51,6 @@ public struct KASConfiguration: Equatable, Sendable {
         }
         return text + "/kas"
     }
-
-    /// `base` without its `/kas`: where WatchBox's own endpoints are.
-    var root: String {
-        base.hasSuffix("/kas") ? String(base.dropLast(4)) : base
-    }
-
-    /// One client for all requests to this KAS, so that they share connections.
-    public func makeHTTPClient() -> HTTPClient {
-        HTTPClient(
-            configuration: HTTPClient.Configuration(
-                certificateAuthorityFile: certificateAuthorityFile, publicKeyPin: publicKeyPin))
-    }
-}
-
-/// The salt of the key derivation between a KAS and its client; depends on the KAS's implementation
-/// (docs/ref/wire-format.md, "The answer").
-public enum SessionSalt: String, Codable, CaseIterable, Sendable {
-    /// SHA-256("L1L"): NanoTDF at OpenTDF's, arkavo-rs' and WatchBox's KAS.
-    case l1l = "L1L"
-    /// What OpenTDFKit d8ffeff expects of its KAS.
-    case empty
-    /// SHA-256("TDF"): TDF3 at OpenTDF's KAS.
-    case tdf = "TDF"
-
-    var bytes: [UInt8] {
-        switch self {
-        case .l1l: KeyDerivationSalt.l1l
-        case .empty: []
-        case .tdf: Digest.sha256(Array("TDF".utf8))
-        }
-    }
-}
-
-/// Whether headers name the KAS key that they are made for (NanoTDF spec §3.4.1.1). With the name a KAS need not guess after
-/// a rollover.
-public enum KeyIdentifierUse: String, Codable, CaseIterable, Sendable {
-    /// Where the KAS says that it reads it, as WatchBox's does.
-    case automatic = "auto"
-    /// For OpenTDF's KAS, which reads it and does not say so.
-    case always
-    /// For arkavo-rs, which refuses such headers.
-    case never
 }
 
 extension KASConfiguration: Codable {
@@ -159,7 +115,7 @@ extension KASConfiguration: Concealed {
     public var description: String { "KAS at \(Self.redacted(base)), \(token)" }
 
     /// A password does not belong into the URL, nor a query; a text that has them is shown without.
-    static func redacted(_ url: String) -> String {
+    private static func redacted(_ url: String) -> String {
         var text = String(url.prefix { $0 != "?" && $0 != "#" })
         guard let scheme = text.firstRange(of: "://") else { return text }
         let end = text[scheme.upperBound...].firstIndex(of: "/") ?? text.endIndex
@@ -171,7 +127,7 @@ extension KASConfiguration: Concealed {
 }
 
 extension Duration {
-    var inSeconds: Double {
+    fileprivate var inSeconds: Double {
         let (seconds, attoseconds) = components
         return Double(seconds) + Double(attoseconds) / 1e18
     }
