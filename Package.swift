@@ -24,19 +24,52 @@ let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-ser
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 
+/// Folders by purpose: a target imports only from its own and from those before it. `Tests` has the same, and `Support` for
+/// what tests share.
+let folders = [
+    ("C", "CALSA CAVCodec CCurl COpenSSL CProgram CSandbox CSystemd CV4L2 CXML2 CZlib"),
+    (
+        "Protocols",
+        "AMF0 ErrorCatalog FLV HTTPVideo KeyAccess Media NanoTDF ONVIF PrometheusText RTMP RTP RTSP Redaction TOML Wire"
+    ),
+    (
+        "System",
+        "Compression CredentialStore Cryptography Database HTTPClient NanoTDFCryptography Platform Systemd XMLReader"
+    ),
+    ("Model", "BoxConfiguration BoxMemory BoxReadings CameraModel ControlAPI Settings"),
+    ("Network", "APIServer ConnectionAcceptance ControlClient Discovery KeyAccessClient ONVIFClient RTMPTransport"),
+    ("Media", "AudioCapture DeviceSource MediaFile RTSPIngest VideoCapture VideoCodec"),
+    (
+        "Services",
+        "CameraPipeline CameraUnit ControlPlane Doctor HealthMonitor Hooks KeyAccessServer Player Relay RelayProbe"
+    ),
+    ("Programs", "BoxView Console watchboxctl watchboxd"),
+]
+
+/// Where tests are that no target of Sources is named after.
+let testPaths = ["Demonstration": "Tests/Programs/DemonstrationTests", "EndToEnd": "Tests/Programs/EndToEndTests"]
+
+func path(_ target: String, in root: String = "Sources", suffix: String = "") -> String {
+    guard let folder = folders.first(where: { $0.1.split(separator: " ").contains(Substring(target)) })?.0 else {
+        fatalError("\(target) is in none of the folders")
+    }
+    return "\(root)/\(folder)/\(target)\(suffix)"
+}
+
 /// Layer 0: a module map and a shim, nothing else.
 func systemLibrary(_ name: String, pkgConfig: String?, debian: String) -> Target {
-    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([debian])])
+    .systemLibrary(name: name, path: path(name), pkgConfig: pkgConfig, providers: [.apt([debian])])
 }
 
 /// Layer 1: bytes in, values and actions out; no sockets, clocks, Foundation or NIO.
 func protocolCore(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: common + [.strictMemorySafety()])
+    .target(
+        name: name, dependencies: dependencies, path: path(name), swiftSettings: common + [.strictMemorySafety()])
 }
 
 /// Layers 2 and 3: drivers own one outside thing each; services compose them.
 func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: common)
+    .target(name: name, dependencies: dependencies, path: path(name), swiftSettings: common)
 }
 
 /// Released programs are position-independent; packed relocations (glibc 2.36, Debian 12) save 3 MB of memory in each
@@ -51,7 +84,7 @@ let releaseLinking: [LinkerSetting] = [
 
 func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .executableTarget(
-        name: name, dependencies: dependencies, swiftSettings: common, linkerSettings: releaseLinking)
+        name: name, dependencies: dependencies, path: path(name), swiftSettings: common, linkerSettings: releaseLinking)
 }
 
 /// Their own code stays as it is written where what they test is optimised, as in `make test`: that costs the compiler less.
@@ -59,7 +92,8 @@ func tests(
     _ name: String, _ dependencies: [Target.Dependency], fixtures: Bool = false, linking: [LinkerSetting]? = nil
 ) -> Target {
     .testTarget(
-        name: "\(name)Tests", dependencies: dependencies + ["TestSupport"], exclude: fixtures ? ["Fixtures"] : [],
+        name: "\(name)Tests", dependencies: dependencies + ["TestSupport"],
+        path: testPaths[name] ?? path(name, in: "Tests", suffix: "Tests"), exclude: fixtures ? ["Fixtures"] : [],
         swiftSettings: common + [.unsafeFlags(["-Onone"], .when(configuration: .release))], linkerSettings: linking)
 }
 
@@ -87,16 +121,17 @@ let package = Package(
         // Loaded on first use, never linked (docs/design/0002): so no pkg-config, whose flags would link it.
         systemLibrary("CCurl", pkgConfig: nil, debian: "libcurl4-openssl-dev"),
         systemLibrary("CZlib", pkgConfig: "zlib", debian: "zlib1g-dev"),
-        .target(name: "CAVCodec", linkerSettings: [.linkedLibrary("dl")]),
-        .target(name: "CSandbox"),
-        .target(name: "CProgram"),
+        .target(name: "CAVCodec", path: path("CAVCodec"), linkerSettings: [.linkedLibrary("dl")]),
+        .target(name: "CSandbox", path: path("CSandbox")),
+        .target(name: "CProgram", path: path("CProgram")),
         systemLibrary("CSystemd", pkgConfig: nil, debian: "libsystemd-dev"),
         // The kernel's own header, and libv4lconvert, loaded when a camera speaks a format that needs it.
         systemLibrary("CV4L2", pkgConfig: nil, debian: "libv4l-dev"),
         systemLibrary("CALSA", pkgConfig: nil, debian: "libasound2-dev"),
         // Its headers are not on the compiler's own path, and the library is loaded on first use: it brings ICU.
         .target(
-            name: "CXML2", cSettings: [.unsafeFlags(["-I/usr/include/libxml2"])], linkerSettings: [.linkedLibrary("dl")]
+            name: "CXML2", path: path("CXML2"), cSettings: [.unsafeFlags(["-I/usr/include/libxml2"])],
+            linkerSettings: [.linkedLibrary("dl")]
         ),
 
         // 1: protocols, no I/O
@@ -220,7 +255,6 @@ let package = Package(
                 "Settings", "Wire", "CameraModel", "ControlAPI", "ControlClient", "ErrorCatalog", "HTTPClient",
                 "Redaction", "Platform", lifecycle, logging,
             ]),
-        module("Demonstration", ["Console", "FLV", "Media", "VideoCodec"]),
         module(
             "KeyAccessServer",
             [
@@ -264,21 +298,27 @@ let package = Package(
                 "KeyAccessServer", "RTMP", "RTMPTransport", "Platform", "Settings", "Systemd", "VideoCapture",
                 "VideoCodec", "Console", "Wire", arguments,
             ]),
-        // Not installed: `make demo` runs it. It starts the programs above as a person would.
-        program("watchbox-demo", ["Demonstration", "Console", arguments]),
 
         // Tests mirror the targets; EndToEndTests starts the programs.
+        // What starts the programs as a person would, compares all that they did, and reports: for EndToEndTests and `make demo`.
+        .target(
+            name: "Demonstration", dependencies: ["Console", "FLV", "Media", "VideoCodec"],
+            path: "Tests/Support/Demonstration", swiftSettings: common),
+        .executableTarget(
+            name: "watchbox-demo", dependencies: ["Demonstration", "Console", arguments],
+            path: "Tests/Support/watchbox-demo", swiftSettings: common, linkerSettings: releaseLinking),
         // Killed while it writes, by BoxMemoryTests.
         .executableTarget(
-            name: "MemoryWriter", dependencies: ["BoxMemory", "ONVIF"], path: "Tests/MemoryWriter",
+            name: "MemoryWriter", dependencies: ["BoxMemory", "ONVIF"], path: "Tests/Support/MemoryWriter",
             swiftSettings: common),
         // Run in the guest of Tests/Rigs/vm, where there are cameras and an encoder.
         .executableTarget(
-            name: "DeviceCheck", dependencies: ["Media", "VideoCapture", "VideoCodec"], path: "Tests/DeviceCheck",
+            name: "DeviceCheck", dependencies: ["Media", "VideoCapture", "VideoCodec"],
+            path: "Tests/Support/DeviceCheck",
             swiftSettings: common),
         // A V4L2 device made of what it answers.
         .target(
-            name: "ScriptedDevice", dependencies: ["CV4L2", "VideoCapture"], path: "Tests/ScriptedDevice",
+            name: "ScriptedDevice", dependencies: ["CV4L2", "VideoCapture"], path: "Tests/Support/ScriptedDevice",
             swiftSettings: common),
         // A camera on such a device, run by Tests/Rigs/bench.
         .executableTarget(
@@ -287,12 +327,12 @@ let package = Package(
                 "Settings", "CameraModel", "CameraPipeline", "DeviceSource", "ScriptedDevice", "VideoCapture",
                 "VideoCodec", logging,
             ],
-            path: "Tests/ScriptedCamera", swiftSettings: common),
+            path: "Tests/Support/ScriptedCamera", swiftSettings: common),
         // Run in the network namespaces of Tests/Rigs/discovery.
         .executableTarget(
             name: "DiscoveryCheck",
             dependencies: ["CameraModel", "Discovery", "ONVIF", "RTSPIngest", logging],
-            path: "Tests/DiscoveryCheck",
+            path: "Tests/Support/DiscoveryCheck",
             swiftSettings: common),
         // A crowd of viewers for the KAS, run by Tests/Rigs/bench.
         .executableTarget(
@@ -300,17 +340,19 @@ let package = Package(
             dependencies: [
                 "Settings", "Cryptography", "KeyAccess", "KeyAccessClient", "NanoTDF", "NanoTDFCryptography", "Wire",
             ],
-            path: "Tests/KeyAccessLoad", swiftSettings: common),
+            path: "Tests/Support/KeyAccessLoad", swiftSettings: common),
         // The OpenAPI documents of docs/ref, made from the routes; tests compare the two.
         .target(
             name: "OpenAPI", dependencies: ["CameraModel", "ControlAPI", "ErrorCatalog", "Settings"],
-            path: "Tests/OpenAPI",
+            path: "Tests/Support/OpenAPI",
             swiftSettings: common),
-        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: common),
+        .target(name: "TestSupport", path: "Tests/Support/TestSupport", swiftSettings: common),
         .target(
-            name: "FLVTestSupport", dependencies: ["FLV", "Media"], path: "Tests/FLVTestSupport", swiftSettings: common),
+            name: "FLVTestSupport", dependencies: ["FLV", "Media"], path: "Tests/Support/FLVTestSupport",
+            swiftSettings: common),
         .target(
-            name: "ChannelTestSupport", dependencies: [nioCore, nioPosix, nioLocks], path: "Tests/ChannelTestSupport",
+            name: "ChannelTestSupport", dependencies: [nioCore, nioPosix, nioLocks],
+            path: "Tests/Support/ChannelTestSupport",
             swiftSettings: common),
         tests("Wire", ["Wire"]),
         tests("Media", ["Media", "Wire"], fixtures: true),

@@ -1,0 +1,1 @@
+../../System/HTTPClientTests/StandInServer.swift

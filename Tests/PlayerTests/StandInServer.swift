@@ -1,1 +1,0 @@
-../HTTPClientTests/StandInServer.swift

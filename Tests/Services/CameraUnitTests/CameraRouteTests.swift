@@ -1,0 +1,162 @@
+import CameraModel
+import CameraUnit
+import ControlAPI
+import ErrorCatalog
+import Foundation
+import OpenAPI
+import Synchronization
+import Systemd
+import Testing
+
+/// The API of one camera's process.
+struct CameraRouteTests {
+    private static let administrator = APIRequest.Peer(
+        processIdentifier: 1, userIdentifier: 0, groupIdentifier: 0, isAdministrator: true)
+
+    private func answer(
+        _ camera: CameraUnitService.Camera, _ method: APIRequest.Method, _ path: String, _ body: String = "",
+        isAdministrator: Bool = true, query: [String: String] = [:]
+    ) async -> APIResponse {
+        var peer = Self.administrator
+        peer.isAdministrator = isAdministrator
+        return await router(camera).answer(APIRequest(method, path, query: query, body: Array(body.utf8), peer: peer))
+    }
+
+    private func router(_ camera: CameraUnitService.Camera) -> APIRouter {
+        CameraUnitService(
+            camera: camera, notifier: Notifier(socketPath: nil), watchdogInterval: nil, version: "1.2.3"
+        ).router
+    }
+
+    private func camera(_ capture: CaptureStatistics? = nil) -> CameraUnitService.Camera {
+        CameraUnitService.Camera(
+            statistics: {
+                var statistics = CameraStatistics(camera: "front", stream: "front")
+                statistics.capture = capture
+                return statistics
+            }, requestKeyFrame: {}, rotateKey: {})
+    }
+
+    private func problem(_ answer: APIResponse) -> Problem? {
+        guard case .bytes(let bytes, _) = answer.body else {
+            if case .json(let bytes) = answer.body { return try? JSONDocument.decode(Problem.self, from: bytes) }
+            return nil
+        }
+        return try? JSONDocument.decode(Problem.self, from: bytes)
+    }
+
+    /// `WATCHBOX_WRITE_DOCS=1 swift test --filter OpenAPI` writes it anew.
+    @Test func `the committed OpenAPI document is the one that the code makes`() throws {
+        let routes = router(camera()).routes
+        #expect(OpenAPIDocument.undocumented(routes) == [])
+        let made = OpenAPIDocument.text(title: "WatchBox camera", version: "1", routes: routes)
+        let path = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
+            .appendingPathComponent("../../../docs/ref/openapi-camera.json")
+        if ProcessInfo.processInfo.environment["WATCHBOX_WRITE_DOCS"] == "1" {
+            try made.write(to: path, atomically: true, encoding: .utf8)
+        }
+        #expect(try String(contentsOf: path, encoding: .utf8) == made)
+    }
+
+    @Test func `a change reaches the camera as it was asked for`() async {
+        let changes = Mutex<[VideoChange]>([])
+        var camera = camera()
+        camera.change = { (change: VideoChange) async throws(CodedError) in changes.withLock { $0.append(change) } }
+        let body = #"{"bitrate":500000,"width":640,"height":360}"#
+        #expect(await answer(camera, .patch, "/api/v1/video", body).status == 204)
+        #expect(changes.withLock { $0 } == [VideoChange(bitrate: 500_000, width: 640, height: 360)])
+        let stranger = await answer(camera, .patch, "/api/v1/video", body, isAdministrator: false)
+        #expect(stranger.status == 403)
+        #expect(changes.withLock { $0.count } == 1)
+    }
+
+    @Test func `a newer token reaches the camera, from an administrator only`() async {
+        let tokens = Mutex<[String]>([])
+        var camera = camera()
+        let body = #"{"secret":"a.b.c"}"#
+        // One that has none says so.
+        #expect(problem(await answer(camera, .put, "/api/v1/kas-token", body))?.code == .badRequest)
+        camera.replaceToken = { (token: String) throws(CodedError) in tokens.withLock { $0.append(token) } }
+        #expect(await answer(camera, .put, "/api/v1/kas-token", body).status == 204)
+        #expect(await answer(camera, .put, "/api/v1/kas-token", body, isAdministrator: false).status == 403)
+        #expect(tokens.withLock { $0 } == ["a.b.c"])
+    }
+
+    @Test(arguments: ["", "{}", "[]", #"{"width":640}"#, #"{"height":360,"bitrate":1}"#, #"{"bitrate":"fast"}"#])
+    func `a change that is none does not reach the camera`(body: String) async {
+        var camera = camera()
+        camera.change = { (change: VideoChange) async throws(CodedError) in Issue.record("\(change)") }
+        let answer = await answer(camera, .patch, "/api/v1/video", body)
+        #expect(problem(answer)?.code == .badRequest)
+        #expect(problem(answer)?.next.isEmpty == false)
+    }
+
+    @Test func `what the camera refuses is told in its words`() async {
+        var camera = camera()
+        camera.change = { (_: VideoChange) async throws(CodedError) in
+            throw CodedError(.invalidValue, "the rate is 0", next: "Use 1 to 120")
+        }
+        let answer = await answer(camera, .patch, "/api/v1/video", #"{"frameRate":0}"#)
+        #expect(problem(answer)?.code == .invalidValue)
+        #expect(problem(answer)?.detail.contains("the rate is 0") == true)
+    }
+
+    @Test func `a picture is for administrators only`() async {
+        var camera = camera()
+        camera.snapshot = { (widest) async throws(CodedError) in
+            [0xFF, 0xD8, 0xFF, 0xD9] + (widest.map { Array("\($0)".utf8) } ?? [])
+        }
+        let picture = await answer(camera, .get, "/api/v1/snapshot")
+        guard case .bytes([0xFF, 0xD8, 0xFF, 0xD9], type: "image/jpeg") = picture.body else {
+            Issue.record("\(picture)")
+            return
+        }
+        let small = await answer(camera, .get, "/api/v1/snapshot", query: ["width": "320"])
+        guard case .bytes([0xFF, 0xD8, 0xFF, 0xD9, 0x33, 0x32, 0x30], type: "image/jpeg") = small.body else {
+            Issue.record("\(small)")
+            return
+        }
+        for width in ["15", "16385", "wide", ""] {
+            let refused = await answer(camera, .get, "/api/v1/snapshot", query: ["width": width])
+            #expect(problem(refused)?.code == .badRequest)
+        }
+        #expect(await answer(camera, .get, "/api/v1/snapshot", isAdministrator: false).status == 403)
+        #expect(await answer(camera, .get, "/api/v1/status", isAdministrator: false).status == 200)
+    }
+
+    @Test func `a source whose media are coded already says so`() async {
+        #expect(problem(await answer(camera(), .patch, "/api/v1/video", #"{"bitrate":1}"#))?.code == .badRequest)
+        #expect(problem(await answer(camera(), .get, "/api/v1/snapshot"))?.code == .badRequest)
+    }
+
+    @Test func `figures of the camera and its encoder are there for Prometheus`() async throws {
+        var capture = CaptureStatistics(path: "/dev/video0")
+        capture.state = .streaming
+        capture.captured = 100
+        capture.superseded = 7
+        capture.encoder = "libx264"
+        capture.isHardwareEncoder = false
+        capture.limit = "less"
+        capture.latencyNanoseconds = 20_000_000
+        for _ in 0..<3 { capture.encodeDurations.took(8_000_000) }
+        guard case .text(let text, _) = await answer(camera(capture), .get, "/metrics").body else {
+            Issue.record("no text")
+            return
+        }
+        for line in [
+            #"watchbox_capture_up{camera="front"} 1"#, #"watchbox_capture_pictures_total{camera="front"} 100"#,
+            #"watchbox_capture_pictures_lost_total{camera="front",reason="superseded"} 7"#,
+            #"watchbox_encoder_info{camera="front",encoder="libx264",hardware="0"} 1"#,
+            #"watchbox_encoder_limited{camera="front"} 1"#, #"watchbox_capture_latency_seconds{camera="front"} 0.02"#,
+            #"watchbox_encode_seconds_bucket{camera="front",le="0.005"} 0"#,
+            #"watchbox_encode_seconds_bucket{camera="front",le="0.01"} 3"#,
+            #"watchbox_encode_seconds_bucket{camera="front",le="+Inf"} 3"#,
+            #"watchbox_encode_seconds_sum{camera="front"} 0.024"#, #"watchbox_encode_seconds_count{camera="front"} 3"#,
+        ] { #expect(text.contains(line + "\n"), "\(line)") }
+        guard case .text(let none, _) = await answer(camera(), .get, "/metrics").body else {
+            Issue.record("no text without a device")
+            return
+        }
+        #expect(!none.contains("watchbox_capture"))
+    }
+}
