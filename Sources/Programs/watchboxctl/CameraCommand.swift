@@ -45,9 +45,7 @@ struct CameraListCommand: AsyncParsableCommand {
 struct CameraShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "One camera: is it live, how is it viewed, where does it go, how is it set.",
-        discussion: """
-              watchboxctl camera show front
-            """)
+        discussion: "  watchboxctl camera show front")
 
     @OptionGroup var camera: CameraArgument
     @OptionGroup var output: OutputOptions
@@ -74,9 +72,7 @@ extension OutputOptions {
 struct CameraRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rm", abstract: "Remove a camera: its stream ends, its settings and its password are deleted.",
-        discussion: """
-              watchboxctl camera rm front --yes
-            """)
+        discussion: "  watchboxctl camera rm front --yes")
 
     @OptionGroup var camera: CameraArgument
 
@@ -97,9 +93,7 @@ struct CameraRemoveCommand: AsyncParsableCommand {
 struct CameraEnableCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "enable", abstract: "Publish a camera, now and after every start.",
-        discussion: """
-              watchboxctl camera enable front
-            """)
+        discussion: "  watchboxctl camera enable front")
 
     @OptionGroup var camera: CameraArgument
     @OptionGroup var output: OutputOptions
@@ -112,9 +106,7 @@ struct CameraEnableCommand: AsyncParsableCommand {
 struct CameraDisableCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "disable", abstract: "Stop publishing a camera until it is enabled again.",
-        discussion: """
-              watchboxctl camera disable front
-            """)
+        discussion: "  watchboxctl camera disable front")
 
     @OptionGroup var camera: CameraArgument
     @OptionGroup var output: OutputOptions
@@ -132,9 +124,7 @@ struct CameraDisableCommand: AsyncParsableCommand {
 struct CameraReorderCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reorder", abstract: "Put the cameras in this order; those that are not named come after.",
-        discussion: """
-              watchboxctl camera reorder front garage
-            """)
+        discussion: "  watchboxctl camera reorder front garage")
 
     @Argument(help: "IDs in their new order.", completion: CameraNames.completion)
     var ids: [String]

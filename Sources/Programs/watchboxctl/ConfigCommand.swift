@@ -64,9 +64,7 @@ struct ConfigValidateCommand: AsyncParsableCommand {
 struct ConfigDiffCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff", abstract: "What would change, and what each change would restart.",
-        discussion: """
-              watchboxctl config diff
-            """)
+        discussion: "  watchboxctl config diff")
 
     @OptionGroup var output: OutputOptions
 
@@ -128,9 +126,7 @@ struct ChangeOptions: ParsableArguments {
 struct ConfigConfirmCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "confirm", abstract: "Keep what config apply --confirm has applied.",
-        discussion: """
-              watchboxctl config confirm
-            """)
+        discussion: "  watchboxctl config confirm")
 
     @OptionGroup var output: OutputOptions
 
@@ -171,9 +167,7 @@ struct ConfigRollbackCommand: AsyncParsableCommand {
 struct ConfigHistoryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "history", abstract: "The generations that are kept, newest first.",
-        discussion: """
-              watchboxctl config history
-            """)
+        discussion: "  watchboxctl config history")
 
     @OptionGroup var output: OutputOptions
 

@@ -70,9 +70,7 @@ struct HealthShowCommand: AsyncParsableCommand {
 struct HealthHistoryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "history", abstract: "What changed in the last hours, newest first.",
-        discussion: """
-              watchboxctl health history --hours 2
-            """)
+        discussion: "  watchboxctl health history --hours 2")
 
     @Option(help: "1 to 24.")
     var hours = 24
@@ -103,9 +101,7 @@ struct HealthHistoryCommand: AsyncParsableCommand {
 struct HealthEventsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "events", abstract: "Only the recoveries: what the box did by itself, and why.",
-        discussion: """
-              watchboxctl health events
-            """)
+        discussion: "  watchboxctl health events")
 
     @OptionGroup var output: OutputOptions
 
@@ -119,9 +115,7 @@ struct HealthEventsCommand: AsyncParsableCommand {
 struct HealthMetricsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "metrics", abstract: "Figures in Prometheus's text format.",
-        discussion: """
-              watchboxctl health metrics
-            """)
+        discussion: "  watchboxctl health metrics")
 
     @Option(help: ArgumentHelp("Socket of the health daemon.", valueName: "path"))
     var socket = "/run/watchbox/health.sock"

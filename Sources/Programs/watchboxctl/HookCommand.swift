@@ -8,9 +8,7 @@ import Settings
 struct HookCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "hook", abstract: "Hooks: who is told when a camera goes, health gets worse, or a relay refuses.",
-        discussion: """
-            A message says what happened, and never holds a frame, a key or a password.
-            """,
+        discussion: "A message says what happened, and never holds a frame, a key or a password.",
         subcommands: [
             HookListCommand.self, HookShowCommand.self, HookAddCommand.self, HookEditCommand.self,
             HookRemoveCommand.self, HookTestCommand.self,
@@ -28,9 +26,7 @@ struct HookCommand: AsyncParsableCommand {
 struct HookListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "All hooks, and how they stand.",
-        discussion: """
-              watchboxctl hook list
-            """)
+        discussion: "  watchboxctl hook list")
 
     @OptionGroup var output: OutputOptions
 
@@ -43,9 +39,7 @@ struct HookListCommand: AsyncParsableCommand {
 struct HookShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "One hook, and how it stands.",
-        discussion: """
-              watchboxctl hook show phone
-            """)
+        discussion: "  watchboxctl hook show phone")
 
     @Argument(help: "Name of the hook in the configuration.")
     var name: String

@@ -81,9 +81,7 @@ struct KASDeviceAddCommand: AsyncParsableCommand {
 struct KASDeviceListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "The device keys that are registered, by publisher and fingerprint.",
-        discussion: """
-              watchboxctl kas device list --state DIR
-            """)
+        discussion: "  watchboxctl kas device list --state DIR")
 
     @OptionGroup var directory: KASStateOption
     @OptionGroup var output: OutputOptions
@@ -101,9 +99,7 @@ struct KASDeviceRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
         abstract: "Take a device key away from a publisher. Without any it need not sign any more.",
-        discussion: """
-              watchboxctl kas device remove --state DIR --subject box sha256//…
-            """)
+        discussion: "  watchboxctl kas device remove --state DIR --subject box sha256//…")
 
     @Argument(help: "The key's fingerprint: watchboxctl kas device list.")
     var fingerprint: String

@@ -107,9 +107,7 @@ struct KASTokenListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "The tokens that were issued and may still be used or renewed; never a token itself.",
-        discussion: """
-              watchboxctl kas token list --state DIR
-            """)
+        discussion: "  watchboxctl kas token list --state DIR")
 
     @OptionGroup var directory: KASStateOption
     @OptionGroup var output: OutputOptions

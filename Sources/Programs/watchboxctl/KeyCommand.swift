@@ -13,9 +13,7 @@ struct KeyCommand: AsyncParsableCommand {
 struct KeyListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "Collection, use of its counter and registration of every stream.",
-        discussion: """
-              watchboxctl key list
-            """)
+        discussion: "  watchboxctl key list")
 
     @OptionGroup var output: OutputOptions
 
@@ -29,9 +27,7 @@ struct KeyListCommand: AsyncParsableCommand {
 struct KeyShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "The same of one stream.",
-        discussion: """
-              watchboxctl key show front
-            """)
+        discussion: "  watchboxctl key show front")
 
     @OptionGroup var camera: CameraArgument
     @OptionGroup var output: OutputOptions
@@ -46,9 +42,7 @@ struct KeyShowCommand: AsyncParsableCommand {
 struct KeyRotateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rotate", abstract: "Begin a new key at the next key frame, which is asked for.",
-        discussion: """
-              watchboxctl key rotate front
-            """)
+        discussion: "  watchboxctl key rotate front")
 
     @OptionGroup var camera: CameraArgument
     @OptionGroup var output: OutputOptions

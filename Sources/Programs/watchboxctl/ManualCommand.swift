@@ -6,9 +6,7 @@ import Console
 struct ManualCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "manual", abstract: "Print the manual page, as man reads it.",
-        discussion: """
-              watchboxctl manual > watchboxctl.1
-            """,
+        discussion: "  watchboxctl manual > watchboxctl.1",
         shouldDisplay: false)
 
     @Option(help: "Date of the release, as it stands at the foot of the page.")

@@ -41,9 +41,7 @@ struct RelayStatusCommand: AsyncParsableCommand {
 struct RelayStreamsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "streams", abstract: "The streams of the relay on this machine.",
-        discussion: """
-              watchboxctl relay streams
-            """)
+        discussion: "  watchboxctl relay streams")
 
     @OptionGroup var options: RelayAPIOptions
 
@@ -69,9 +67,7 @@ struct RelayStreamsCommand: AsyncParsableCommand {
 struct RelayConnectionsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "connections", abstract: "Who publishes to the relay on this machine, and who plays from it.",
-        discussion: """
-              watchboxctl relay connections
-            """)
+        discussion: "  watchboxctl relay connections")
 
     @OptionGroup var options: RelayAPIOptions
 
@@ -171,9 +167,7 @@ struct RelayDrainCommand: AsyncParsableCommand {
 struct RelayEventsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "events", abstract: "Show what happens at the relay on this machine, until it is interrupted.",
-        discussion: """
-              watchboxctl relay events
-            """)
+        discussion: "  watchboxctl relay events")
 
     @OptionGroup var options: RelayAPIOptions
 

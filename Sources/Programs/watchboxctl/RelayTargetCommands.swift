@@ -49,9 +49,7 @@ enum RelayTargets {
 struct RelayListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "The relays that this box publishes to.",
-        discussion: """
-              watchboxctl relay list
-            """)
+        discussion: "  watchboxctl relay list")
 
     @OptionGroup var output: OutputOptions
 
@@ -64,9 +62,7 @@ struct RelayListCommand: AsyncParsableCommand {
 struct RelayShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "One relay, and the cameras that publish there.",
-        discussion: """
-              watchboxctl relay show main
-            """)
+        discussion: "  watchboxctl relay show main")
 
     @Argument(help: "Name of the relay in the configuration.")
     var name: String
@@ -189,9 +185,7 @@ struct RelayEditCommand: AsyncParsableCommand {
 struct RelayRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rm", abstract: "Forget a relay and its secret.",
-        discussion: """
-              watchboxctl relay rm backup --yes
-            """)
+        discussion: "  watchboxctl relay rm backup --yes")
 
     @Argument(help: "Name of the relay in the configuration.")
     var name: String
@@ -212,9 +206,7 @@ struct RelayRemoveCommand: AsyncParsableCommand {
 struct RelayUseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "use", abstract: "Let cameras publish to this relay.",
-        discussion: """
-              watchboxctl relay use backup front garage
-            """)
+        discussion: "  watchboxctl relay use backup front garage")
 
     @Argument(help: "Name of the relay in the configuration.")
     var name: String

@@ -62,9 +62,7 @@ struct StatusCommand: AsyncParsableCommand {
 struct VersionCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "version", abstract: "The versions of this program and of the daemon.",
-        discussion: """
-              watchboxctl version
-            """)
+        discussion: "  watchboxctl version")
 
     @OptionGroup var output: OutputOptions
 

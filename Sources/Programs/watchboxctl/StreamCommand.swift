@@ -22,9 +22,7 @@ struct StreamCommand: AsyncParsableCommand {
 struct StreamListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "All streams with their figures.",
-        discussion: """
-              watchboxctl stream list
-            """)
+        discussion: "  watchboxctl stream list")
 
     @OptionGroup var output: OutputOptions
 
@@ -38,9 +36,7 @@ struct StreamListCommand: AsyncParsableCommand {
 struct StreamShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "One stream with all its counters.",
-        discussion: """
-              watchboxctl stream show front
-            """)
+        discussion: "  watchboxctl stream show front")
 
     @OptionGroup var camera: CameraArgument
     @OptionGroup var output: OutputOptions
@@ -55,9 +51,7 @@ struct StreamShowCommand: AsyncParsableCommand {
 struct StreamStartCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "start", abstract: "Start a stream that was stopped.",
-        discussion: """
-              watchboxctl stream start front
-            """)
+        discussion: "  watchboxctl stream start front")
 
     @OptionGroup var camera: CameraArgument
     @OptionGroup var output: OutputOptions
@@ -83,9 +77,7 @@ struct StreamStopCommand: AsyncParsableCommand {
 struct StreamRestartCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restart", abstract: "Start a camera's process anew; clears a start limit.",
-        discussion: """
-              watchboxctl stream restart front
-            """)
+        discussion: "  watchboxctl stream restart front")
 
     @OptionGroup var camera: CameraArgument
     @OptionGroup var output: OutputOptions
@@ -96,9 +88,7 @@ struct StreamRestartCommand: AsyncParsableCommand {
 struct StreamKeyFrameCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "key-frame", abstract: "Ask the camera for a key frame.",
-        discussion: """
-              watchboxctl stream key-frame front
-            """)
+        discussion: "  watchboxctl stream key-frame front")
 
     @OptionGroup var camera: CameraArgument
     @OptionGroup var output: OutputOptions

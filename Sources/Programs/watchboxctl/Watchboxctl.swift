@@ -5,9 +5,7 @@ import Console
 struct Watchboxctl: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watchboxctl", abstract: "Run a WatchBox: look, change, find out what is wrong.",
-        discussion: """
-            Begin with: watchboxctl status. When something is wrong it names the command that helps.
-            """,
+        discussion: "Begin with: watchboxctl status. When something is wrong it names the command that helps.",
         version: Version.current,
         groupedSubcommands: [
             CommandGroup(
