@@ -4,7 +4,6 @@ import Console
 import FoundationEssentials
 import KeyAccess
 import KeyAccessServer
-import Platform
 
 struct KASDeviceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -67,10 +66,8 @@ struct KASDeviceAddCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let now = Clocks.wallSeconds
-        let fingerprint = try directory.use("no device was added") {
-            try AccessRegister(store: try directory.store(now)).add(
-                devicePEM: try Secret.given(file: key) ?? "", of: publisher.holder, now: now)
+        let fingerprint = try directory.register("no device was added") { register, now in
+            try register.add(devicePEM: try Secret.given(file: key) ?? "", of: publisher.holder, now: now)
         }
         output.tell(
             "\(publisher.subject) registers only what \(fingerprint) signed, within seconds.",
@@ -87,9 +84,8 @@ struct KASDeviceListCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let now = Clocks.wallSeconds
-        let document = try directory.use("the devices cannot be listed") {
-            KASDevicesDocument(devices: try AccessRegister(store: try directory.store(now)).registeredDevices)
+        let document = try directory.register("the devices cannot be listed") { register, _ in
+            KASDevicesDocument(devices: register.registeredDevices)
         }
         output.show(document, rows: document.devices) { document.table }
     }
@@ -113,9 +109,7 @@ struct KASDeviceRemoveCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let now = Clocks.wallSeconds
-        let left = try directory.use("no device was removed") {
-            let register = try AccessRegister(store: try directory.store(now))
+        let left = try directory.register("no device was removed") { register, _ in
             guard last || register.devices.keys(of: publisher.holder).count > 1 else {
                 throw CommandFailure(
                     what: "no device was removed",

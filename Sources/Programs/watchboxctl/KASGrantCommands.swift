@@ -4,7 +4,6 @@ import Console
 import FoundationEssentials
 import KeyAccess
 import KeyAccessServer
-import Platform
 
 struct KASGrantCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -63,9 +62,7 @@ struct KASGrantCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let now = Clocks.wallSeconds
-        try directory.use("nothing was granted") {
-            let register = try AccessRegister(store: try directory.store(now))
+        try directory.register("nothing was granted") { register, now in
             if let readmit {
                 try register.readmit(
                     .init(issuer: issuer, subject: readmit), until: now + (until ?? 30 * 86_400), now: now)
@@ -115,10 +112,8 @@ struct KASRevokeCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let now = Clocks.wallSeconds
         let holder = AccessGrants.Holder(issuer: issuer, subject: subject)
-        try directory.use("nothing was revoked") {
-            let register = try AccessRegister(store: try directory.store(now))
+        try directory.register("nothing was revoked") { register, now in
             if stream.isEmpty { try register.revoke(holder, stream: nil, now: now) }
             for name in stream { try register.revoke(holder, stream: name, now: now) }
         }
@@ -141,10 +136,7 @@ struct KASListCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let now = Clocks.wallSeconds
-        let document = try directory.use("the grants cannot be listed") {
-            try KASAccessDocument(register: try AccessRegister(store: try directory.store(now)), now: now)
-        }
+        let document = try directory.register("the grants cannot be listed", KASAccessDocument.init)
         output.show(document, rows: document.rows) { document.table }
     }
 }

@@ -22,6 +22,14 @@ struct KASStateOption: ParsableArguments {
 
     func store(_ now: Int64) throws -> KeyStore { try KeyStore(directory: state, now: now) }
 
+    /// Gives `body` the register of access there and the time, in Unix seconds, and tells what was wrong.
+    func register<Answer>(
+        _ what: String, _ body: (_ register: AccessRegister, _ now: Int64) throws -> Answer
+    ) throws(CommandFailure) -> Answer {
+        let now = Clocks.wallSeconds
+        return try use(what) { try body(try AccessRegister(store: try store(now)), now) }
+    }
+
     /// Runs `body` and tells what was wrong.
     func use<Answer>(_ what: String, _ body: () throws -> Answer) throws(CommandFailure) -> Answer {
         do {
@@ -113,10 +121,7 @@ struct KASTokenListCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let now = Clocks.wallSeconds
-        let document = try directory.use("the tokens cannot be listed") {
-            try KASAccessDocument(register: try AccessRegister(store: try directory.store(now)), now: now)
-        }
+        let document = try directory.register("the tokens cannot be listed", KASAccessDocument.init)
         output.show(document, rows: document.tokens) { document.tokenTable }
     }
 }
@@ -151,9 +156,7 @@ struct KASTokenRevokeCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let now = Clocks.wallSeconds
-        try directory.use("nothing was revoked") {
-            let register = try AccessRegister(store: try directory.store(now))
+        try directory.register("nothing was revoked") { register, now in
             if let id { try register.revoke(token: id, now: now) }
             if let subject { try register.revoke(subject: subject, issuer: issuer, now: now) }
         }
