@@ -15,21 +15,19 @@ extension ControlRoutes {
             ) { request in
                 let wanted = try request.decode(CameraRequest.self)
                 let seen = await core.jobs.seen(wanted.source ?? "")
-                let difference = try await coded {
+                return try await changed(then: await camera(wanted.id ?? "", status: 201, location: true)) {
                     try await core.addCamera(
                         wanted, finding: try await finding(wanted), seen: seen, dryRun: request.isDryRun)
                 }
-                if let difference { return .document(difference) }
-                return try await camera(wanted.id ?? "", status: 201, location: true)
             },
             APIRoute(
                 .put, "\(path)/order", "Puts the cameras of the store in this order", request: "CameraOrderRequest",
                 response: "CameraListDocument", query: Self.dryRun
             ) { request in
                 let wanted = try request.decode(CameraOrderRequest.self)
-                let difference = try await coded { try await core.orderCameras(wanted.ids, dryRun: request.isDryRun) }
-                if let difference { return .document(difference) }
-                return .document(CameraListDocument(cameras: await core.cameras()))
+                return try await changed(then: .document(CameraListDocument(cameras: await core.cameras()))) {
+                    try await core.orderCameras(wanted.ids, dryRun: request.isDryRun)
+                }
             },
             APIRoute(.get, "\(path)/{id}", "One camera, with its tag for a change", response: "CameraDocument") {
                 try await camera($0.parameter("id"))
@@ -40,23 +38,19 @@ extension ControlRoutes {
             ) { request in
                 let id = request.parameter("id")
                 let wanted = try request.decode(CameraRequest.self)
-                let revision = try request.revision()
-                let difference = try await coded {
-                    try await core.changeCamera(
+                return try await changed(then: await camera(id)) {
+                    let revision = try request.revision()
+                    return try await core.changeCamera(
                         id, wanted, finding: try await finding(wanted), ifRevision: revision, dryRun: request.isDryRun)
                 }
-                if let difference { return .document(difference) }
-                return try await camera(id)
             },
             APIRoute(
                 .delete, "\(path)/{id}", "Removes a camera with its secrets", response: nil, query: Self.dryRun
             ) { request in
-                let revision = try request.revision()
-                let difference = try await coded {
+                try await changed {
                     try await core.removeCamera(
-                        request.parameter("id"), ifRevision: revision, dryRun: request.isDryRun)
+                        request.parameter("id"), ifRevision: try request.revision(), dryRun: request.isDryRun)
                 }
-                return difference.map { .document($0) } ?? .noContent
             },
         ]
     }
@@ -72,23 +66,16 @@ extension ControlRoutes {
                 request: "CameraRenameRequest", response: "CameraDocument", query: Self.dryRun
             ) { request in
                 let wanted = try request.decode(CameraRenameRequest.self)
-                let revision = try request.revision()
-                let difference = try await coded {
+                return try await changed(then: await camera(wanted.id, location: true)) {
                     try await core.renameCamera(
-                        request.parameter("id"), wanted, ifRevision: revision, dryRun: request.isDryRun)
+                        request.parameter("id"), wanted, ifRevision: try request.revision(), dryRun: request.isDryRun)
                 }
-                if let difference { return .document(difference) }
-                return try await camera(wanted.id, location: true)
             },
             APIRoute(
                 .put, "\(path)/password", "Sets the password of a camera's login; it is never told back",
                 request: "SecretRequest"
             ) { request in
-                let secret = try request.decode(SecretRequest.self)
-                try await coded {
-                    try await core.setPassword(of: request.parameter("id"), Array(secret.secret.utf8))
-                }
-                return .noContent
+                try await stored(request) { try await core.setPassword(of: request.parameter("id"), $0) }
             },
             APIRoute(
                 .get, "\(path)/snapshot", "The newest picture of a camera that publishes, masks and text burnt in",
@@ -120,13 +107,11 @@ extension ControlRoutes {
             .post, APIPath.cameras("{id}", action), summary, response: "CameraDocument", query: Self.dryRun
         ) { request in
             let id = request.parameter("id")
-            let difference = try await coded {
+            return try await changed(then: await camera(id)) {
                 try await core.changeCamera(
                     id, CameraRequest(isActive: isActive), ifRevision: nil, cause: "camera \(action) \(id)",
                     dryRun: request.isDryRun)
             }
-            if let difference { return .document(difference) }
-            return try await camera(id)
         }
     }
 

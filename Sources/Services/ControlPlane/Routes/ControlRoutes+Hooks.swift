@@ -18,29 +18,30 @@ extension ControlRoutes {
             ) { request in
                 let name = request.parameter("name")
                 let wanted = try request.decode(HookRequest.self)
-                let revision = try request.revision()
-                let difference = try await coded {
-                    try await core.setHook(name, wanted, ifRevision: revision, dryRun: request.isDryRun)
+                return try await changed(then: await hook(name)) {
+                    try await core.setHook(name, wanted, ifRevision: try request.revision(), dryRun: request.isDryRun)
                 }
-                if let difference { return .document(difference) }
-                return try await hook(name)
             },
             APIRoute(.delete, "\(path)/{name}", "Removes a hook and its secrets", query: Self.dryRun) { request in
-                let revision = try request.revision()
-                let difference = try await coded {
+                try await changed {
                     try await core.removeHook(
-                        request.parameter("name"), ifRevision: revision, dryRun: request.isDryRun)
+                        request.parameter("name"), ifRevision: try request.revision(), dryRun: request.isDryRun)
                 }
-                return difference.map { .document($0) } ?? .noContent
             },
             APIRoute(
                 .put, "\(path)/{name}/secret", "Sets the hook's whole URL as a secret; it is never told back",
                 request: "SecretRequest"
-            ) { try await setSecret($0, isToken: false) },
+            ) { request in
+                try await stored(request) {
+                    try await core.setHookSecret(request.parameter("name"), $0, isToken: false)
+                }
+            },
             APIRoute(
                 .put, "\(path)/{name}/token", "Sets the token that the hook's receiver is shown",
                 request: "SecretRequest"
-            ) { try await setSecret($0, isToken: true) },
+            ) { request in
+                try await stored(request) { try await core.setHookSecret(request.parameter("name"), $0, isToken: true) }
+            },
             APIRoute(
                 .post, "\(path)/{name}/test", "Sends one message now and tells what came of it",
                 response: "HookTestDocument"
@@ -48,14 +49,6 @@ extension ControlRoutes {
                 .document(try await coded { try await core.testHook(request.parameter("name")) })
             },
         ]
-    }
-
-    private func setSecret(_ request: APIRequest, isToken: Bool) async throws -> APIResponse {
-        let secret = try request.decode(SecretRequest.self)
-        try await coded {
-            try await core.setHookSecret(request.parameter("name"), Array(secret.secret.utf8), isToken: isToken)
-        }
-        return .noContent
     }
 
     private func hook(_ name: String) async throws -> APIResponse {

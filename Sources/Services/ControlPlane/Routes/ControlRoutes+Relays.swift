@@ -18,30 +18,21 @@ extension ControlRoutes {
             ) { request in
                 let name = request.parameter("name")
                 let wanted = try request.decode(RelayRequest.self)
-                let revision = try request.revision()
-                let difference = try await coded {
-                    try await core.setRelay(name, wanted, ifRevision: revision, dryRun: request.isDryRun)
+                return try await changed(then: await relay(name)) {
+                    try await core.setRelay(name, wanted, ifRevision: try request.revision(), dryRun: request.isDryRun)
                 }
-                if let difference { return .document(difference) }
-                return try await relay(name)
             },
             APIRoute(.delete, "\(path)/{name}", "Removes a relay that no camera uses", query: Self.dryRun) { request in
-                let revision = try request.revision()
-                let difference = try await coded {
+                try await changed {
                     try await core.removeRelay(
-                        request.parameter("name"), ifRevision: revision, dryRun: request.isDryRun)
+                        request.parameter("name"), ifRevision: try request.revision(), dryRun: request.isDryRun)
                 }
-                return difference.map { .document($0) } ?? .noContent
             },
             APIRoute(
                 .put, "\(path)/{name}/secret", "Sets the relay's whole URL as a secret; it is never told back",
                 request: "SecretRequest"
             ) { request in
-                let secret = try request.decode(SecretRequest.self)
-                try await coded {
-                    try await core.setRelaySecret(request.parameter("name"), Array(secret.secret.utf8))
-                }
-                return .noContent
+                try await stored(request) { try await core.setRelaySecret(request.parameter("name"), $0) }
             },
         ]
     }
@@ -64,25 +55,18 @@ extension ControlRoutes {
                 query: Self.dryRun
             ) { request in
                 let wanted = try request.decode(KeyAccessRequest.self)
-                let revision = try request.revision()
-                let difference = try await coded {
+                return try await changed(then: await keyAccessAnswer()) {
                     try await core.setKeyAccess(
                         KeyAccessDocument(
                             url: wanted.url, certificateAuthorityFile: wanted.certificateAuthorityFile,
                             publicKeyPin: wanted.publicKeyPin, keyIdentifiers: wanted.keyIdentifiers),
-                        ifRevision: revision, dryRun: request.isDryRun)
+                        ifRevision: try request.revision(), dryRun: request.isDryRun)
                 }
-                if let difference { return .document(difference) }
-                return await keyAccessAnswer()
             },
             APIRoute(
                 .put, "\(path)/token", "Sets the token that the box shows the key access server",
                 request: "SecretRequest"
-            ) { request in
-                let secret = try request.decode(SecretRequest.self)
-                try await coded { try await core.setKeyAccessToken(Array(secret.secret.utf8)) }
-                return .noContent
-            },
+            ) { try await stored($0) { try await core.setKeyAccessToken($0) } },
             APIRoute(
                 .post, "\(path)/handed-over", "Secrets that systemd opened for the process that asks",
                 request: "HandOverRequest"

@@ -31,6 +31,26 @@ struct ControlRoutes: Sendable {
     }
 }
 
+extension ControlRoutes {
+    /// What a change answers: the difference of a dry run, else how it is now.
+    func changed(
+        then answer: @autoclosure () async throws -> APIResponse = .noContent,
+        _ change: () async throws -> ConfigurationDiff?
+    ) async throws -> APIResponse {
+        if let difference = try await coded(change) { return .document(difference) }
+        return try await answer()
+    }
+
+    /// Keeps what nobody is told back.
+    func stored(
+        _ request: APIRequest, _ store: (_ secret: [UInt8]) async throws -> Void
+    ) async throws -> APIResponse {
+        let secret = try request.decode(SecretRequest.self)
+        try await coded { try await store(Array(secret.secret.utf8)) }
+        return .noContent
+    }
+}
+
 extension APIRequest {
     var isDryRun: Bool { ["1", "true"].contains(query["dryRun"]) }
 
