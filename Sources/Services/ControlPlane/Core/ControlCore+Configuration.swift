@@ -211,10 +211,8 @@ extension ControlCore {
                     StoredCamera(
                         name, settings: part.settings, known: known, now: clock.seconds, position: position))
             } else {
-                if table == "relay" { _ = try CameraIdentifier.checkRelay(name) }
-                if table == "hook" { _ = try CameraIdentifier.checkHook(name) }
                 let kind = StoreContent.kind(ofTable: table)
-                let storedName = StoreContent.namedKinds.contains(table) ? name : kind
+                let storedName = try NamedObject(rawValue: table)?.check(name) ?? kind
                 guard content.object(kind, storedName) == nil || request.replace else {
                     throw CodedError(
                         .exists, "\(part.object) is there already", next: "Repeat it with --replace, or take it out",

@@ -19,15 +19,8 @@ extension ControlCore {
         return hook(name, try requireHook(name), boxSecrets(), states[name])
     }
 
-    func noHook(_ name: String) -> CodedError {
-        CodedError(
-            .notFound, "there is no hook \(name)", next: Self.nearest(name, in: Array(current.settings.hooks.keys)),
-            object: name)
-    }
-
     private func requireHook(_ name: String) throws -> HookSettings {
-        _ = try CameraIdentifier.checkHook(name)
-        guard let hook = current.settings.hooks[name] else { throw noHook(name) }
+        guard let hook = current.settings.hooks[try NamedObject.hook.check(name)] else { throw missing(.hook, name) }
         return hook
     }
 
@@ -52,39 +45,14 @@ extension ControlCore {
         return (try? await client.get(HookStatesDocument.self, "/api/v1/hooks"))?.hooks ?? [:]
     }
 
-    /// Adds a hook, or changes what the request names of one. An empty text takes a setting away.
-    ///
-    /// - Returns: the diff for a dry run, else nil.
     func setHook(_ name: String, _ request: HookRequest, ifRevision: Int?, dryRun: Bool) throws -> ConfigurationDiff? {
-        let name = try CameraIdentifier.checkHook(name)
-        try requireNotInFile("hook.\(name)")
-        let known = current.store.object("hook", name)
-        if known == nil, current.settings.hooks.count >= Self.hookLimit {
-            throw CodedError(.tooMuch, "hook \(name) was not added", why: "a box has at most \(Self.hookLimit)")
-        }
-        // With the secrets' names, which are set with the secrets only.
-        var settings = known?.settings ?? [:]
-        let texts = [
-            "kind": request.kind, "url": request.url, "ca_file": request.certificateAuthorityFile,
-            "public_key_pin": request.publicKeyPin,
-        ]
-        for case (let key, let text?) in texts { settings[key] = text.isEmpty ? nil : .string(text) }
-        for case (let key, let list?) in ["events": request.events, "cameras": request.cameras] {
-            settings[key] = list.isEmpty ? nil : .strings(list)
-        }
-        if let isEnabled = request.isEnabled { settings["enabled"] = .boolean(isEnabled) }
-        guard settings["url"] != nil || settings["secret"] != nil else {
-            throw CodedError(.badRequest, "url is missing", next: "Give the hook's URL; a secret one as its secret")
-        }
-        return try put(
-            "hook", name, settings, known, ifRevision, "hook \(known == nil ? "add" : "edit") \(name)", dryRun)
-    }
-
-    func removeHook(_ name: String, ifRevision: Int?, dryRun: Bool) throws -> ConfigurationDiff? {
-        let name = try CameraIdentifier.checkHook(name)
-        try requireNotInFile("hook.\(name)")
-        return try remove(
-            "hook", name, secrets: ["secret", "token_secret"], ifRevision, dryRun, missing: noHook(name))
+        try set(
+            .hook, name,
+            texts: [
+                "kind": request.kind, "url": request.url, "ca_file": request.certificateAuthorityFile,
+                "public_key_pin": request.publicKeyPin,
+            ], lists: ["events": request.events, "cameras": request.cameras], isEnabled: request.isEnabled,
+            ifRevision: ifRevision, dryRun: dryRun)
     }
 
     /// Has the hooks' process send one message now.

@@ -15,15 +15,10 @@ extension ControlCore {
     }
 
     func relay(_ name: String) throws -> RelayDocument {
-        _ = try CameraIdentifier.checkRelay(name)
-        guard let relay = current.settings.relays[name] else { throw noRelay(name) }
+        guard let relay = current.settings.relays[try NamedObject.relay.check(name)] else {
+            throw missing(.relay, name)
+        }
         return self.relay(name, relay, boxSecrets())
-    }
-
-    func noRelay(_ name: String) -> CodedError {
-        CodedError(
-            .notFound, "there is no relay \(name)", next: Self.nearest(name, in: Array(current.settings.relays.keys)),
-            object: name)
     }
 
     private func relay(_ name: String, _ relay: RelaySettings, _ secrets: Set<String>) -> RelayDocument {
@@ -36,59 +31,79 @@ extension ControlCore {
 
     func boxSecrets() -> Set<String> { Set((try? credentials.names(scope: "box")) ?? []) }
 
-    /// Adds a relay, or changes what the request names of one: to forget a CA file because somebody changed the URL would
-    /// stop every camera. An empty text takes a setting away.
-    ///
-    /// - Returns: the diff for a dry run, else nil.
     func setRelay(
         _ name: String, _ request: RelayRequest, ifRevision: Int?, dryRun: Bool
     ) throws -> ConfigurationDiff? {
-        let name = try CameraIdentifier.checkRelay(name)
-        try requireNotInFile("relay.\(name)")
-        let known = current.store.object("relay", name)
-        if known == nil, current.settings.relays.count >= Self.relayLimit {
-            throw CodedError(.tooMuch, "relay \(name) was not added", why: "a box has at most \(Self.relayLimit)")
-        }
-        // With the secret's name: it is set by `PUT …/secret` only.
-        var settings = known?.settings ?? [:]
-        let given = [
-            "url": request.url, "ca_file": request.certificateAuthorityFile, "profile": request.profile,
-            "public_key_pin": request.publicKeyPin,
-        ]
-        for case (let key, let text?) in given { settings[key] = text.isEmpty ? nil : .string(text) }
-        if let hosts = request.redirectHosts { settings["redirect_hosts"] = hosts.isEmpty ? nil : .strings(hosts) }
-        guard settings["url"] != nil || settings["secret"] != nil else {
-            throw CodedError(.badRequest, "url is missing", next: "Give the relay's URL; a secret one as its secret")
-        }
-        return try put(
-            "relay", name, settings, known, ifRevision, "relay \(known == nil ? "add" : "edit") \(name)", dryRun)
+        try set(
+            .relay, name,
+            texts: [
+                "url": request.url, "ca_file": request.certificateAuthorityFile, "profile": request.profile,
+                "public_key_pin": request.publicKeyPin,
+            ], lists: ["redirect_hosts": request.redirectHosts], ifRevision: ifRevision, dryRun: dryRun)
     }
 
-    func removeRelay(_ name: String, ifRevision: Int?, dryRun: Bool) throws -> ConfigurationDiff? {
-        let name = try CameraIdentifier.checkRelay(name)
-        try requireNotInFile("relay.\(name)")
-        guard current.store.object("relay", name) != nil else { throw noRelay(name) }
-        let users = current.settings.cameras.filter { $0.value.relay == name }.keys.sorted()
+    // MARK: Relays and hooks
+
+    private func names(of kind: NamedObject) -> [String] {
+        kind == .relay ? Array(current.settings.relays.keys) : Array(current.settings.hooks.keys)
+    }
+
+    func missing(_ kind: NamedObject, _ name: String) -> CodedError {
+        CodedError(
+            .notFound, "there is no \(kind.rawValue) \(name)", next: Self.nearest(name, in: names(of: kind)),
+            object: name)
+    }
+
+    /// One that is there already needs none.
+    func requireRoom(for kind: NamedObject, _ name: String) throws(CodedError) {
+        let names = names(of: kind)
+        guard names.contains(name) || names.count < kind.limit else {
+            throw CodedError(
+                .tooMuch, "\(kind.rawValue) \(name) was not added", why: "a box has at most \(kind.limit)")
+        }
+    }
+
+    /// Adds an object, or changes what somebody names of one: to forget a CA file because somebody changed the URL would stop
+    /// every camera. An empty text or list takes a setting away.
+    ///
+    /// - Returns: the diff for a dry run, else nil.
+    func set(
+        _ kind: NamedObject, _ name: String, texts: [String: String?], lists: [String: [String]?],
+        isEnabled: Bool? = nil, ifRevision: Int?, dryRun: Bool
+    ) throws -> ConfigurationDiff? {
+        let (kindName, name) = (kind.rawValue, try kind.check(name))
+        try requireNotInFile("\(kindName).\(name)")
+        try requireRoom(for: kind, name)
+        let known = current.store.object(kindName, name)
+        // With the secrets' names, which are set with the secrets only.
+        var settings = known?.settings ?? [:]
+        for case (let key, let text?) in texts { settings[key] = text.isEmpty ? nil : .string(text) }
+        for case (let key, let list?) in lists { settings[key] = list.isEmpty ? nil : .strings(list) }
+        if let isEnabled { settings["enabled"] = .boolean(isEnabled) }
+        guard settings["url"] != nil || settings["secret"] != nil else {
+            throw CodedError(
+                .badRequest, "url is missing", next: "Give the \(kindName)'s URL; a secret one as its secret")
+        }
+        return try put(
+            kindName, name, settings, known, ifRevision, "\(kindName) \(known == nil ? "add" : "edit") \(name)", dryRun)
+    }
+
+    /// Removes an object of the store, and those of its secrets that nothing else names.
+    func remove(_ kind: NamedObject, _ name: String, ifRevision: Int?, dryRun: Bool) throws -> ConfigurationDiff? {
+        let (kindName, name) = (kind.rawValue, try kind.check(name))
+        try requireNotInFile("\(kindName).\(name)")
+        guard let object = current.store.object(kindName, name) else { throw missing(kind, name) }
+        let users = current.settings.cameras.filter { kind == .relay && $0.value.relay == name }.keys.sorted()
         guard users.isEmpty else {
             throw CodedError(
                 .inUse, "relay \(name) is used by \(users.joined(separator: ", "))",
                 next: "Give them another relay: watchboxctl camera edit \(users[0]) --relay NAME", object: name)
         }
-        return try remove("relay", name, secrets: ["secret"], ifRevision, dryRun, missing: noRelay(name))
-    }
-
-    /// Removes an object of the store, and those of its secrets that nothing else names.
-    ///
-    /// - Parameter secrets: keys of its settings that name them.
-    func remove(
-        _ kind: String, _ name: String, secrets: [String], _ ifRevision: Int?, _ dryRun: Bool, missing: CodedError
-    ) throws -> ConfigurationDiff? {
-        guard let object = current.store.object(kind, name) else { throw missing }
-        try Self.check(ifRevision, of: "\(kind) \(name)", object.changed)
-        let proposal = try propose("\(kind) rm \(name)") { $0.remove(kind, name) }
+        try Self.check(ifRevision, of: "\(kindName) \(name)", object.changed)
+        let proposal = try propose("\(kindName) rm \(name)") { $0.remove(kindName, name) }
         if dryRun { return difference(proposal) }
         _ = try commit(proposal)
-        for key in secrets {
+        for key in ["secret", "token_secret"] {
             guard case .string(let secret)? = object.settings[key], !isInUse(boxSecret: secret) else { continue }
             do {
                 try credentials.remove(name: secret, scope: "box")

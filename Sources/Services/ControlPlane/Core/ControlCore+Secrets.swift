@@ -60,35 +60,28 @@ extension ControlCore {
 
     /// The URL of a relay, with user, password and stream key in it.
     func setRelaySecret(_ name: String, _ secret: [UInt8]) async throws {
-        let name = try CameraIdentifier.checkRelay(name)
-        let relay = current.settings.relays[name]
-        let isFull = relay == nil && current.settings.relays.count >= Self.relayLimit
         let place = SecretPlace(
-            kind: "relay", name: name, key: "secret", present: relay?.secret, standard: "relay-\(name)",
-            limit: isFull ? Self.relayLimit : nil)
+            kind: .relay, name: try NamedObject.relay.check(name), key: "secret",
+            present: current.settings.relays[name]?.secret, standard: "relay-\(name)")
         let users = current.settings.cameras.filter { $0.value.relay == name }.keys
-        try await set(secret, at: place, affects: Set(users.map { UnitName.camera($0) }), missing: noRelay(name))
+        try await set(secret, at: place, affects: Set(users.map { UnitName.camera($0) }))
         hub.publish(.relay, object: name, "a secret was set")
     }
 
     /// The URL of a hook, or the token that its receiver is shown.
     func setHookSecret(_ name: String, _ secret: [UInt8], isToken: Bool) async throws {
-        let name = try CameraIdentifier.checkHook(name)
-        let hook = current.settings.hooks[name]
-        let isFull = hook == nil && current.settings.hooks.count >= Self.hookLimit
+        let hook = current.settings.hooks[try NamedObject.hook.check(name)]
         let place = SecretPlace(
-            kind: "hook", name: name, key: isToken ? "token_secret" : "secret",
+            kind: .hook, name: name, key: isToken ? "token_secret" : "secret",
             present: isToken ? hook?.tokenSecret : hook?.secret,
-            standard: (isToken ? HookSettings.tokenSecretPrefix : HookSettings.secretPrefix) + name,
-            limit: isFull ? Self.hookLimit : nil)
-        try await set(secret, at: place, affects: [UnitName.hooks], missing: noHook(name))
+            standard: (isToken ? HookSettings.tokenSecretPrefix : HookSettings.secretPrefix) + name)
+        try await set(secret, at: place, affects: [UnitName.hooks])
         hub.publish(.config, object: "hook.\(name)", "a secret was set")
     }
 
     /// Where an object of the configuration names a secret of the box.
     private struct SecretPlace {
-        /// `relay` or `hook`.
-        var kind: String
+        var kind: NamedObject
         var name: String
         /// Of its settings.
         var key: String
@@ -96,23 +89,17 @@ extension ControlCore {
         var present: String?
         /// What it names then.
         var standard: String
-        /// Of objects of this kind, when there is room for no new one.
-        var limit: Int?
 
-        var object: String { "\(kind).\(name)" }
+        var object: String { "\(kind.rawValue).\(name)" }
     }
 
     /// Stores a secret and has the object name it; an object that is not there begins with it.
     ///
     /// - Parameter affects: units that have to start anew when the object names it already.
-    private func set(
-        _ secret: [UInt8], at place: SecretPlace, affects: Set<String>, missing: CodedError
-    ) async throws {
-        let known = current.store.object(place.kind, place.name)
-        if let limit = place.limit, known == nil {
-            throw CodedError(
-                .tooMuch, "\(place.kind) \(place.name) was not added", why: "a box has at most \(limit)")
-        }
+    private func set(_ secret: [UInt8], at place: SecretPlace, affects: Set<String>) async throws {
+        let (kind, missing) = (place.kind.rawValue, missing(place.kind, place.name))
+        try requireRoom(for: place.kind, place.name)
+        let known = current.store.object(kind, place.name)
         let secretName = place.present ?? place.standard
         if place.present == nil {
             try requireNotInFile(place.object)
@@ -122,15 +109,14 @@ extension ControlCore {
         if place.present == nil {
             // It may have been changed, or removed, while the secret was sealed.
             let isKnown = known != nil
-            let known = current.store.object(place.kind, place.name)
+            let known = current.store.object(kind, place.name)
             do {
                 guard known != nil || !isKnown else { throw missing }
                 try requireNotInFile(place.object)
                 var settings = known?.settings ?? [:]
                 settings[place.key] = .string(secretName)
                 _ = try put(
-                    place.kind, place.name, settings, known, known?.changed ?? 0,
-                    "\(place.kind) secret \(place.name)", false)
+                    kind, place.name, settings, known, known?.changed ?? 0, "\(kind) secret \(place.name)", false)
             } catch {
                 try forget(boxSecret: secretName)
                 throw error

@@ -16,8 +16,6 @@ internal import Systemd
 /// own. So no camera that is slow to start holds up a change, and no change sees a half of another.
 actor ControlCore {
     static let cameraLimit = 64
-    static let relayLimit = 16
-    static let hookLimit = 8
     /// Of all the operator's files together: a generation keeps them.
     static let filesLimit = 1 << 20
 
@@ -266,9 +264,10 @@ actor ControlCore {
                 .tooMuch, "\(settings.cameras.count) cameras are configured",
                 why: "a box has at most \(cameraLimit)")
         }
-        guard settings.relays.count <= relayLimit else {
+        guard settings.relays.count <= NamedObject.relay.limit else {
             throw CodedError(
-                .tooMuch, "\(settings.relays.count) relays are configured", why: "a box has at most \(relayLimit)")
+                .tooMuch, "\(settings.relays.count) relays are configured",
+                why: "a box has at most \(NamedObject.relay.limit)")
         }
         return (settings, issues.filter(\.isWarning))
     }

@@ -4,8 +4,6 @@ internal import Settings
 /// What commands added to the configuration, beside the operator's files. It is kept in the generations, so that going back to
 /// one brings back what was removed since.
 struct StoreContent: Codable, Equatable, Sendable {
-    /// Kinds of which there can be several, each with a name; the name of one that there is only once is its kind.
-    static let namedKinds: Set<String> = ["hook", "relay"]
     /// Settings that are fields of a camera.
     static let cameraFields: Set<String> = ["name", "source", "user", "active", "grid"]
     /// Settings that say which device a network camera is.
@@ -13,7 +11,7 @@ struct StoreContent: Codable, Equatable, Sendable {
 
     /// By their IDs.
     private(set) var cameras: [StoredCamera] = []
-    /// By their kinds and names.
+    /// By their kinds and names; the name of one that is no `NamedObject` is its kind.
     private(set) var objects: [StoredObject] = []
 
     func camera(_ id: String) -> StoredCamera? { cameras.first { $0.id == id } }
@@ -74,8 +72,8 @@ struct StoreContent: Codable, Equatable, Sendable {
         cameras.map { StoredPart(object: "camera.\($0.id)", settings: $0.allSettings) }
             + objects.map { object in
                 StoredPart(
-                    object: Self.namedKinds.contains(object.kind)
-                        ? "\(object.kind).\(object.name)" : Self.table(ofKind: object.kind),
+                    object: NamedObject(rawValue: object.kind) == nil
+                        ? Self.table(ofKind: object.kind) : "\(object.kind).\(object.name)",
                     settings: object.settings)
             }
     }

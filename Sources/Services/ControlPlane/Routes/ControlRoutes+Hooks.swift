@@ -24,8 +24,8 @@ extension ControlRoutes {
             },
             APIRoute(.delete, "\(path)/{name}", "Removes a hook and its secrets", query: Self.dryRun) { request in
                 try await changed {
-                    try await core.removeHook(
-                        request.parameter("name"), ifRevision: try request.revision(), dryRun: request.isDryRun)
+                    try await core.remove(
+                        .hook, request.parameter("name"), ifRevision: try request.revision(), dryRun: request.isDryRun)
                 }
             },
             APIRoute(

@@ -24,8 +24,8 @@ extension ControlRoutes {
             },
             APIRoute(.delete, "\(path)/{name}", "Removes a relay that no camera uses", query: Self.dryRun) { request in
                 try await changed {
-                    try await core.removeRelay(
-                        request.parameter("name"), ifRevision: try request.revision(), dryRun: request.isDryRun)
+                    try await core.remove(
+                        .relay, request.parameter("name"), ifRevision: try request.revision(), dryRun: request.isDryRun)
                 }
             },
             APIRoute(

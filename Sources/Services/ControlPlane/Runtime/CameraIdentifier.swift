@@ -15,25 +15,6 @@ enum CameraIdentifier {
         }
         return id
     }
-
-    /// Names of relays: they are keys of a table and part of a secret's name.
-    static func checkRelay(_ name: String) throws(CodedError) -> String {
-        try check(name, of: "relay", example: "main")
-    }
-
-    /// Names of hooks, which are the same.
-    static func checkHook(_ name: String) throws(CodedError) -> String {
-        try check(name, of: "hook", example: "phone")
-    }
-
-    private static func check(_ name: String, of kind: String, example: String) throws(CodedError) -> String {
-        guard isValid(name) else {
-            throw CodedError(
-                .invalidValue, "\"\(Printable.text(name, limit: 64))\" is not a \(kind)'s name",
-                next: "Use 1 to 24 of a-z, 0-9 and single hyphens between them, such as \(example)")
-        }
-        return name
-    }
 }
 
 /// Text from outside in a message that goes to a terminal.
