@@ -16,8 +16,16 @@ extension Reading {
         }
         checkHooks(settings)
         checkServers(settings)
-        checkStreamNames(settings)
-        checkDevices(settings)
+        // Two cameras that publish under one name would throw each other out.
+        checkNoneShares(
+            "stream", settings, "is the stream", "Give each camera a stream of its own"
+        ) { id, camera in camera.streamName(id) }
+        // A camera delivers to one program at a time; the other would wait for ever.
+        checkNoneShares(
+            "source", settings, "is the device", "Give each camera a device of its own: watchboxctl discover"
+        ) { _, camera in
+            if case .device(let path)? = try? CameraSource(camera.source) { path } else { nil }
+        }
         checkPulls(settings)
         for (id, camera) in settings.cameras { check(id, camera, settings) }
     }
@@ -103,34 +111,20 @@ extension Reading {
             "Set api_token, or use 127.0.0.1:1985")
     }
 
-    /// Two cameras that publish under one name would throw each other out.
-    private mutating func checkStreamNames(_ settings: BoxSettings) {
+    /// - Parameter thing: what only one active camera can have; nil: this one has none.
+    private mutating func checkNoneShares(
+        _ key: String, _ settings: BoxSettings, _ words: String, _ next: String,
+        _ thing: (_ id: String, _ camera: CameraSettings) -> String?
+    ) {
         var owners: [String: String] = [:]
         for (id, camera) in settings.cameras.sorted(by: { $0.key < $1.key }) where camera.active {
-            guard let owner = owners[camera.streamName(id)] else {
-                owners[camera.streamName(id)] = id
+            guard let thing = thing(id, camera) else { continue }
+            guard let owner = owners[thing] else {
+                owners[thing] = id
                 continue
             }
             guard let candidate = candidates["camera.\(id)"] else { continue }
-            report(
-                .invalidValue, candidate, "stream", "is the stream of camera.\(owner), too",
-                "Give each camera a stream of its own")
-        }
-    }
-
-    /// A camera delivers to one program at a time; the other would wait for ever.
-    private mutating func checkDevices(_ settings: BoxSettings) {
-        var owners: [String: String] = [:]
-        for (id, camera) in settings.cameras.sorted(by: { $0.key < $1.key }) where camera.active {
-            guard case .device(let path)? = try? CameraSource(camera.source) else { continue }
-            guard let owner = owners[path] else {
-                owners[path] = id
-                continue
-            }
-            guard let candidate = candidates["camera.\(id)"] else { continue }
-            report(
-                .invalidValue, candidate, "source", "is the device of camera.\(owner), too",
-                "Give each camera a device of its own: watchboxctl discover")
+            report(.invalidValue, candidate, key, "\(words) of camera.\(owner), too", next)
         }
     }
 
