@@ -241,10 +241,10 @@ struct Reading {
                 reportUnknownKey(key, candidate)
                 continue
             }
-            switch definition.check(node, of: candidate.object) {
-            case .success(let value): candidate.values[key] = value
-            case .failure(let failure):
-                report(.invalidValue, candidate, key, failure.finding.reason, failure.finding.next)
+            do {
+                candidate.values[key] = try definition.check(node, of: candidate.object)
+            } catch {
+                report(.invalidValue, candidate, key, error.reason, error.next)
             }
         }
         for key in candidate.definition.keys where key.isRequired && !candidate.written.contains(key.name) {

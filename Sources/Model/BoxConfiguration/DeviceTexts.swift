@@ -25,15 +25,12 @@ extension CameraConfiguration.Device.Mask {
 }
 
 /// `brightness=128`
-struct ControlSetting: Equatable, SettingText {
+struct ControlSetting: Equatable {
     var name: String
     var value: Int
+}
 
-    init(name: String, value: Int) {
-        self.name = name
-        self.value = value
-    }
-
+extension ControlSetting: SettingText {
     init?(text: String) {
         guard text.utf8.count <= KeyDefinition.Kind.controlLength, let equals = text.firstIndex(of: "=") else {
             return nil

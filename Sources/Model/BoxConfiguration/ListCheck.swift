@@ -3,63 +3,58 @@ internal import RTMP
 internal import Wire
 
 extension KeyDefinition {
-    /// What is wrong with a list; entries are told by their number alone.
-    func list(_ elements: [WrittenValue]) -> Finding? {
+    /// Throws what is wrong with a list; entries are told by their number alone.
+    func check(_ elements: [WrittenValue]) throws(Finding) {
         guard elements.count <= kind.countLimit else {
-            return Finding("has more than \(kind.countLimit) entries", "Take some out")
+            throw Finding("has more than \(kind.countLimit) entries", "Take some out")
         }
         var seen: Set<String> = []
         for (index, element) in elements.enumerated() {
             let place = "entry \(index + 1)"
             guard case .string(let text) = element else {
-                return Finding("has an entry that is \(element.kind), \(place)", "Write texts in quotes")
+                throw Finding("has an entry that is \(element.kind), \(place)", "Write texts in quotes")
             }
-            let (finding, name) = entry(text, place)
-            if let finding { return finding }
-            if let name, !seen.insert(name).inserted {
-                return Finding("says one thing twice, \(place)", "Take one of the two out")
+            if let name = try entry(text, place), !seen.insert(name).inserted {
+                throw Finding("says one thing twice, \(place)", "Take one of the two out")
             }
         }
-        return nil
     }
 
-    /// - Returns: what is wrong; and what no other entry may name, too.
-    private func entry(_ text: String, _ place: String) -> (finding: Finding?, name: String?) {
+    /// - Returns: what no other entry may name, too.
+    private func entry(_ text: String, _ place: String) throws(Finding) -> String? {
         switch kind {
         case .masks:
             guard CameraConfiguration.Device.Mask(text: text) != nil else {
-                return (Finding("has an entry that is no rectangle inside the picture, \(place)", kind.advice), nil)
+                throw Finding("has an entry that is no rectangle inside the picture, \(place)", kind.advice)
             }
-            return (nil, nil)
+            return nil
         case .controls:
             guard let setting = ControlSetting(text: text) else {
-                return (Finding("has an entry that is not name=value, \(place)", kind.advice), nil)
+                throw Finding("has an entry that is not name=value, \(place)", kind.advice)
             }
-            return (nil, setting.name)
+            return setting.name
         case .networks:
             guard text.utf8.count <= Self.Kind.networkLength, let network = NetworkRange(text) else {
-                return (Finding("has an entry that is no network, \(place)", kind.advice), nil)
+                throw Finding("has an entry that is no network, \(place)", kind.advice)
             }
-            return (nil, "\(network)")
+            return "\(network)"
         case .hosts:
             guard let host = RedirectHost(text) else {
-                return (Finding("has an entry that is no host, \(place)", kind.advice), nil)
+                throw Finding("has an entry that is no host, \(place)", kind.advice)
             }
-            return (nil, "\(host.host) \(host.port ?? 0)")
+            return "\(host.host) \(host.port ?? 0)"
         case .choices(let choices):
-            guard !choices.contains(text) else { return (nil, text) }
+            guard !choices.contains(text) else { return text }
             let meant = NearestName.nearest(text, in: choices).map { ", did you mean \"\($0)\"?" } ?? ""
-            return (Finding("has an entry that is not one of its values, \(place)\(meant)", kind.advice), nil)
+            throw Finding("has an entry that is not one of its values, \(place)\(meant)", kind.advice)
         case .strings(_, let limit):
             guard !text.isEmpty, text.utf8.count <= limit, ShownText.isPrintable(text) else {
-                return (
-                    Finding(
-                        "has an entry that is empty, longer than \(limit) bytes or has control characters, \(place)",
-                        "Correct it, or take it out"), nil
-                )
+                throw Finding(
+                    "has an entry that is empty, longer than \(limit) bytes or has control characters, \(place)",
+                    "Correct it, or take it out")
             }
-            return (nil, nil)
-        default: return (Finding("is no list", kind.advice), nil)
+            return nil
+        default: throw Finding("is no list", kind.advice)
         }
     }
 }

@@ -42,51 +42,49 @@ enum Location {
     }
 
     static func keyAccess(_ text: String) -> Finding? {
-        switch web(
-            text, advice: KeyDefinition.Kind.keyAccessURL.advice,
-            secret: "Take it out; store the token with: watchboxctl kas set --token-file FILE")
-        {
-        case .failure(let failure): return failure.finding
-        case .success(let address) where address.isPlain && !address.listen.isLoopback:
-            return Finding("sends tokens in the clear to another machine", "Use https://")
-        case .success: return nil
+        do {
+            let address = try web(
+                text, advice: KeyDefinition.Kind.keyAccessURL.advice,
+                secret: "Take it out; store the token with: watchboxctl kas set --token-file FILE")
+            return address.isPlain && !address.listen.isLoopback
+                ? Finding("sends tokens in the clear to another machine", "Use https://") : nil
+        } catch {
+            return error
         }
     }
 
     static func hook(_ text: String) -> Finding? {
-        switch web(
-            text, advice: KeyDefinition.Kind.hookURL.advice,
-            secret: "Store the whole URL as a secret, and name it in `secret`")
-        {
-        case .failure(let failure): failure.finding
-        case .success: nil
+        do {
+            _ = try web(
+                text, advice: KeyDefinition.Kind.hookURL.advice,
+                secret: "Store the whole URL as a secret, and name it in `secret`")
+            return nil
+        } catch {
+            return error
         }
     }
 
     /// An `https://` or `http://` URL that holds no secret by its form.
     private static func web(
         _ text: String, advice: String, secret: String
-    ) -> Result<(isPlain: Bool, listen: ListenAddress), CheckFailure> {
-        func refused(_ reason: String, _ next: String) -> Result<(isPlain: Bool, listen: ListenAddress), CheckFailure> {
-            .failure(CheckFailure(Finding(reason, next)))
-        }
-        guard text.utf8.count <= 1024 else { return refused("is longer than 1024 bytes", advice) }
+    ) throws(Finding) -> (isPlain: Bool, listen: ListenAddress) {
+        guard text.utf8.count <= 1024 else { throw Finding("is longer than 1024 bytes", advice) }
         guard !text.contains("@"), !text.contains(where: { $0 == "?" || $0 == "#" }) else {
-            return refused("carries a user, a password, a query or a fragment", secret)
+            throw Finding("carries a user, a password, a query or a fragment", secret)
         }
         guard text.unicodeScalars.allSatisfy({ ShownText.isPrintable($0) && !$0.properties.isWhitespace }) else {
-            return refused("has white space or control characters", advice)
+            throw Finding("has white space or control characters", advice)
         }
         let isPlain = text.hasPrefix("http://")
         guard isPlain || text.hasPrefix("https://"), let scheme = text.firstRange(of: "://") else {
-            return refused("is not an https:// URL", advice)
+            throw Finding("is not an https:// URL", advice)
         }
         let authority = text[scheme.upperBound...].prefix { $0 != "/" }
         let hasPort = authority.hasSuffix("]") ? false : authority.contains(":")
         guard let address = ListenAddress(hasPort ? String(authority) : "\(authority):443") else {
-            return refused("has no host, or a port that is none", advice)
+            throw Finding("has no host, or a port that is none", advice)
         }
-        return .success((isPlain, address))
+        return (isPlain, address)
     }
 
     /// Scheme and host: what may be told of a URL whose path can hold a stream key.

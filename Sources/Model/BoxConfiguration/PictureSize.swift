@@ -1,13 +1,10 @@
 /// `1280x720`
-struct PictureSize: Equatable, Sendable, SettingText {
+struct PictureSize: Equatable, Sendable {
     var width: Int
     var height: Int
+}
 
-    init(width: Int, height: Int) {
-        self.width = width
-        self.height = height
-    }
-
+extension PictureSize: SettingText {
     init?(text: String) {
         let parts = text.split(separator: "x", omittingEmptySubsequences: false)
         guard parts.count == 2 else { return nil }

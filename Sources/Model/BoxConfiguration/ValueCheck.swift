@@ -3,7 +3,7 @@ internal import Settings
 internal import Wire
 
 /// Why a value does not fit its key.
-struct Finding: Equatable {
+struct Finding: Error, Equatable {
     /// Follows the key: `is out of range`. Never quotes the value.
     var reason: String
     var next: String
@@ -15,36 +15,33 @@ struct Finding: Equatable {
 }
 
 extension KeyDefinition {
-    /// The value as the settings keep it, or what is wrong with it.
-    func check(_ node: WrittenValue, of object: String) -> Result<SettingValue, CheckFailure> {
-        let finding: Finding?
+    /// The value as the settings keep it. Throws what is wrong with it.
+    func check(_ node: WrittenValue, of object: String) throws(Finding) -> SettingValue {
         switch (kind, node) {
-        case (.boolean, .boolean): finding = nil
+        case (.boolean, .boolean): break
         case (.integer(let range), .integer(let value)):
-            finding =
-                range.contains(value)
-                ? nil : Finding("is out of range", "Use \(range.lowerBound) to \(range.upperBound)")
+            guard range.contains(value) else {
+                throw Finding("is out of range", "Use \(range.lowerBound) to \(range.upperBound)")
+            }
         case (.integer(let range), .real(let value)) where Int64(exactly: value).map(range.contains) == true:
-            return .success(.integer(Int64(value)))
+            return .integer(Int64(value))
         case (.real(let range), .integer(let value)):
-            return range.contains(Double(value))
-                ? .success(.real(Double(value))) : .failure(CheckFailure(outOfRange(range)))
-        case (.real(let range), .real(let value)): finding = range.contains(value) ? nil : outOfRange(range)
+            guard range.contains(Double(value)) else { throw outOfRange(range) }
+            return .real(Double(value))
+        case (.real(let range), .real(let value)): guard range.contains(value) else { throw outOfRange(range) }
         case (.numbers(let numbers), .integer(let value)):
-            finding =
-                numbers.contains { Int64($0) == value } ? nil : Finding("is not one of its values", kind.advice)
-        case (let kind, .array(let elements)) where kind.isList: finding = list(elements)
+            guard numbers.contains(where: { Int64($0) == value }) else {
+                throw Finding("is not one of its values", kind.advice)
+            }
+        case (let kind, .array(let elements)) where kind.isList: try check(elements)
         case (.boolean, _), (.integer, _), (.real, _), (.numbers, _), (.strings, _), (.choices, _), (.masks, _),
             (.controls, _), (.networks, _), (.hosts, _):
-            finding = Finding("is \(node.kind), but has to be \(kind.words)", kind.advice)
-        case (_, .string(let text)): finding = self.text(text, of: object)
-        default: finding = Finding("is \(node.kind), but has to be \(kind.words)", kind.advice)
+            throw Finding("is \(node.kind), but has to be \(kind.words)", kind.advice)
+        case (_, .string(let text)): if let finding = self.text(text, of: object) { throw finding }
+        default: throw Finding("is \(node.kind), but has to be \(kind.words)", kind.advice)
         }
-        if let finding { return .failure(CheckFailure(finding)) }
-        guard let value = node.value else {
-            return .failure(CheckFailure(Finding("has the wrong type", kind.advice)))
-        }
-        return .success(value)
+        guard let value = node.value else { throw Finding("has the wrong type", kind.advice) }
+        return value
     }
 
     private func outOfRange(_ range: ClosedRange<Double>) -> Finding {
@@ -128,15 +125,6 @@ extension KeyDefinition {
             case .length: Finding("is empty or longer than 2048 bytes", "Use test:, file:/path or a URL")
             }
         }
-    }
-}
-
-/// `Result` wants an error.
-struct CheckFailure: Error {
-    var finding: Finding
-
-    init(_ finding: Finding) {
-        self.finding = finding
     }
 }
 

@@ -68,8 +68,8 @@ struct SchemaTests {
         for object in KeyTable.objects {
             for key in object.keys {
                 guard let standard = key.standard else { continue }
-                let result = key.check(WrittenValue(standard), of: object.name)
-                #expect((try? result.get()) == standard, "\(object.name).\(key.name)")
+                let value = try? key.check(WrittenValue(standard), of: object.name)
+                #expect(value == standard, "\(object.name).\(key.name)")
             }
         }
     }
