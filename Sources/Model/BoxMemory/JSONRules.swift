@@ -1,4 +1,5 @@
 internal import GRDB
+internal import Wire
 
 /// What JSON from outside may look like. SQLite's own parser reads it.
 enum JSONRules {
@@ -7,29 +8,11 @@ enum JSONRules {
     /// Size and depth, before a parser sees it.
     static func object(_ json: String, _ field: String, limit: Int) throws(BoxMemoryError) {
         guard json.utf8.count <= limit else { throw .invalid(field: field, why: "it has more than \(limit) bytes") }
-        var depth = 0
-        var isText = false
-        var isEscaped = false
-        for byte in json.utf8 {
-            guard byte != 0 else { throw .invalid(field: field, why: "it has control characters") }
-            if isText {
-                if isEscaped {
-                    isEscaped = false
-                } else if byte == UInt8(ascii: "\\") {
-                    isEscaped = true
-                } else if byte == UInt8(ascii: "\"") {
-                    isText = false
-                }
-                continue
-            }
-            switch byte {
-            case UInt8(ascii: "\""): isText = true
-            case UInt8(ascii: "{"), UInt8(ascii: "["):
-                depth += 1
-                guard depth <= levels else { throw .invalid(field: field, why: "it has more than \(levels) levels") }
-            case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
-            default: break
-            }
+        guard !json.utf8.contains(0) else { throw .invalid(field: field, why: "it has control characters") }
+        do throws(JSONShape.Fault) {
+            try JSONShape.check(Array(json.utf8), depth: levels, elements: .max)
+        } catch {
+            throw .invalid(field: field, why: "it has more than \(levels) levels")
         }
     }
 
