@@ -433,8 +433,8 @@ let package = Package(
             "ControlPlane",
             [
                 "ControlPlane", "BoxConfiguration", "BoxMemory", "CameraModel", "ControlAPI", "CredentialStore",
-                "Cryptography", "ErrorCatalog", "KeyAccess", "KeyAccessClient", "KeyAccessServer", "ONVIF", "OpenAPI",
-                "Settings", "Systemd", "Wire", grdb, logging,
+                "Cryptography", "Discovery", "ErrorCatalog", "KeyAccess", "KeyAccessClient", "KeyAccessServer", "ONVIF",
+                "OpenAPI", "Settings", "Systemd", "Wire", grdb, logging,
             ], fixtures: true),
         tests(
             "HealthMonitor",

@@ -1,5 +1,6 @@
 public import ControlAPI
 public import CredentialStore
+internal import Discovery
 internal import FoundationEssentials
 public import Logging
 public import ServiceLifecycle
@@ -17,7 +18,7 @@ public final class ControlService: Service {
     let core: ControlCore
     private let notifier: Notifier
     private let watchdogInterval: Duration?
-    private let announcements: @Sendable () -> AsyncStream<NetworkTools.Announcement>
+    private let announcements: @Sendable () -> AsyncStream<Announcement>
     private let clock: ControlClock
     private let logger: Logger
 

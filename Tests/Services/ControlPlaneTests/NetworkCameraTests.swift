@@ -1,6 +1,7 @@
 import BoxMemory
 import CameraModel
 import ControlAPI
+import Discovery
 import ErrorCatalog
 import Foundation
 import ONVIF
@@ -259,9 +260,9 @@ struct NetworkCameraTests {
         box.process.statistics.withLock { $0.device = Self.device }
         await box.look()
         box.process.requests.withLock { $0 = [] }
-        let hello = NetworkTools.Announcement(
-            isHello: true, endpoint: Self.endpoint, address: "192.0.2.99", url: "http://192.0.2.99/onvif/device_service"
-        )
+        let hello = Announcement(
+            kind: .hello, endpoint: Self.endpoint, address: "192.0.2.99",
+            url: "http://192.0.2.99/onvif/device_service", network: "eth0")
         await box.control.core.heard(hello)?.value
         #expect(await box.control.core.heard(hello) == nil)
         var bodies = box.process.requests.withLock { $0.filter { $0.line.contains("announced") }.map(\.body) }
@@ -285,15 +286,15 @@ struct NetworkCameraTests {
         box.process.statistics.withLock { $0.device = Self.device }
         await box.look()
         box.process.requests.withLock { $0 = [] }
-        let bye = NetworkTools.Announcement(isHello: false, endpoint: Self.endpoint, address: "192.0.2.99")
+        let bye = Announcement(kind: .bye, endpoint: Self.endpoint, address: "192.0.2.99", network: "eth0")
         #expect(await box.control.core.heard(bye) == nil)
         #expect(try box.texts().contains { $0.contains("leaves the network") })
         for endpoint in ["urn:uuid:other", "", String(repeating: "x", count: 257)] {
-            let other = NetworkTools.Announcement(isHello: true, endpoint: endpoint, address: "192.0.2.99")
+            let other = Announcement(kind: .hello, endpoint: endpoint, address: "192.0.2.99", network: "eth0")
             #expect(await box.control.core.heard(other) == nil)
         }
-        let long = NetworkTools.Announcement(
-            isHello: true, endpoint: Self.endpoint, address: String(repeating: "9", count: 65))
+        let long = Announcement(
+            kind: .hello, endpoint: Self.endpoint, address: String(repeating: "9", count: 65), network: "eth0")
         #expect(await box.control.core.heard(long) == nil)
         #expect(box.process.requests.withLock { $0.isEmpty })
     }
@@ -303,7 +304,7 @@ struct NetworkCameraTests {
         box.process.statistics.withLock { $0.device = Self.device }
         await box.look()
         let running = Task { try await box.control.run() }
-        box.stage.network.announce(.init(isHello: true, endpoint: Self.endpoint, address: "192.0.2.98", url: nil))
+        box.stage.network.announce(.init(kind: .hello, endpoint: Self.endpoint, address: "192.0.2.98", network: "eth0"))
         let events = try box.control.core.hub.watch(topics: ["camera"], after: 0)
         for await event in events where event.data.contains("announced itself at 192.0.2.98") { break }
         running.cancel()
@@ -342,7 +343,7 @@ struct NetworkCameraTests {
         box.stage.network.answer(DeviceIdentity(endpoint: Self.endpoint, mac: Self.mac), at: "192.0.2.7")
         await box.look { box.stage.network.asked.count == 1 }
         box.process.requests.withLock { $0 = [] }
-        func sighting(_ address: String, _ identity: DeviceIdentity) -> NetworkTools.Sighting {
+        func sighting(_ address: String, _ identity: DeviceIdentity) -> Sighting {
             .init(address: address, url: "http://\(address)/onvif/device_service", identity: identity)
         }
         box.stage.network.show([

@@ -1,6 +1,7 @@
 import BoxMemory
 import CameraModel
 import ControlAPI
+import Discovery
 import ErrorCatalog
 import Foundation
 import Settings
@@ -404,7 +405,8 @@ struct NetworkJobTests {
         let found = try await control.get(NetworkSearchDocument.self, "discovery").found
         #expect(found.map(\.mark) == [.added] && found.map(\.camera) == ["yard"])
         // And that it moved is told to both.
-        _ = await control.core.heard(.init(isHello: true, endpoint: Self.endpoint, address: "192.0.2.99", url: nil))?
+        _ = await control.core.heard(
+            .init(kind: .hello, endpoint: Self.endpoint, address: "192.0.2.99", network: "eth0"))?
             .value
         let told = try #require(control.core.memory).events(after: 0, limit: 1000)
             .filter { $0.text.contains("announced itself at 192.0.2.99") }.compactMap(\.object)

@@ -1,5 +1,6 @@
 import CameraModel
 import ControlAPI
+import Discovery
 import ErrorCatalog
 import ONVIF
 import Synchronization
@@ -73,7 +74,7 @@ final class ScriptedNetwork: Sendable {
         var requests: [DiscoveryRequest] = []
         var tests: [CameraTestRequest] = []
         var near: [[String]] = []
-        var sightings: [NetworkTools.Sighting] = []
+        var sightings: [Sighting] = []
         var asked: [String] = []
         var identities: [String: DeviceIdentity] = [:]
     }
@@ -81,7 +82,7 @@ final class ScriptedNetwork: Sendable {
     private let state = Mutex(State())
     private let searches = AsyncStream.makeStream(of: Search.self)
     private let begunTests = AsyncStream.makeStream(of: Test.self)
-    private let heard = AsyncStream.makeStream(of: NetworkTools.Announcement.self)
+    private let heard = AsyncStream.makeStream(of: Announcement.self)
 
     /// Of searches that began.
     var requests: [DiscoveryRequest] { state.withLock { $0.requests } }
@@ -107,13 +108,13 @@ final class ScriptedNetwork: Sendable {
     var asked: [String] { state.withLock { $0.asked } }
 
     /// From here on these devices are there.
-    func show(_ sightings: [NetworkTools.Sighting]) { state.withLock { $0.sightings = sightings } }
+    func show(_ sightings: [Sighting]) { state.withLock { $0.sightings = sightings } }
 
     func answer(_ identity: DeviceIdentity, at address: String) {
         state.withLock { $0.identities[address] = identity }
     }
 
-    func announce(_ announcement: NetworkTools.Announcement) { heard.continuation.yield(announcement) }
+    func announce(_ announcement: Announcement) { heard.continuation.yield(announcement) }
 
     var tools: NetworkTools {
         NetworkTools(

@@ -3,6 +3,7 @@ internal import BoxMemory
 internal import ControlAPI
 internal import ControlClient
 internal import CredentialStore
+internal import Discovery
 internal import ErrorCatalog
 internal import Logging
 internal import ONVIF
@@ -83,7 +84,7 @@ actor ControlCore {
     var awayWatch = AwayWatch()
     /// A look around for cameras that are away, or a question to one that is there; never two.
     var moveTask: Task<Void, Never>?
-    let sightings: @Sendable ([String]) async -> [NetworkTools.Sighting]
+    let sightings: @Sendable ([String]) async -> [Sighting]
     let identityAt: @Sendable (String) async -> DeviceIdentity?
     let keyAccessTools: KeyAccessTools
     var tokens = HeldTokens()

@@ -2,6 +2,7 @@ internal import BoxConfiguration
 internal import BoxMemory
 internal import CameraModel
 internal import ControlAPI
+internal import Discovery
 internal import ErrorCatalog
 internal import ONVIF
 internal import Wire
@@ -17,7 +18,7 @@ extension ControlCore {
     ///
     /// - Returns: when the processes that it concerns have been told; nobody has to wait for that.
     @discardableResult
-    func heard(_ announcement: NetworkTools.Announcement) -> Task<Void, Never>? {
+    func heard(_ announcement: Announcement) -> Task<Void, Never>? {
         guard (1...64).contains(announcement.address.utf8.count), announcement.url?.utf8.count ?? 0 <= 512 else {
             return nil
         }
@@ -33,11 +34,12 @@ extension ControlCore {
                 let address = Printable.text(announcement.address, limit: 64)
                 hub.publish(
                     .camera, object: id,
-                    announcement.isHello
+                    announcement.kind == .hello
                         ? "a device that says it is this camera announced itself at \(address)"
                         : "a device that says it is this camera leaves the network")
             }
-            guard announcement.isHello, memory.announcedAt.map({ now - $0 >= Self.announcementPause }) ?? true else {
+            guard announcement.kind == .hello, memory.announcedAt.map({ now - $0 >= Self.announcementPause }) ?? true
+            else {
                 continue
             }
             memory.announcedAt = now
@@ -61,8 +63,8 @@ extension ControlCore {
         let claimed = DeviceIdentity(endpoint: endpoint)
         return current.settings.cameras.reduce(into: [:]) { cameras, entry in
             guard entry.value.active, entry.value.isNetworkCamera else { return }
-            cameras[entry.key] = identity(of: entry.key).trait(sharedWith: claimed).map {
-                NetworkStatistics.Move.Evidence($0)
+            cameras[entry.key] = identity(of: entry.key).trait(sharedWith: claimed).flatMap {
+                NetworkStatistics.Move.Evidence(rawValue: $0.rawValue)
             }
         }
     }

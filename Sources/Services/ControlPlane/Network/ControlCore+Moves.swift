@@ -2,6 +2,7 @@ internal import BoxConfiguration
 internal import BoxMemory
 internal import CameraModel
 internal import ControlAPI
+internal import Discovery
 internal import ErrorCatalog
 internal import ONVIF
 
@@ -87,12 +88,13 @@ extension ControlCore {
 
     /// Tells its process of those that may be the camera, the likeliest last: of too many, it keeps the newest.
     private func announce(
-        _ sightings: [NetworkTools.Sighting], to id: String, places: [String], live: [String: [String]]
+        _ sightings: [Sighting], to id: String, places: [String], live: [String: [String]]
     ) async {
         let known = identity(of: id)
-        var alike: [(sighting: NetworkTools.Sighting, evidence: NetworkStatistics.Move.Evidence)] = []
+        var alike: [(sighting: Sighting, evidence: NetworkStatistics.Move.Evidence)] = []
         for sighting in sightings where !places.contains(sighting.address) {
-            guard let evidence = known.trait(sharedWith: sighting.identity).map(NetworkStatistics.Move.Evidence.init)
+            guard let trait = known.trait(sharedWith: sighting.identity),
+                let evidence = NetworkStatistics.Move.Evidence(rawValue: trait.rawValue)
             else { continue }
             // Cheap makers give one serial number to all: another camera of this box is not this one because of it.
             guard evidence != .serial || !(live[sighting.address] ?? []).contains(where: { differs($0, known) }) else {
@@ -190,16 +192,5 @@ extension ControlCore {
         guard !new.isEmpty else { return }
         network[id]?.identity = new
         keep(LearnedCamera(identity: new), of: id)
-    }
-}
-
-extension NetworkStatistics.Move.Evidence {
-    init(_ trait: DeviceIdentity.Trait) {
-        self =
-            switch trait {
-            case .endpoint: .endpoint
-            case .serial: .serial
-            case .mac: .mac
-            }
     }
 }

@@ -15,11 +15,7 @@ extension NetworkTools {
                     StreamTest.Subject(network: request.network, password: request.password), logger: logger,
                     progress: progress)
             },
-            sightings: { near in
-                await LookAround.sightings(near: near, logger: logger).map {
-                    Sighting(address: $0.address, url: $0.url, identity: $0.identity)
-                }
-            },
+            sightings: { near in await LookAround.sightings(near: near, logger: logger) },
             identity: { address in await LookAround.identity(at: address, logger: logger) },
             announcements: {
                 let listener = AnnouncementListener(logger: logger)
@@ -28,7 +24,7 @@ extension NetworkTools {
                 let (stream, continuation) = AsyncStream.makeStream(
                     of: Announcement.self, bufferingPolicy: .bufferingNewest(64))
                 let task = Task {
-                    for await one in heard { continuation.yield(Announcement(one)) }
+                    for await one in heard { continuation.yield(one) }
                     withExtendedLifetime(listener) { continuation.finish() }
                 }
                 continuation.onTermination = { _ in task.cancel() }
@@ -86,12 +82,6 @@ extension CodedError {
             case .ranAlready, .system: .internalFault
             }
         self.init(code, "the network cannot be searched", why: "\(error)", next: error.next)
-    }
-}
-
-extension NetworkTools.Announcement {
-    init(_ heard: Discovery.Announcement) {
-        self.init(isHello: heard.kind == .hello, endpoint: heard.endpoint, address: heard.address, url: heard.url)
     }
 }
 

@@ -1,5 +1,6 @@
 internal import CameraModel
 internal import ControlAPI
+internal import Discovery
 internal import ErrorCatalog
 internal import ONVIF
 
@@ -19,23 +20,6 @@ struct NetworkTools: Sendable {
         @Sendable (
             _ progress: @escaping @Sendable (SearchProgress) -> Void
         ) async throws -> [FoundCameraDocument]
-
-    struct Announcement: Sendable, Equatable {
-        var isHello: Bool
-        /// WS-Discovery's endpoint reference: who it claims to be.
-        var endpoint: String
-        var address: String
-        /// Of its ONVIF device service.
-        var url: String?
-    }
-
-    /// A device that was seen on the network, as far as it can be recognised: all of it is a claim.
-    struct Sighting: Sendable, Equatable {
-        var address: String
-        /// Of its ONVIF device service.
-        var url: String?
-        var identity: DeviceIdentity
-    }
 
     /// Checks what is asked for, and makes a search of it that has not begun. Throws `CodedError`.
     var search: @Sendable (DiscoveryRequest) throws -> Search
