@@ -29,7 +29,7 @@ extension ControlCore {
         thumbnailTask = Task {
             let picture: [UInt8]?
             if let user = try? await self.user(of: id) {
-                picture = try? await self.processes.thumbnail(
+                picture = try? await self.processes.snapshot(
                     of: id, user: user, width: Self.thumbnailWidth, limit: Self.thumbnailBytes)
             } else {
                 picture = nil

@@ -8,7 +8,7 @@ final class CameraProcesses: Sendable {
     /// At once.
     private static let concurrency = 16
     /// Of one JPEG; 1920x1920 without any compression has 5.5 MB.
-    private static let pictureBytes = 8 << 20
+    static let pictureBytes = 8 << 20
 
     private let paths: ControlPaths
     private let deadlines: ProcessDeadlines
@@ -50,42 +50,29 @@ final class CameraProcesses: Sendable {
 
     /// - Parameter user: of the camera's unit.
     func change(_ change: VideoChange, of id: String, user: UInt32) async throws(ControlClientError) {
-        var client = client(id, user)
-        client.changeTimeout = deadlines.change
-        try await client.send(.patch, APIPath.video(), body: change)
+        try await client(id, user, changes: deadlines.change).send(.patch, APIPath.video(), body: change)
     }
 
     /// The token that it shows the key access server from now on.
     ///
     /// - Parameter user: of the camera's unit.
     func replaceToken(_ token: String, of id: String, user: UInt32) async throws(ControlClientError) {
-        var client = client(id, user)
-        client.changeTimeout = deadlines.change
-        try await client.send(.put, APIPath.keyAccessToken(), body: SecretRequest(secret: token))
+        try await client(id, user, changes: deadlines.change).send(
+            .put, APIPath.keyAccessToken(), body: SecretRequest(secret: token))
     }
 
     /// The newest picture as JPEG.
     ///
-    /// - Parameter user: of the camera's unit.
-    func snapshot(of id: String, user: UInt32) async throws(ControlClientError) -> [UInt8] {
-        var client = client(id, user)
-        client.readTimeout = deadlines.picture
-        client.maximumAnswerBytes = Self.pictureBytes
-        let picture = try await client.bytes(APIPath.snapshot())
-        guard picture.starts(with: [0xFF, 0xD8, 0xFF]) else {
-            throw .invalidAnswer(path: client.socketPath, why: "it is no JPEG picture")
-        }
-        return picture
-    }
-
-    /// A small picture, of at most `limit` bytes.
-    ///
-    /// - Parameter user: of the camera's unit.
-    func thumbnail(of id: String, user: UInt32, width: Int, limit: Int) async throws(ControlClientError) -> [UInt8] {
-        var client = client(id, user)
-        client.readTimeout = deadlines.picture
+    /// - Parameters:
+    ///   - user: of the camera's unit.
+    ///   - width: nil: as wide as it is published.
+    ///   - limit: bytes that it may have.
+    func snapshot(
+        of id: String, user: UInt32, width: Int? = nil, limit: Int = CameraProcesses.pictureBytes
+    ) async throws(ControlClientError) -> [UInt8] {
+        var client = client(id, user, reads: deadlines.picture)
         client.maximumAnswerBytes = limit
-        let picture = try await client.bytes(APIPath.snapshot(), query: [("width", "\(width)")])
+        let picture = try await client.bytes(APIPath.snapshot(), query: width.map { [("width", "\($0)")] } ?? [])
         guard picture.starts(with: [0xFF, 0xD8, 0xFF]) else {
             throw .invalidAnswer(path: client.socketPath, why: "it is no JPEG picture")
         }
@@ -98,52 +85,46 @@ final class CameraProcesses: Sendable {
     ///
     /// - Parameter user: of the camera's unit.
     func test(_ id: String, user: UInt32) async throws(ControlClientError) -> StreamTestReport {
-        var client = client(id, user)
-        client.changeTimeout = deadlines.test
-        return try await client.send(.post, APIPath.test(), as: StreamTestReport.self)
+        try await client(id, user, changes: deadlines.test).send(.post, APIPath.test(), as: StreamTestReport.self)
     }
 
     /// - Parameter user: of the camera's unit.
     func move(_ command: PTZCommand, _ id: String, user: UInt32) async throws(ControlClientError) {
-        var client = client(id, user)
-        client.changeTimeout = deadlines.device
-        try await client.send(.post, APIPath.ptz(), body: command)
+        try await client(id, user, changes: deadlines.device).send(.post, APIPath.ptz(), body: command)
     }
 
     /// - Parameter user: of the camera's unit.
     func presets(of id: String, user: UInt32) async throws(ControlClientError) -> PTZPresetListDocument {
-        var client = client(id, user)
-        client.readTimeout = deadlines.device
-        return try await client.get(PTZPresetListDocument.self, APIPath.presets())
+        try await client(id, user, reads: deadlines.device).get(PTZPresetListDocument.self, APIPath.presets())
     }
 
     /// - Parameter user: of the camera's unit.
     func encoders(of id: String, user: UInt32) async throws(ControlClientError) -> CameraEncoderListDocument {
-        var client = client(id, user)
-        client.readTimeout = deadlines.device
-        return try await client.get(CameraEncoderListDocument.self, APIPath.encoders())
+        try await client(id, user, reads: deadlines.device).get(CameraEncoderListDocument.self, APIPath.encoders())
     }
 
     /// - Parameter user: of the camera's unit.
     func configure(
         _ change: CameraEncoder.Change, of id: String, user: UInt32
     ) async throws(ControlClientError) {
-        var client = client(id, user)
-        client.changeTimeout = deadlines.device
-        try await client.send(.patch, APIPath.encoders(), body: change)
+        try await client(id, user, changes: deadlines.device).send(.patch, APIPath.encoders(), body: change)
     }
 
     /// - Parameter user: of the camera's unit.
     func announce(_ request: AnnouncedRequest, to id: String, user: UInt32) async throws(ControlClientError) {
-        var client = client(id, user)
         // Nobody waits for it.
-        client.changeTimeout = deadlines.device
-        try await client.send(.post, APIPath.announced(), body: request)
+        try await client(id, user, changes: deadlines.device).send(.post, APIPath.announced(), body: request)
     }
 
-    private func client(_ id: String, _ user: UInt32) -> ControlClient {
-        ControlClient(
+    /// Times that are nil are as `ControlClient` has them.
+    private func client(
+        _ id: String, _ user: UInt32, reads: Duration? = nil, changes: Duration? = nil
+    ) -> ControlClient {
+        var client = ControlClient(
             socketPath: paths.cameraSocket(id), maximumAnswerBytes: ControlClient.cameraAnswerBytes, socketOwner: user)
+        if let reads { client.readTimeout = reads }
+        if let changes { client.changeTimeout = changes }
+        return client
     }
 
     private static func ask(
