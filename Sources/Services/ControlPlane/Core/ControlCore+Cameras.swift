@@ -197,23 +197,21 @@ extension ControlCore {
     func storedCamera(_ id: String) throws -> StoredCamera {
         let id = try CameraIdentifier.check(id)
         try requireNotInFile("camera.\(id)")
-        guard let camera = current.store.camera(id) else {
-            throw CodedError(
-                .notFound, "there is no camera \(id)", next: Self.nearest(id, in: Array(current.settings.cameras.keys)),
-                object: id)
-        }
+        guard let camera = current.store.camera(id) else { throw noCamera(id) }
         return camera
     }
 
     /// One that is configured, wherever.
     func requireCamera(_ id: String) throws(CodedError) -> CameraSettings {
         let id = try CameraIdentifier.check(id)
-        guard let camera = current.settings.cameras[id] else {
-            throw CodedError(
-                .notFound, "there is no camera \(id)", next: Self.nearest(id, in: Array(current.settings.cameras.keys)),
-                object: id)
-        }
+        guard let camera = current.settings.cameras[id] else { throw noCamera(id) }
         return camera
+    }
+
+    private func noCamera(_ id: String) -> CodedError {
+        CodedError(
+            .notFound, "there is no camera \(id)", next: Self.nearest(id, in: Array(current.settings.cameras.keys)),
+            object: id)
     }
 
     static func exists(_ id: String) -> CodedError {

@@ -156,21 +156,11 @@ actor ControlCore {
     static func provide(
         to camera: String, _ credentials: CredentialStore, _ runtime: RuntimeFiles, hub: EventHub, logger: Logger
     ) throws(CredentialError) {
-        do throws(CredentialError) {
-            // Whatever a file names: what vouches for every camera's key is given to none.
-            let names = runtime.secretNames(ofUnit: UnitName.camera(camera)).subtracting(BoxDevice.secretNames)
-            try credentials.provide(names, to: "camera-\(camera)")
-        } catch {
-            switch error {
-            case .damaged, .keyMissing, .notInMemory: break
-            default: throw error
-            }
-            let coded = CodedError(error)
-            let text = "starts without a secret: \(coded.what)\(coded.why.map { ": \($0)" } ?? "")"
-            hub.publish(.camera, object: camera, code: coded.code, text)
-            logger.warning(
-                "camera \(camera) \(text)", metadata: ["camera": "\(camera)", "code": "\(coded.code)"])
-        }
+        let unit = UnitName.camera(camera)
+        guard let lack = try provide(to: "camera-\(camera)", unit: unit, credentials, runtime) else { return }
+        let text = "starts without a secret: \(lack.what)\(lack.why.map { ": \($0)" } ?? "")"
+        hub.publish(.camera, object: camera, code: lack.code, text)
+        logger.warning("camera \(camera) \(text)", metadata: ["camera": "\(camera)", "code": "\(lack.code)"])
     }
 
     /// What the unit of the hooks loads: of the box's secrets those that its settings name. One that cannot be opened is left
@@ -178,17 +168,24 @@ actor ControlCore {
     static func provideToHooks(
         _ credentials: CredentialStore, _ runtime: RuntimeFiles, logger: Logger
     ) throws(CredentialError) {
+        guard let lack = try provide(to: "hooks", unit: UnitName.hooks, credentials, runtime) else { return }
+        // No event: what is wrong with hooks is not told by hooks.
+        logger.warning("the hooks start without a secret: \(lack)", metadata: ["code": "\(lack.code)"])
+    }
+
+    /// - Returns: why one of them was left out; nil: none was.
+    private static func provide(
+        to scope: String, unit: String, _ credentials: CredentialStore, _ runtime: RuntimeFiles
+    ) throws(CredentialError) -> CodedError? {
         do throws(CredentialError) {
-            try credentials.provide(
-                runtime.secretNames(ofUnit: UnitName.hooks).subtracting(BoxDevice.secretNames), to: "hooks")
+            // Whatever a file names: what vouches for every camera's key is given to none.
+            try credentials.provide(runtime.secretNames(ofUnit: unit).subtracting(BoxDevice.secretNames), to: scope)
+            return nil
         } catch {
             switch error {
-            case .damaged, .keyMissing, .notInMemory: break
+            case .damaged, .keyMissing, .notInMemory: return CodedError(error)
             default: throw error
             }
-            let coded = CodedError(error)
-            // No event: what is wrong with hooks is not told by hooks.
-            logger.warning("the hooks start without a secret: \(coded)", metadata: ["code": "\(coded.code)"])
         }
     }
 
