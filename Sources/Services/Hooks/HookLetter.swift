@@ -25,7 +25,7 @@ struct HookLetter: Equatable {
     }
 
     /// The event as it leaves the box: nothing in it that is a secret by its surroundings, and nothing endless.
-    static func cleaned(_ event: HookEvent) -> HookEvent {
+    static func cleaned(_ event: EventDocument) -> EventDocument {
         var event = event
         event.text = String(Redaction.clean(event.text).prefix(textLimit))
         event.object = event.object.map { String(Redaction.clean($0).prefix(textLimit)) }

@@ -1,3 +1,5 @@
+internal import ControlAPI
+
 /// What one hook has to tell, and when: which event is sent next, what is given up, and what of that is counted.
 ///
 /// Knows no clock and no network. Everything is bounded: events that wait, their age, requests in a minute, the pause after
@@ -24,7 +26,7 @@ struct HookQueue: Equatable, Sendable {
     }
 
     private struct Waiting: Equatable, Sendable {
-        var event: HookEvent
+        var event: EventDocument
         var expires: Duration
     }
 
@@ -82,7 +84,7 @@ struct HookQueue: Equatable, Sendable {
     /// - Parameters:
     ///   - age: how long ago it happened.
     ///   - now: any clock that does not go back.
-    mutating func happened(_ event: HookEvent, age: Duration = .zero, at now: Duration) {
+    mutating func happened(_ event: EventDocument, age: Duration = .zero, at now: Duration) {
         guard isNew(event.id) else { return }
         waiting.append(Waiting(event: event, expires: now + Self.longestAge - age))
         makeRoom()

@@ -54,13 +54,13 @@ actor HookRunner {
 
     func began(at newest: Int64) { queue.began(at: newest) }
 
-    func happened(_ event: HookEvent) {
+    func happened(_ event: EventDocument) {
         guard tells(event) else { return queue.passed(event.id) }
         queue.happened(event, age: clock.age(of: event.time), at: clock.sinceBoot())
         wake.yield()
     }
 
-    private func tells(_ event: HookEvent) -> Bool {
+    private func tells(_ event: EventDocument) -> Bool {
         guard topics.contains(event.topic), event.object != Self.ownUnit else { return false }
         guard !cameras.isEmpty, HookTopic(rawValue: event.topic)?.isAboutCameras == true else { return true }
         return event.object.map { cameras.contains($0) } ?? true
@@ -124,7 +124,7 @@ actor HookRunner {
         isTesting = true
         defer { isTesting = false }
         let began = clock.sinceBoot()
-        let event = HookEvent(
+        let event = EventDocument(
             id: 0, time: clock.realtimeMicroseconds(), topic: "test", text: "This is a test of the hook \(name).")
         let report = await receiver.send(HookMessage(event: event))
         let now = clock.sinceBoot()

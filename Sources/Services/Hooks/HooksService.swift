@@ -125,7 +125,7 @@ public final class HooksService: Service {
                     told = ""
                     guard let document = try? JSONDocument.decode(EventDocument.self, from: Array(event.data.utf8))
                     else { continue }
-                    let happened = HookLetter.cleaned(HookEvent(document))
+                    let happened = HookLetter.cleaned(document.toldByHooks)
                     for runner in runners { await runner.happened(happened) }
                 }
             } catch {
@@ -147,14 +147,5 @@ public final class HooksService: Service {
             for runner in runners { if let position = await runner.position { positions.append(position) } }
             return positions.min()
         }
-    }
-}
-
-extension HookEvent {
-    init(_ document: EventDocument) {
-        self.init(
-            id: document.id, time: document.time,
-            topic: document.sensorEvent == nil ? document.topic : HookTopic.motion.rawValue, object: document.object,
-            code: document.code, text: document.text)
     }
 }

@@ -1,3 +1,4 @@
+import ControlAPI
 import ErrorCatalog
 import Testing
 
@@ -5,8 +6,8 @@ import Testing
 
 /// Dialogues with a queue: what happened, what it wants to be done, and when.
 struct HookQueueTests {
-    private func event(_ id: Int64, _ text: String = "x") -> HookEvent {
-        HookEvent(id: id, time: id * 1_000_000, topic: "camera", object: "front", text: text)
+    private func event(_ id: Int64, _ text: String = "x") -> EventDocument {
+        EventDocument(id: id, time: id * 1_000_000, topic: "camera", object: "front", text: text)
     }
 
     private func queue(_ ids: ClosedRange<Int64>, at now: Duration = .zero) -> HookQueue {
