@@ -181,9 +181,8 @@ struct RelayCommand: AsyncParsableCommand {
     private static func forwards(_ chosen: RelayServiceSettings) throws -> [ForwardTarget] {
         let listed = try (chosen.forward ?? []).map { url in
             guard let target = ForwardTarget(url) else {
-                throw CommandFailure(
-                    what: "the relay does not run", why: "one of the relays to forward to is not understood",
-                    next: "write it as rtmps://host/app", status: .invalidConfiguration)
+                throw Self.refused(
+                    "one of the relays to forward to is not understood", next: "write it as rtmps://host/app")
             }
             return target
         }
@@ -192,9 +191,8 @@ struct RelayCommand: AsyncParsableCommand {
         }
         let targets = listed + (inFile ?? [])
         guard targets.count <= ForwardTarget.most else {
-            throw CommandFailure(
-                what: "the relay does not run", why: "it shall forward to \(targets.count) relays",
-                next: "name at most \(ForwardTarget.most)", status: .invalidConfiguration)
+            throw Self.refused(
+                "it shall forward to \(targets.count) relays", next: "name at most \(ForwardTarget.most)")
         }
         return targets
     }
@@ -202,19 +200,18 @@ struct RelayCommand: AsyncParsableCommand {
     private static func api(_ chosen: RelayServiceSettings.API) throws -> RelayAPIConfiguration {
         let token = try chosen.tokenFile.map { file in
             guard let token = RelayAPIToken(try TextFile.firstLine(of: file)) else {
-                throw CommandFailure(
-                    what: "the relay does not run",
-                    why: "\(file) holds no token of at least \(RelayAPIToken.shortest) visible characters",
-                    next: "make one: openssl rand -hex 32 > FILE", status: .invalidConfiguration)
+                throw Self.refused(
+                    "\(file) holds no token of at least \(RelayAPIToken.shortest) visible characters",
+                    next: "make one: openssl rand -hex 32 > FILE")
             }
             return token
         }
         do {
             return try RelayAPIConfiguration(host: chosen.host, port: chosen.port, token: token)
         } catch {
-            throw CommandFailure(
-                what: "the relay does not run", why: "other machines reach its API on \(chosen.host)",
-                next: "set relay_server.api_token, or let it listen on 127.0.0.1", status: .invalidConfiguration)
+            throw Self.refused(
+                "other machines reach its API on \(chosen.host)",
+                next: "set relay_server.api_token, or let it listen on 127.0.0.1")
         }
     }
 
@@ -223,9 +220,9 @@ struct RelayCommand: AsyncParsableCommand {
         if let file = chosen.publishKeysFile { return file }
         if isLoopback || chosen.isOpen == true { return nil }
         guard let state = chosen.stateDirectory else {
-            throw CommandFailure(
-                what: "the relay does not run", why: "other machines reach it, and nobody says who may publish",
-                next: "give it a file of publish keys, or say that it is open", status: .invalidConfiguration)
+            throw Self.refused(
+                "other machines reach it, and nobody says who may publish",
+                next: "give it a file of publish keys, or say that it is open")
         }
         return try MadePublishKey.file(in: state)
     }
@@ -234,9 +231,7 @@ struct RelayCommand: AsyncParsableCommand {
     private static func networks(_ texts: [String]) throws -> [NetworkRange] {
         try texts.map { text in
             guard let range = NetworkRange(text) else {
-                throw CommandFailure(
-                    what: "the relay does not run", why: "\(text) is no network",
-                    next: "write networks as 192.0.2.0/24 or 2001:db8::/32", status: .invalidConfiguration)
+                throw Self.refused("\(text) is no network", next: "write networks as 192.0.2.0/24 or 2001:db8::/32")
             }
             return range
         }
@@ -268,6 +263,10 @@ struct RelayCommand: AsyncParsableCommand {
         return socket
     }
 
+    private static func refused(_ why: String, next: String) -> CommandFailure {
+        CommandFailure(what: "the relay does not run", why: why, next: next, status: .invalidConfiguration)
+    }
+
     private struct UnusableFile: Error {}
 
     /// - Parameter content: what the file should hold, for the error.
@@ -277,18 +276,17 @@ struct RelayCommand: AsyncParsableCommand {
         do {
             return try read(String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self))
         } catch let fault as PublishAuthorization.Fault {
-            throw CommandFailure(
-                what: "the relay does not run", why: "\(path) is no file of \(content) (\(fault))",
-                next: "write one line `app/stream = key` for each stream", status: .invalidConfiguration)
+            throw Self.refused(
+                "\(path) is no file of \(content) (\(fault))",
+                next: "write one line `app/stream = key` for each stream")
         } catch let fault as ForwardTarget.Fault {
-            throw CommandFailure(
-                what: "the relay does not run", why: "\(path) is no file of \(content) (\(fault))",
-                next: "write one line `[pattern] rtmps://host/app` for each, at most \(ForwardTarget.most)",
-                status: .invalidConfiguration)
+            throw Self.refused(
+                "\(path) is no file of \(content) (\(fault))",
+                next: "write one line `[pattern] rtmps://host/app` for each, at most \(ForwardTarget.most)")
         } catch {
-            throw CommandFailure(
-                what: "the relay does not run", why: "\(path) cannot be read, or is no file of \(content)",
-                next: "check the path, its permissions and its content", status: .invalidConfiguration)
+            throw Self.refused(
+                "\(path) cannot be read, or is no file of \(content)",
+                next: "check the path, its permissions and its content")
         }
     }
 }
