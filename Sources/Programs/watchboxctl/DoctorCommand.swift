@@ -48,13 +48,14 @@ struct DoctorCommand: AsyncParsableCommand {
         let chosen = DoctorCheck.all.filter { checks.isEmpty || checks.contains($0.name) }
         let units = SystemBus()
         defer { units.close() }
-        let surroundings = Surroundings(
-            socketPath: output.client.socketPath, version: Version.current, isOffline: offline, units: units,
-            encoder: Self.encoder,
-            decoders: {
-                let offered = DecoderSandbox.offered
-                return (offered.description, offered.lack)
-            })
+        var surroundings = Surroundings(version: Version.current, units: units)
+        surroundings.socketPath = output.client.socketPath
+        surroundings.isOffline = offline
+        surroundings.encoder = Self.encoder
+        surroundings.decoders = {
+            let offered = DecoderSandbox.offered
+            return (offered.description, offered.lack)
+        }
         let progress = ProgressLine()
         let count = chosen.count
         progress.update("0 of \(count) checks")

@@ -41,8 +41,8 @@ struct NetcheckCommand: AsyncParsableCommand {
         let url = try urlFile.map { try TextFile.firstLine(of: $0) }
         let units = SystemBus()
         defer { units.close() }
-        let surroundings = Surroundings(
-            socketPath: output.client.socketPath, version: Version.current, units: units)
+        var surroundings = Surroundings(version: Version.current, units: units)
+        surroundings.socketPath = output.client.socketPath
         let progress = ProgressLine()
         let report: NetworkCheckReport
         do throws(NetworkExamination.Failure) {

@@ -1,7 +1,7 @@
 internal import BoxReadings
-public import ControlClient
+internal import ControlClient
 internal import Glibc
-public import Platform
+internal import Platform
 public import Systemd
 
 /// What the doctor examines: this machine, or in tests a tree of files.
@@ -27,46 +27,29 @@ public struct Surroundings: Sendable {
     }
 
     /// In front of every absolute path; empty for the machine itself.
-    public var root: String
-    public var configurationDirectory: String
-    public var stateDirectory: String
-    public var socketPath: String
+    public var root = ""
+    public var configurationDirectory = "/etc/watchbox"
+    public var stateDirectory = "/var/lib/watchbox"
+    public var socketPath = ControlClient.defaultSocketPath
     /// Version of this program.
     public var version: String
-    public var identity: Identity
+    public var identity = Identity.current
     /// Nothing is asked: no daemon, no PID 1, no name server, no relay, no KAS.
-    public var isOffline: Bool
+    public var isOffline = false
     /// The most that a daemon may take for an answer.
-    public var answerLimit: Duration
+    public var answerLimit = Duration.seconds(5)
     public var units: any UnitControl
     /// Name of the H.264 encoder that opens here and how it was chosen; throws why none does. Nil: not tried.
     public var encoder: (@Sendable () throws -> String)?
     /// Whether the clock follows a time server; nil when the kernel does not tell this user.
-    public var isClockSynchronised: @Sendable () -> Bool?
+    public var isClockSynchronised: @Sendable () -> Bool? = { ClockSynchronisation.isSynchronised }
     /// What the kernel has to hold decoders with, and what it lacks, each in words. Nil: not looked at.
     public var decoders: (@Sendable () -> (evidence: String, lack: String?))?
 
-    public init(
-        root: String = "", configurationDirectory: String = "/etc/watchbox",
-        stateDirectory: String = "/var/lib/watchbox", socketPath: String = ControlClient.defaultSocketPath,
-        version: String, identity: Identity = .current, isOffline: Bool = false,
-        answerLimit: Duration = .seconds(5), units: any UnitControl,
-        encoder: (@Sendable () throws -> String)? = nil,
-        isClockSynchronised: @escaping @Sendable () -> Bool? = { ClockSynchronisation.isSynchronised },
-        decoders: (@Sendable () -> (evidence: String, lack: String?))? = nil
-    ) {
-        self.decoders = decoders
-        self.root = root
-        self.configurationDirectory = configurationDirectory
-        self.stateDirectory = stateDirectory
-        self.socketPath = socketPath
+    /// This machine.
+    public init(version: String, units: any UnitControl) {
         self.version = version
-        self.identity = identity
-        self.isOffline = isOffline
-        self.answerLimit = answerLimit
         self.units = units
-        self.encoder = encoder
-        self.isClockSynchronised = isClockSynchronised
     }
 
     /// Where a path of the machine is in these surroundings.

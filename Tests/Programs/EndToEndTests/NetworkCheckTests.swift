@@ -17,7 +17,8 @@ extension EndToEndTests.Secure {
             try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
             let text = "version = 1\n[relay.main]\n\(relay)\n" + (kas.map { "[kas]\n\($0)\n" } ?? "")
             try Data(text.utf8).write(to: directory.appending(path: "watchbox.toml"))
-            let surroundings = Surroundings(root: stage.directory.path, version: "1", units: SystemBus())
+            var surroundings = Surroundings(version: "1", units: SystemBus())
+            surroundings.root = stage.directory.path
             return try await NetworkExamination(in: surroundings, relay: url == nil ? nil : "main", url: url).run()
         }
 

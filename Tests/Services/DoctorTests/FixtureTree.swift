@@ -33,9 +33,13 @@ final class FixtureTree: Sendable {
     func surroundings(
         isOffline: Bool = true, units: FixedUnits = FixedUnits(), identity: Surroundings.Identity = .current
     ) -> Surroundings {
-        Surroundings(
-            root: root, version: "0.2.0", identity: identity, isOffline: isOffline, answerLimit: .seconds(60),
-            units: units, isClockSynchronised: { true })
+        var surroundings = Surroundings(version: "0.2.0", units: units)
+        surroundings.root = root
+        surroundings.identity = identity
+        surroundings.isOffline = isOffline
+        surroundings.answerLimit = .seconds(60)
+        surroundings.isClockSynchronised = { true }
+        return surroundings
     }
 
     /// What one check says of this machine.

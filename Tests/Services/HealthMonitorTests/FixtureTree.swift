@@ -7,12 +7,15 @@ import Foundation
 final class FixtureTree: Sendable {
     let root: String
     var paths: HealthPaths {
-        HealthPaths(
-            box: BoxPaths(
-                processRoot: "\(root)/proc", systemRoot: "\(root)/sys",
-                managerSettings: "\(root)/etc/90-watchbox.conf"), stateDirectory: "\(root)/state",
-            dataDirectory: "\(root)/data", cameraSockets: "\(root)/run/camera",
-            settingsFile: "\(root)/run/health.json", persistentMessages: "\(root)/pmsg0")
+        var paths = HealthPaths()
+        paths.box = BoxPaths(
+            processRoot: "\(root)/proc", systemRoot: "\(root)/sys", managerSettings: "\(root)/etc/90-watchbox.conf")
+        paths.stateDirectory = "\(root)/state"
+        paths.dataDirectory = "\(root)/data"
+        paths.cameraSockets = "\(root)/run/camera"
+        paths.settingsFile = "\(root)/run/health.json"
+        paths.persistentMessages = "\(root)/pmsg0"
+        return paths
     }
 
     var box: BoxPaths { paths.box }
