@@ -31,14 +31,14 @@ public final class Knowledge: Sendable {
         statusTask = Task {
             guard !isOffline else { return .failure(.offline) }
             do throws(ControlClientError) {
-                return .success(try await client.get(BoxStatus.self, "/api/v1/status"))
+                return .success(try await client.get(BoxStatus.self, APIPath.status()))
             } catch {
                 return .failure(.failed(error))
             }
         }
         settingsTask = Task {
             if !isOffline,
-                let document = try? await client.get(ConfigurationDocument.self, "/api/v1/config"),
+                let document = try? await client.get(ConfigurationDocument.self, APIPath.configuration()),
                 let settings = Self.settings([SourceFile(name: "daemon", text: document.toml)])
             {
                 return settings

@@ -44,26 +44,27 @@ public struct SupportBundle: Sendable {
             (
                 "status.json",
                 await asked { () throws(ControlClientError) in
-                    JSONDocument.text(try await client.get(BoxStatus.self, "/api/v1/status")) + "\n"
+                    JSONDocument.text(try await client.get(BoxStatus.self, APIPath.status())) + "\n"
                 }
             ))
         files.append(
             (
                 "health.json",
                 await asked { () throws(ControlClientError) in
-                    JSONDocument.text(try await client.get(HealthReport.self, "/api/v1/health")) + "\n"
+                    JSONDocument.text(try await client.get(HealthReport.self, APIPath.health())) + "\n"
                 }
             ))
         files.append(
             (
                 "config.toml",
-                await asked { () throws(ControlClientError) in try await client.text("/api/v1/config/export") }
+                await asked { () throws(ControlClientError) in try await client.text(APIPath.configuration("export")) }
             ))
         files.append(
             (
                 "generations.json",
                 await asked { () throws(ControlClientError) in
-                    JSONDocument.text(try await client.get(GenerationListDocument.self, "/api/v1/config/history"))
+                    JSONDocument.text(
+                        try await client.get(GenerationListDocument.self, APIPath.configuration("history")))
                         + "\n"
                 }
             ))
@@ -88,7 +89,7 @@ public struct SupportBundle: Sendable {
     private static func versions(_ surroundings: Surroundings) async -> String {
         var text = "watchboxctl \(surroundings.version)\n"
         if !surroundings.isOffline,
-            let daemon = try? await surroundings.client.get(VersionDocument.self, "/api/v1/version")
+            let daemon = try? await surroundings.client.get(VersionDocument.self, APIPath.version())
         {
             text += "watchboxd \(daemon.version)\n"
         }
@@ -104,7 +105,7 @@ public struct SupportBundle: Sendable {
     private static func log(_ surroundings: Surroundings) async -> String {
         if !surroundings.isOffline,
             let document = try? await surroundings.client.get(
-                LogDocument.self, "/api/v1/logs", query: [("n", "\(logLines)")])
+                LogDocument.self, APIPath.logs(), query: [("n", "\(logLines)")])
         {
             return document.lines.map { line in
                 "\(line.time) \(line.unit ?? "-") \(line.level) \(line.code.map { "\($0) " } ?? "")\(line.message)\n"

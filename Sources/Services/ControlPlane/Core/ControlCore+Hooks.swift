@@ -42,7 +42,7 @@ extension ControlCore {
         let client = ControlClient(
             socketPath: paths.hooksSocket, readTimeout: deadlines.status,
             maximumAnswerBytes: ControlClient.cameraAnswerBytes)
-        return (try? await client.get(HookStatesDocument.self, "/api/v1/hooks"))?.hooks ?? [:]
+        return (try? await client.get(HookStatesDocument.self, APIPath.hooks()))?.hooks ?? [:]
     }
 
     func setHook(_ name: String, _ request: HookRequest, ifRevision: Int?, dryRun: Bool) throws -> ConfigurationDiff? {
@@ -69,7 +69,7 @@ extension ControlCore {
         var attempts = 1
         while true {
             do throws(ControlClientError) {
-                return try await client.send(.post, "/api/v1/hooks/\(name)/test", as: HookTestDocument.self)
+                return try await client.send(.post, APIPath.hooks(name, "test"), as: HookTestDocument.self)
             } catch .problem(let problem) {
                 throw CodedError(problem.code, problem.detail, next: problem.next, object: name)
             } catch .unreachable where attempts < Self.testAttempts {

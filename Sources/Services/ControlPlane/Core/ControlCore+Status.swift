@@ -186,7 +186,7 @@ extension ControlCore {
 
     private func health() async -> HealthReport? {
         let client = ControlClient(socketPath: paths.healthSocket, readTimeout: deadlines.status)
-        return try? await client.get(HealthReport.self, "/api/v1/health")
+        return try? await client.get(HealthReport.self, APIPath.health())
     }
 
     private var configurationProblem: String? {

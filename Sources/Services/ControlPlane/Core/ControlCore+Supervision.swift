@@ -115,7 +115,7 @@ extension ControlCore {
         let client = ControlClient(socketPath: paths.healthSocket, readTimeout: deadlines.status)
         guard
             let history = try? await client.get(
-                HealthHistoryDocument.self, "/api/v1/health/history", query: [("hours", "1")])
+                HealthHistoryDocument.self, APIPath.health("history"), query: [("hours", "1")])
         else { return }
         let newest = history.events.map(\.id).max() ?? 0
         // Its database may have begun anew; then what is there now is old news.

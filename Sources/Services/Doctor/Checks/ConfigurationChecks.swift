@@ -17,7 +17,7 @@ extension DoctorCheck {
         let surroundings = knowledge.surroundings
         if !surroundings.isOffline,
             let document = try? await surroundings.client.send(
-                .post, "/api/v1/config/validate", as: ValidationDocument.self)
+                .post, APIPath.configuration("validate"), as: ValidationDocument.self)
         {
             return finding(of: document)
         }

@@ -65,7 +65,7 @@ extension DoctorCheck {
         guard !surroundings.isOffline else { return .ok("the socket is there; not asked (--offline)") }
         let begin = ContinuousClock.now
         do throws(ControlClientError) {
-            _ = try await surroundings.client.get(VersionDocument.self, "/api/v1/version")
+            _ = try await surroundings.client.get(VersionDocument.self, APIPath.version())
             return .ok("answers in \((ContinuousClock.now - begin).milliseconds.tenths) ms")
         } catch .denied(let path) {
             return .warn(

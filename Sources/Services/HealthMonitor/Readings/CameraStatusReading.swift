@@ -20,7 +20,7 @@ public struct CameraSockets: CameraStatusReading {
         try await ControlClient(
             socketPath: "\(directory)/\(camera).sock", readTimeout: .seconds(2),
             maximumAnswerBytes: ControlClient.cameraAnswerBytes
-        ).get(CameraStatusDocument.self, "/api/v1/status")
+        ).get(CameraStatusDocument.self, APIPath.status())
     }
 }
 
