@@ -102,12 +102,8 @@ struct KASTokenMakeCommand: AsyncParsableCommand {
                     subject: subject, scopes: scope, streams: stream, attributes: attribute, lifetime: lifetime,
                     isRenewable: isRenewable), now: now)
         }
-        if json {
-            StandardOutput.writeJSON(
-                Document(token: token, subject: subject, expiresAt: now + lifetime, renewable: isRenewable))
-        } else {
-            StandardOutput.writeLine(token)
-        }
+        let document = Document(token: token, subject: subject, expiresAt: now + lifetime, renewable: isRenewable)
+        StandardOutput.show(document, json: json, [token])
     }
 }
 

@@ -124,6 +124,14 @@ struct OutputOptions: ParsableArguments {
     }
 }
 
+extension StandardOutput {
+    /// Of commands that know `--json` alone: a document for programs, lines for people.
+    static func show(_ document: some Encodable, json: Bool, _ lines: @autoclosure () -> [String]) {
+        if json { return writeJSON(document) }
+        for line in lines() { writeLine(line) }
+    }
+}
+
 /// The answer to a change that has no document of its own.
 struct Done: Codable {
     var schema = "watchbox.done/1"

@@ -44,11 +44,7 @@ struct RelayKeyCommand: AsyncParsableCommand {
                 next: "read that file itself", status: .notFound)
         }
         let key = String(line.dropFirst(4))
-        if json {
-            StandardOutput.writeJSON(Document(key: key))
-        } else {
-            StandardOutput.writeLine(key)
-        }
+        StandardOutput.show(Document(key: key), json: json, [key])
     }
 }
 
@@ -101,10 +97,6 @@ struct RelayLinkCommand: AsyncParsableCommand {
         }
         let expires = Clocks.wallSeconds + Int64(hours) * 3600
         let link = url + "?" + secret.query(path: "\(address.app)/\(address.streamName)", expires: expires)
-        if json {
-            StandardOutput.writeJSON(Document(url: link, expiresAt: expires))
-        } else {
-            StandardOutput.writeLine(link)
-        }
+        StandardOutput.show(Document(url: link, expiresAt: expires), json: json, [link])
     }
 }

@@ -66,11 +66,7 @@ struct RelayTestCommand: AsyncParsableCommand {
                 what: "the relay takes no stream: \(error.what)", why: error.why, next: error.next,
                 status: .remoteUnreachable)
         }
-        if json {
-            StandardOutput.writeJSON(findings)
-        } else {
-            for line in Self.table(findings) { StandardOutput.writeLine(line) }
-        }
+        StandardOutput.show(findings, json: json, Self.table(findings))
         if findings.verdict == .cannotCarry { throw ExitCode(ExitStatus.degraded.rawValue) }
     }
 

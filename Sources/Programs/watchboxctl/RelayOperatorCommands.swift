@@ -17,7 +17,6 @@ struct RelayStatusCommand: AsyncParsableCommand {
 
     func run() async throws {
         let document = try await options.client().get(RelayStreamsDocument.self, "/v1/streams")
-        if options.json { return StandardOutput.writeJSON(document) }
         let statistics = document.statistics
         let rows = [
             ("state", document.state.rawValue),
@@ -32,9 +31,9 @@ struct RelayStatusCommand: AsyncParsableCommand {
                 "\(statistics.forwards.count { $0.state == .forwarding }) of \(statistics.forwards.count) up"
             ),
         ]
-        for (label, value) in rows {
-            StandardOutput.writeLine(label + String(repeating: " ", count: 12 - label.count) + value)
-        }
+        StandardOutput.show(
+            document, json: options.json,
+            rows.map { label, value in label + String(repeating: " ", count: 12 - label.count) + value })
     }
 }
 
@@ -47,7 +46,6 @@ struct RelayStreamsCommand: AsyncParsableCommand {
 
     func run() async throws {
         let document = try await options.client().get(RelayStreamsDocument.self, "/v1/streams")
-        if options.json { return StandardOutput.writeJSON(document) }
         let table = Table(
             [
                 .init("STREAM", isIdentifier: true), .init("PUBLISHED"), .init("PLAYERS", .right),
@@ -60,7 +58,7 @@ struct RelayStreamsCommand: AsyncParsableCommand {
                     .init("\(stream.videoFrames)"), .init("\(stream.dropped.frames)"),
                 ]
             })
-        for line in table.lines(OutputOptions.style(.never)) { StandardOutput.writeLine(line) }
+        StandardOutput.show(document, json: options.json, table.lines(OutputOptions.style(.never)))
     }
 }
 
@@ -73,7 +71,6 @@ struct RelayConnectionsCommand: AsyncParsableCommand {
 
     func run() async throws {
         let document = try await options.client().get(RelayConnectionsDocument.self, "/v1/connections")
-        if options.json { return StandardOutput.writeJSON(document) }
         let table = Table(
             [
                 .init("ID", .right, isIdentifier: true), .init("ROLE"), .init("STREAM", isIdentifier: true),
@@ -88,7 +85,7 @@ struct RelayConnectionsCommand: AsyncParsableCommand {
                     .init(Quantity.bytes(Int(clamping: connection.bytesSent))), .init("\(connection.framesDropped)"),
                 ]
             })
-        for line in table.lines(OutputOptions.style(.never)) { StandardOutput.writeLine(line) }
+        StandardOutput.show(document, json: options.json, table.lines(OutputOptions.style(.never)))
     }
 }
 
@@ -118,9 +115,9 @@ struct RelayKickCommand: AsyncParsableCommand {
             UInt64(target).map { "/v1/connections/\($0)" }
             ?? "/v1/streams/\(RelayAPIClient.path(ofStream: target))/publisher"
         let document = try await options.client().send(.delete, path, as: RelayKickDocument.self)
-        if options.json { return StandardOutput.writeJSON(document) }
-        StandardOutput.writeLine(
-            "Ended the \(document.role.rawValue) \(document.connection) of \(document.stream.terminalSafe).")
+        StandardOutput.show(
+            document, json: options.json,
+            ["Ended the \(document.role.rawValue) \(document.connection) of \(document.stream.terminalSafe)."])
     }
 }
 
@@ -157,10 +154,10 @@ struct RelayDrainCommand: AsyncParsableCommand {
         let request = RelayDrainRequest(to: to, seconds: seconds)
         let document = try await options.client().send(
             .post, "/v1/drain", body: Array(JSONLine.text(request).utf8), as: RelayDrainDocument.self)
-        if options.json { return StandardOutput.writeJSON(document) }
-        StandardOutput.writeLine(
-            "The relay is \(document.state.rawValue): \(document.asked) of "
-                + "\(Quantity.count(document.connections, "connection")) asked to move.")
+        let connections = Quantity.count(document.connections, "connection")
+        StandardOutput.show(
+            document, json: options.json,
+            ["The relay is \(document.state.rawValue): \(document.asked) of \(connections) asked to move."])
     }
 }
 
