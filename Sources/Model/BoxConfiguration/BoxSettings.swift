@@ -2,6 +2,11 @@ internal import Settings
 
 /// The configuration of a box: files and store merged, checked, with defaults filled in. Names secrets, holds none.
 public struct BoxSettings: Sendable {
+    /// How many of each a box has at most.
+    public static let cameraLimit = 64
+    public static let relayLimit = 16
+    public static let hookLimit = 8
+
     /// For people.
     public var name = "watchbox"
     /// Network cameras that may be active at once.

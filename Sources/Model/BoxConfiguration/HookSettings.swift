@@ -37,7 +37,7 @@ extension HookSettings: SettingsTable {
             "events", .choices(HookTopic.allCases.map(\.rawValue)), \.events,
             "What it is told of. `motion` is what cameras report themselves, which can be a great deal."),
         SettingKey(
-            "cameras", .strings(count: KeyTable.cameraLimit, limit: 24), \.cameras,
+            "cameras", .strings(count: 256, limit: 24), \.cameras,
             "IDs of the cameras that it is told of; without any, all. Of what is about no camera it is told all the same."
         ),
         SettingKey("ca_file", .path, \.caFile, "Certificates (PEM) that are trusted instead of the system's."),

@@ -5,9 +5,6 @@ enum KeyTable {
     static let version: Int64 = 1
     static let versionSentence =
         "Version of this format; 1 is the only one. A file without it is read as version 1."
-    static let cameraLimit = 256
-    static let relayLimit = 32
-    static let hookLimit = 8
 
     /// In the order in which they are written.
     static let objects = [box, relay, keyAccess, camera, hook, health, relayServer, keyAccessServer]

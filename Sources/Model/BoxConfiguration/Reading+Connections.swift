@@ -32,9 +32,9 @@ extension Reading {
 
     private mutating func checkCounts(_ settings: BoxSettings) {
         for (name, count, limit) in [
-            ("camera", settings.cameras.count, KeyTable.cameraLimit),
-            ("relay", settings.relays.count, KeyTable.relayLimit),
-            ("hook", settings.hooks.count, KeyTable.hookLimit),
+            ("camera", settings.cameras.count, BoxSettings.cameraLimit),
+            ("relay", settings.relays.count, BoxSettings.relayLimit),
+            ("hook", settings.hooks.count, BoxSettings.hookLimit),
         ] where count > limit {
             report(
                 .invalidValue, Place(), name, "is defined \(count) times, but a box has at most \(limit)",

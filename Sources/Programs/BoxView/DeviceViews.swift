@@ -32,7 +32,7 @@ public enum DiscoveryView {
         lines +=
             document.nodes.isEmpty
             ? ["No video device is at this machine."] : table(document).lines(style, header: header)
-        for node in document.nodes where node.kind == .camera { lines += [""] + camera(node, style) }
+        for node in document.nodes where node.kind == .camera { lines += [""] + camera(node, style, header: header) }
         let others = document.nodes.filter { $0.kind != .camera && $0.reason != nil }
         if !others.isEmpty { lines.append("") }
         lines += others.map { node in
@@ -49,7 +49,7 @@ public enum DiscoveryView {
 
     private static func stableName(_ node: VideoNodeDocument) -> String? { node.stableID ?? node.stablePath }
 
-    private static func camera(_ node: VideoNodeDocument, _ style: Style) -> [String] {
+    private static func camera(_ node: VideoNodeDocument, _ style: Style, header: Bool) -> [String] {
         var lines = ["\(style.paint(node.device, .strong))  \(style.paint(node.name, .plain))"]
         if let reason = node.reason { lines.append("  \(style.paint(reason, .doubtful))") }
         var names: [String] = []
@@ -66,7 +66,9 @@ public enum DiscoveryView {
             lines.append(
                 "  \(style.paint(name, .faint))\(padding)  \(style.paint(sizes.joined(separator: " "), .plain))\(tail)")
         }
-        if let controls = node.controls { lines += ControlsView.table(controls).lines(style).map { "  " + $0 } }
+        if let controls = node.controls {
+            lines += ControlsView.table(controls).lines(style, header: header).map { "  " + $0 }
+        }
         lines.append(
             "  Add it: \(style.paint(NetworkSearchView.addition(of: "v4l2:\(stableName(node) ?? node.device)"), .strong))"
         )
@@ -134,7 +136,9 @@ public enum EncodersView {
             lines.append("What the cameras code with is not known: the daemon does not answer.")
         }
         lines.append("")
-        lines += document.nodes.isEmpty ? ["No encoder device is at this machine."] : nodes(document.nodes).lines(style)
+        lines +=
+            document.nodes.isEmpty
+            ? ["No encoder device is at this machine."] : nodes(document.nodes).lines(style, header: header)
         lines.append("")
         return lines + libraries(document.libraries).lines(style, header: header)
     }

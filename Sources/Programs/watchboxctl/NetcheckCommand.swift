@@ -54,8 +54,9 @@ struct NetcheckCommand: AsyncParsableCommand {
             switch error {
             case .noConfiguration:
                 throw CommandFailure(
-                    what: "the network is not examined", why: "no configuration can be read", next: "Run it with sudo",
-                    status: .notPermitted)
+                    what: "the network is not examined",
+                    why: "neither the daemon nor the files of this box give a configuration that can be read",
+                    next: "Run: sudo watchboxctl config validate", status: .invalidConfiguration)
             case .noRelay(let name):
                 throw CommandFailure(
                     what: "the network is not examined", why: "there is no relay \(name)",

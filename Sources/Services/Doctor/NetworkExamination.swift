@@ -62,6 +62,15 @@ public struct NetworkExamination: Sendable {
                 .reduce(0.0) { $0 + Double($1.video.bitrate) }
             peers.append(await examine(name, relay, needed: needed, live: live, progress))
         }
+        for (name, _) in relays.dropFirst(Self.mostRelays) {
+            var peer = NetworkPeer(name: name)
+            peer.add(
+                "dns",
+                .unknown(
+                    "not examined: at most \(Self.mostRelays) relays in one run",
+                    next: "Run: watchboxctl netcheck --relay \(name)"))
+            peers.append(peer)
+        }
         if relay == nil, let kas = settings.kas { peers.append(await examine(kas, progress)) }
         return NetworkCheckReport(time: Clocks.wallSeconds, version: surroundings.version, peers: peers)
     }

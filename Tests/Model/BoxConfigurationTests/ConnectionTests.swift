@@ -108,8 +108,8 @@ struct ConnectionTests {
         #expect(issues.first?.key == "camera.front.attributes")
     }
 
-    @Test func `there are at most 256 cameras`() {
-        let lines = (0..<257).map { "camera.c\($0) = { source = 'test:', active = false }" }
+    @Test func `there are at most 64 cameras`() {
+        let lines = (0..<65).map { "camera.c\($0) = { source = 'test:', active = false }" }
         #expect(keys(lines.joined(separator: "\n")) == ["camera"])
         #expect(keys(lines.dropLast().joined(separator: "\n")).isEmpty)
     }

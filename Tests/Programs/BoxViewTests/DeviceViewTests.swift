@@ -62,6 +62,8 @@ struct DeviceViewTests {
 
             This version does not search the network (ONVIF, RTSP).
             """#)
+        let bare = text(DiscoveryView.lines(document, style: Style(width: 80), header: false))
+        for word in ["KIND", "SOUND", "CONTROL"] { #expect(!bare.contains(word), "\(word)") }
         let none = DiscoveryDocument(nodes: [], limits: [])
         #expect(DiscoveryView.lines(none, style: Style()) == ["No video device is at this machine."])
     }
@@ -105,6 +107,8 @@ struct DeviceViewTests {
                     reason: "its pictures are not like what went in"),
                 .init(name: "libx265", isHardware: false, isAvailable: true),
             ])
+        let bare = text(EncodersView.lines(document, style: Style(width: 100), header: false))
+        for word in ["CAMERA", "DRIVER", "LIBAVCODEC"] { #expect(!bare.contains(word), "\(word)") }
         golden(
             EncodersView.lines(document, style: Style(width: 100)),
             #"""

@@ -319,7 +319,7 @@ struct TokenTests {
         #expect(pauses.last == TokenCare.period)
         care.failed("x", isRefused: true, at: .seconds(5), random: 0)
         #expect(care.dueAt == .seconds(86_405))
-        care.wait(at: .zero, random: 999)
+        care.foundWell(at: .zero, random: 999)
         #expect(care.dueAt < TokenCare.period && care.dueAt >= TokenCare.period * 0.9)
         #expect(TokenCare.standing(expiresAt: 100, now: 100) == .ended)
         #expect(TokenCare.standing(expiresAt: 100, now: 99) == .endsSoon)

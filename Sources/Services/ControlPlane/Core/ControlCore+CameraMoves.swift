@@ -68,7 +68,7 @@ extension ControlCore {
                 tokens.cameras[to] = token
             } else {
                 // Until it has one of its own again it has the box's.
-                tokens.care.hurry()
+                tokens.care.cameraCame()
             }
             tellLost(left[to] ?? [], of: to, former: from)
             forgetMark(ofUnit: UnitName.camera(from))

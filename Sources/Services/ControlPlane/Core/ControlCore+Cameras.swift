@@ -25,8 +25,9 @@ extension ControlCore {
         guard let source = request.source else { throw CodedError(.badRequest, "source is missing") }
         try requireNotInFile("camera.\(id)")
         guard current.settings.cameras[id] == nil else { throw Self.exists(id) }
-        guard current.settings.cameras.count < Self.cameraLimit else {
-            throw CodedError(.tooMuch, "camera \(id) was not added", why: "a box has at most \(Self.cameraLimit)")
+        guard current.settings.cameras.count < BoxSettings.cameraLimit else {
+            throw CodedError(
+                .tooMuch, "camera \(id) was not added", why: "a box has at most \(BoxSettings.cameraLimit)")
         }
         let position = (current.settings.cameras.values.map(\.grid).max() ?? -1) + 1
         var camera = StoredCamera(
@@ -167,10 +168,11 @@ extension ControlCore {
     }
 
     func orderCameras(_ ids: [String], dryRun: Bool) throws -> ConfigurationDiff? {
-        guard ids.count <= Self.cameraLimit, Set(ids).count == ids.count else {
+        guard ids.count <= BoxSettings.cameraLimit, Set(ids).count == ids.count else {
             throw CodedError(
                 .badRequest, "the order is not one",
-                why: ids.count > Self.cameraLimit ? "it has more than \(Self.cameraLimit) IDs" : "an ID is there twice")
+                why: ids.count > BoxSettings.cameraLimit
+                    ? "it has more than \(BoxSettings.cameraLimit) IDs" : "an ID is there twice")
         }
         for id in ids {
             _ = try CameraIdentifier.check(id)

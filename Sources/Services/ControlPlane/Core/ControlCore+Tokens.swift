@@ -27,7 +27,7 @@ extension ControlCore {
             return
         }
         tokens.box[name] = token
-        tokens.care.begin()
+        tokens.care.tokenChanged()
     }
 
     /// An owner set another token.
@@ -36,7 +36,7 @@ extension ControlCore {
         tokens.cameras = [:]
         tokens.told = [:]
         tokens.version += 1
-        tokens.care.begin()
+        tokens.care.tokenChanged()
     }
 
     /// A token for the stream of before is none for the one that a camera has now: it has the box's, until there is a new one,
@@ -48,7 +48,7 @@ extension ControlCore {
                 camera.secret != name, camera.passwordSecret != name
             else { continue }
             tokens.cameras[id] = nil
-            tokens.care.hurry()
+            tokens.care.cameraCame()
             do {
                 try effects.willDo("credentials: remove")
                 try credentials.remove(name: name, scope: "camera-\(id)")
@@ -60,7 +60,7 @@ extension ControlCore {
 
     /// One look: renews, tells how it stands, and gives the cameras what they need. Never stops a camera.
     func careForToken() async {
-        tokens.care.wait(at: clock.sinceBoot(), random: .random(in: 0 ... .max))
+        tokens.care.foundWell(at: clock.sinceBoot(), random: .random(in: 0 ... .max))
         guard let kas = current.settings.kas, let name = kas.secret, let token = boxToken(name),
             let facts = AccessTokenFacts(token)
         else { return }
@@ -107,7 +107,8 @@ extension ControlCore {
                 }
             } catch {
                 // Not kept, and so not used: after a start of the box there would be only the old one.
-                tokens.care.failed("it could not be stored: \(error)", isRefused: false, at: instant, random: .max)
+                tokens.care.failed(
+                    "it could not be stored: \(error)", isRefused: false, at: instant, random: .random(in: 0 ... .max))
                 return
             }
             tokens.box[name] = renewed.token

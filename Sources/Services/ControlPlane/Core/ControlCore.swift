@@ -16,7 +16,6 @@ internal import Systemd
 /// A change is committed without waiting for anything but the disk; jobs for units go to the crew, which works on its
 /// own. So no camera that is slow to start holds up a change, and no change sees a half of another.
 actor ControlCore {
-    static let cameraLimit = 64
     /// Of all the operator's files together: a generation keeps them.
     static let filesLimit = 1 << 20
 
@@ -257,16 +256,6 @@ actor ControlCore {
     ) throws(CodedError) -> (settings: BoxSettings, warnings: [ConfigurationIssue]) {
         let (settings, issues) = ConfigurationReader.read(files: files.sources, stored: content.parts)
         guard let settings else { throw CodedError(issues.filter { !$0.isWarning }) }
-        guard settings.cameras.count <= cameraLimit else {
-            throw CodedError(
-                .tooMuch, "\(settings.cameras.count) cameras are configured",
-                why: "a box has at most \(cameraLimit)")
-        }
-        guard settings.relays.count <= NamedObject.relay.limit else {
-            throw CodedError(
-                .tooMuch, "\(settings.relays.count) relays are configured",
-                why: "a box has at most \(NamedObject.relay.limit)")
-        }
         return (settings, issues.filter(\.isWarning))
     }
 

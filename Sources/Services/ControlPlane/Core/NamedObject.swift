@@ -1,3 +1,4 @@
+internal import BoxConfiguration
 internal import ErrorCatalog
 
 /// What a configuration can have several of beside cameras, each with a name.
@@ -6,7 +7,7 @@ enum NamedObject: String, CaseIterable {
     case hook
 
     /// How many a box has at most.
-    var limit: Int { self == .relay ? 16 : 8 }
+    var limit: Int { self == .relay ? BoxSettings.relayLimit : BoxSettings.hookLimit }
 
     /// The name is a key of a table and part of a secret's name.
     func check(_ name: String) throws(CodedError) -> String {

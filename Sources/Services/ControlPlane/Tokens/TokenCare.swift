@@ -1,8 +1,7 @@
 internal import ErrorCatalog
-internal import KeyAccessClient
 
 /// When the box's token is looked at again, and what is to be said of it. Without I/O; chance is an argument.
-struct TokenCare: Equatable {
+struct TokenCare {
     /// Between two looks at a token that is well.
     static let period = Duration.seconds(3600)
     /// After a renewal that failed: doubled each time, up to the period.
@@ -10,7 +9,7 @@ struct TokenCare: Equatable {
     /// Of a token that has ended: whether its owner readmitted the box.
     static let daily = Duration.seconds(86_400)
     /// Before the end, in seconds: a week.
-    static let warning: Int64 = 7 * 86_400
+    static let warning = 7 * daily.components.seconds
 
     /// What there is to say.
     enum Standing: Equatable {
@@ -34,22 +33,20 @@ struct TokenCare: Equatable {
     private(set) var problem: String?
     private var told: (standing: Standing, at: Int64)?
 
-    static func == (left: TokenCare, right: TokenCare) -> Bool {
-        left.dueAt == right.dueAt && left.failures == right.failures && left.problem == right.problem
-    }
-
     static func standing(expiresAt: Int64, now: Int64) -> Standing {
         expiresAt <= now ? .ended : expiresAt - now < warning ? .endsSoon : .well
     }
 
     /// Another token came: it is looked at at once.
-    mutating func begin() { self = TokenCare() }
+    mutating func tokenChanged() { self = TokenCare() }
 
     /// A camera is there that may lack a token of its own.
-    mutating func hurry() { dueAt = .zero }
+    mutating func cameraCame() { dueAt = .zero }
 
+    /// The token is well: the next look is a period later.
+    ///
     /// - Parameter random: any 64 random bits.
-    mutating func wait(at instant: Duration, random: UInt64) {
+    mutating func foundWell(at instant: Duration, random: UInt64) {
         dueAt = instant + Self.jittered(Self.period, random)
     }
 
@@ -71,7 +68,7 @@ struct TokenCare: Equatable {
     /// - Parameter now: Unix seconds.
     mutating func tells(_ standing: Standing, now: Int64) -> Bool {
         let isNew = told.map { $0.standing != standing } ?? (standing != .well)
-        let isDue = standing != .well && (told.map { now - $0.at >= 86_400 } ?? true)
+        let isDue = standing != .well && (told.map { now - $0.at >= Self.daily.components.seconds } ?? true)
         guard isNew || isDue else { return false }
         told = (standing, now)
         return true
@@ -81,18 +78,4 @@ struct TokenCare: Equatable {
     private static func jittered(_ pause: Duration, _ random: UInt64) -> Duration {
         pause - pause / 10 * (Double(random % 1000) / 1000)
     }
-}
-
-/// What control holds of tokens beside the store, which only systemd may open.
-struct HeldTokens {
-    /// The box's, by the name of its secret.
-    var box: [String: String] = [:]
-    /// What the narrowed tokens say that cameras have, by the camera's ID.
-    var cameras: [String: AccessTokenFacts] = [:]
-    /// The token that each camera's process was told last, by its identifier.
-    var told: [String: String] = [:]
-    /// Changes with each token that an owner sets: what was under way for an older one is dropped.
-    var version = 0
-    var care = TokenCare()
-    var task: Task<Void, Never>?
 }
