@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Layers, lowest first; a target imports only from layers below it (docs/design/0001-layers.md).
+// Layers, lowest first, and folders by purpose: docs/design/0001-layers.md; Tests/Rigs/check-layers checks.
 
 let common: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
@@ -24,8 +24,8 @@ let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-ser
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 
-/// Folders by purpose: a target imports only from its own and from those before it. `Tests` has the same, and `Support` for
-/// what tests share.
+/// Folders by purpose: a target imports only from its own and from those before it. `Tests` has the same without `C`, and
+/// `Support` for what tests share.
 let folders = [
     ("C", "CALSA CAVCodec CCurl COpenSSL CProgram CSandbox CSystemd CV4L2 CXML2 CZlib"),
     (
@@ -299,7 +299,7 @@ let package = Package(
                 "VideoCodec", "Console", "Wire", arguments,
             ]),
 
-        // Tests mirror the targets; EndToEndTests starts the programs.
+        // What tests and rigs share.
         // What starts the programs as a person would, compares all that they did, and reports: for EndToEndTests and `make demo`.
         .target(
             name: "Demonstration", dependencies: ["Console", "FLV", "Media", "VideoCodec"],
@@ -354,6 +354,7 @@ let package = Package(
             name: "ChannelTestSupport", dependencies: [nioCore, nioPosix, nioLocks],
             path: "Tests/Support/ChannelTestSupport",
             swiftSettings: common),
+        // Tests mirror the targets; EndToEndTests starts the programs.
         tests("Wire", ["Wire"]),
         tests("Media", ["Media", "Wire"], fixtures: true),
         tests("AMF0", ["AMF0", "Wire"]),
