@@ -10,11 +10,4 @@ public struct CameraClock: Equatable, Sendable {
     public var offsetMilliseconds: Int64
     /// The device's time zone as it writes it; nil when it did not say.
     public var zone: String?
-
-    public init(candidate: ClockCandidate, isProven: Bool, offsetMilliseconds: Int64, zone: String? = nil) {
-        self.candidate = candidate
-        self.isProven = isProven
-        self.offsetMilliseconds = offsetMilliseconds
-        self.zone = zone
-    }
 }

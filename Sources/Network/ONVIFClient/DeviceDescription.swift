@@ -7,11 +7,6 @@ public struct DeviceDescription: Equatable, Sendable {
     public struct RepairedAddress: Equatable, Sendable {
         public var given: String
         public var used: String
-
-        public init(given: String, used: String) {
-            self.given = given
-            self.used = used
-        }
     }
 
     /// Its addresses as `AddressRepair` made them, not bounded: they may hold a password that the device wrote into them.

@@ -102,8 +102,4 @@ public struct JSONWebKey: Codable, Equatable, Sendable {
 /// A JWKS file (RFC 7517 §5).
 public struct JSONWebKeySet: Codable, Equatable, Sendable {
     public var keys: [JSONWebKey]
-
-    public init(keys: [JSONWebKey]) {
-        self.keys = keys
-    }
 }

@@ -16,11 +16,6 @@ public struct RTMPURL: Equatable, Sendable {
     public struct Credentials: Equatable, Sendable {
         public var user: String
         public var password: String
-
-        public init(user: String, password: String) {
-            self.user = user
-            self.password = password
-        }
     }
 
     public var scheme: Scheme

@@ -19,12 +19,6 @@ public struct StreamClock: Sendable {
         public var decodeTime: MediaTime
         /// The first unit, and each one behind a step.
         public var beginsTimeline: Bool
-
-        public init(presentationTime: MediaTime, decodeTime: MediaTime, beginsTimeline: Bool) {
-            self.presentationTime = presentationTime
-            self.decodeTime = decodeTime
-            self.beginsTimeline = beginsTimeline
-        }
     }
 
     /// Whose word counts for how long a unit lasts.

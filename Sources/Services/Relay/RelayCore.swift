@@ -90,7 +90,7 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
         guard let onEvent else { return }
         onEvent(
             RelayEvent(
-                event, time: Self.wallClock, connection: id, stream: stream,
+                event: event, time: Self.wallClock, connection: id, stream: stream,
                 peer: id.flatMap { connections[$0] }.map(Self.peer), reason: reason))
     }
 

@@ -29,16 +29,4 @@ public struct RelayEvent: Equatable, Sendable, Codable {
     public var peer: String?
     /// In words, where there is something to say.
     public var reason: String?
-
-    public init(
-        _ event: Kind, time: Double, connection: UInt64? = nil, stream: String? = nil, peer: String? = nil,
-        reason: String? = nil
-    ) {
-        self.event = event
-        self.time = time
-        self.connection = connection
-        self.stream = stream
-        self.peer = peer
-        self.reason = reason
-    }
 }

@@ -14,20 +14,6 @@ public struct JournalEntry: Codable, Equatable, Sendable {
     public var message: String
     /// WATCHBOX_* and MESSAGE_ID, nothing else; values of at most 4 KiB.
     public var fields: [String: String]
-
-    public init(
-        cursor: String, realtimeMicroseconds: UInt64, unit: String?, identifier: String?, priority: Int,
-        message: String,
-        fields: [String: String]
-    ) {
-        self.cursor = cursor
-        self.realtimeMicroseconds = realtimeMicroseconds
-        self.unit = unit
-        self.identifier = identifier
-        self.priority = priority
-        self.message = message
-        self.fields = fields
-    }
 }
 
 /// Which entries. Conditions that are set must all hold.

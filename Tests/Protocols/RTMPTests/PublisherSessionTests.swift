@@ -1,7 +1,8 @@
 import AMF0
-import RTMP
 import TestSupport
 import Testing
+
+@testable import RTMP
 
 /// A publisher in a dialogue: what it says is a list of lines, everything else a list of actions.
 private struct Dialogue {

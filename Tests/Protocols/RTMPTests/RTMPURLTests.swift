@@ -1,6 +1,7 @@
-import RTMP
 import TestSupport
 import Testing
+
+@testable import RTMP
 
 struct RTMPURLTests {
     struct Case: Sendable, CustomTestStringConvertible {

@@ -3,10 +3,10 @@ import ControlAPI
 import ErrorCatalog
 import Foundation
 import Synchronization
-import Systemd
 import Testing
 
 @testable import ControlPlane
+@testable import Systemd
 
 struct EventTests {
     private func collect(_ stream: AsyncStream<ServerEvent>, _ count: Int) async -> [ServerEvent] {

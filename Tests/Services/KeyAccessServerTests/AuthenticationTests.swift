@@ -1,9 +1,9 @@
 import Cryptography
 import Foundation
-import KeyAccess
 import Testing
 import Wire
 
+@testable import KeyAccess
 @testable import KeyAccessServer
 
 @Suite struct AuthenticationTests {

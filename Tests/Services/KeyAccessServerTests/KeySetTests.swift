@@ -1,11 +1,11 @@
 import Cryptography
 import Foundation
 import HTTPClient
-import KeyAccess
 import Logging
 import Synchronization
 import Testing
 
+@testable import KeyAccess
 @testable import KeyAccessServer
 
 /// An issuer whose keys are under a URL.

@@ -184,7 +184,8 @@ final class RelayAPIConnection: ChannelInboundHandler, @unchecked Sendable {
         queue.add(
             text,
             farewell: RelayAPIAnswer.event(
-                RelayEvent(.closed, time: RelayCore.wallClock, reason: "this listener is too slow; ask again")))
+                RelayEvent(
+                    event: .closed, time: RelayCore.wallClock, reason: "this listener is too slow; ask again")))
         state = .listening(queue)
         pump()
     }
