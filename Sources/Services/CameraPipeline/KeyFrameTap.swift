@@ -1,4 +1,5 @@
 internal import Media
+internal import Platform
 internal import Synchronization
 
 /// Hands the next key frame to those who asked for a picture. Nothing is kept for anybody else.
@@ -19,8 +20,7 @@ final class KeyFrameTap: Sendable {
 
     private struct State {
         var format: VideoFormat?
-        var waiters: [UInt64: CheckedContinuation<KeyFrame, any Error>] = [:]
-        var next: UInt64 = 0
+        var waiters: [OneAnswer<Result<KeyFrame, any Error>>] = []
         var hasEnded = false
     }
 
@@ -36,16 +36,11 @@ final class KeyFrameTap: Sendable {
         case .accessUnit(let unit):
             guard unit.isKeyFrame, unit.track.isVideo else { return }
             let (format, waiters) = state.withLock { state in
-                defer { state.waiters = [:] }
+                defer { state.waiters = [] }
                 return (state.format, state.waiters)
             }
-            for waiter in waiters.values {
-                if let format {
-                    waiter.resume(returning: KeyFrame(format: format, unit: unit))
-                } else {
-                    waiter.resume(throwing: Refusal.none)
-                }
-            }
+            let keyFrame = format.map { KeyFrame(format: $0, unit: unit) }
+            for waiter in waiters { waiter.give(keyFrame.map { .success($0) } ?? .failure(Refusal.none)) }
         }
     }
 
@@ -53,38 +48,33 @@ final class KeyFrameTap: Sendable {
     func ended() {
         let waiters = state.withLock { state in
             state.hasEnded = true
-            defer { state.waiters = [:] }
+            defer { state.waiters = [] }
             return state.waiters
         }
-        for waiter in waiters.values { waiter.resume(throwing: Refusal.none) }
+        for waiter in waiters { waiter.give(.failure(Refusal.none)) }
     }
 
     /// The next key frame.
     /// - Parameter request: asks the source for one; called when the answer can no longer be missed.
     func next(within limit: Duration, request: () -> Void) async throws -> KeyFrame {
-        let id = state.withLock { state in
-            state.next += 1
-            return state.next
-        }
+        let answer = OneAnswer<Result<KeyFrame, any Error>>()
         let timeout = Task {
             try await Task.sleep(for: limit)
-            self.state.withLock { $0.waiters.removeValue(forKey: id) }?.resume(throwing: Refusal.none)
+            answer.give(.failure(Refusal.none))
         }
         defer { timeout.cancel() }
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let refusal: (any Error)? = state.withLock { state in
-                    if state.hasEnded { return Refusal.none }
-                    if Task.isCancelled { return CancellationError() }
-                    if state.waiters.count >= Self.mostWaiters { return Refusal.tooMany }
-                    state.waiters[id] = continuation
-                    return nil
-                }
-                if let refusal { return continuation.resume(throwing: refusal) }
-                request()
+        return try await answer.value {
+            let refusal = state.withLock { state -> Refusal? in
+                state.waiters.removeAll { $0.isGiven }
+                if state.hasEnded { return Refusal.none }
+                if state.waiters.count >= Self.mostWaiters { return .tooMany }
+                state.waiters.append(answer)
+                return nil
             }
+            if let refusal { answer.give(.failure(refusal)) }
+            if !answer.isGiven { request() }
         } onCancel: {
-            state.withLock { $0.waiters.removeValue(forKey: id) }?.resume(throwing: CancellationError())
-        }
+            answer.give(.failure(CancellationError()))
+        }.get()
     }
 }

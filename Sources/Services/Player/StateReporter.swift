@@ -1,4 +1,5 @@
 @preconcurrency internal import Dispatch
+internal import Platform
 internal import Synchronization
 
 /// Tells about states on a thread of its own: whoever is told may be writing to a pipe that nobody reads. Of too many
@@ -34,10 +35,11 @@ final class StateReporter: Sendable {
 
     /// Returns when all is told, or after 400 ms.
     func finish() async {
-        await withCheckedContinuation { continuation in
-            let end = FirstEnd(continuation)
-            queue.async { end.reached() }
-            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(400)) { end.reached() }
+        let end = OneAnswer<Void>()
+        await end.value {
+            queue.async { end.give(()) }
+            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(400)) { end.give(()) }
+        } onCancel: {
         }
     }
 
@@ -49,18 +51,5 @@ final class StateReporter: Sendable {
             }
             return waiting.states.removeFirst()
         }
-    }
-}
-
-/// Goes on at the first of two ends.
-private final class FirstEnd: Sendable {
-    private let continuation: Mutex<CheckedContinuation<Void, Never>?>
-
-    init(_ continuation: CheckedContinuation<Void, Never>) {
-        self.continuation = Mutex(continuation)
-    }
-
-    func reached() {
-        continuation.withLock { $0.take() }?.resume()
     }
 }

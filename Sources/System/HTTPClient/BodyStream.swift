@@ -1,3 +1,4 @@
+internal import Platform
 internal import Synchronization
 
 /// The body of one streamed answer on its way from the worker thread to the one who reads it.
@@ -123,7 +124,7 @@ final class BodyReader: Sendable {
         self.stream = stream
     }
 
-    deinit { if !exchange.isDecided { worker.cancel(exchange) } }
+    deinit { if !exchange.answer.isGiven { worker.cancel(exchange) } }
 
     func next() async throws -> [UInt8]? {
         try await withTaskCancellationHandler {

@@ -1,4 +1,5 @@
 internal import CCurl
+internal import Platform
 
 /// Sends HTTP requests with libcurl.
 ///
@@ -52,15 +53,11 @@ public final class HTTPClient: Sendable {
     /// The answer, whatever its status. Cancelling the task ends the request at once.
     public func send(_ request: HTTPRequest) async throws(HTTPClientError) -> HTTPResponse {
         let exchange = Exchange(request)
-        let outcome = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                exchange.wait(continuation)
-                worker.submit(exchange)
-            }
+        return try await exchange.answer.value {
+            worker.submit(exchange)
         } onCancel: {
             worker.cancel(exchange)
-        }
-        return try outcome.get()
+        }.get()
     }
 
     /// The body of an answer with a status of 2xx, piece by piece as it comes, without an end if the server sends none.

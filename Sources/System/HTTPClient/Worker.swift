@@ -36,7 +36,7 @@ final class Worker: Sendable {
     var isRunning: Bool { state.withLock { $0.isRunning } }
 
     func submit(_ exchange: Exchange) {
-        if exchange.isDecided { return }
+        if exchange.answer.isGiven { return }
         guard Libcurl.isAvailable else {
             exchange.finish(.failure(Libcurl.missing))
             return
@@ -90,10 +90,6 @@ final class Worker: Sendable {
     // MARK: on the thread
 
     private func run() {
-        // A signal belongs to the program's own handlers, and SIGPIPE from a dying TLS connection to nobody.
-        var signals = sigset_t()
-        sigfillset(&signals)
-        pthread_sigmask(SIG_BLOCK, &signals, nil)
         guard let multi = watchbox_curl_multi_init() else {
             failAll(.unavailable(reason: "out of memory"))
             return
@@ -129,7 +125,7 @@ final class Worker: Sendable {
     private func begin(
         _ exchange: Exchange, on multi: UnsafeMutableRawPointer, _ transfers: inout [OpaquePointer: Transfer]
     ) {
-        guard !exchange.isDecided else { return finish(exchange, .failure(.cancelled)) }
+        guard !exchange.answer.isGiven else { return finish(exchange, .failure(.cancelled)) }
         do throws(HTTPClientError) {
             let transfer = try Transfer(exchange, configuration)
             guard watchbox_curl_multi_add(multi, UnsafeMutableRawPointer(transfer.handle)) == CURLM_OK else {
@@ -144,7 +140,7 @@ final class Worker: Sendable {
     private func removeDecided(
         _ all: Bool, from multi: UnsafeMutableRawPointer, _ transfers: inout [OpaquePointer: Transfer]
     ) {
-        for (handle, transfer) in transfers where all || transfer.exchange.isDecided {
+        for (handle, transfer) in transfers where all || transfer.exchange.answer.isGiven {
             // First: who sees the connection end may count on the place.
             release()
             watchbox_curl_multi_remove(multi, UnsafeMutableRawPointer(handle))

@@ -8,28 +8,22 @@ struct BusSession {
     private var connection: BusConnection?
     private var dialogue = UnitDialogue()
     private var operations: [UInt64: BusOperation] = [:]
-    private var finishedCount = 0
 
     init(address: String) {
         self.address = address
     }
 
-    var isIdle: Bool { operations.isEmpty }
-
-    /// How many operations ended since the last call.
-    mutating func takeFinishedCount() -> Int {
-        defer { finishedCount = 0 }
-        return finishedCount
-    }
+    /// Operations that have not ended.
+    var count: Int { operations.count }
 
     mutating func begin(_ operation: BusOperation) {
         operations[operation.id] = operation
-        if operation.isOver { return end(operation.id) }
+        if operation.answer.isGiven { return operations[operation.id] = nil }
         do throws(SystemdError) {
             if connection == nil { connection = try BusConnection.open(address) }
         } catch {
-            operation.finish(.failure(error))
-            return end(operation.id)
+            operation.answer.give(.failure(error))
+            return operations[operation.id] = nil
         }
         perform(dialogue.begin(operation.id, operation.call))
     }
@@ -55,10 +49,10 @@ struct BusSession {
 
     /// Lets go of operations that nobody waits for.
     mutating func forgetDecided() {
-        for (id, operation) in operations where operation.isOver {
+        for (id, operation) in operations where operation.answer.isGiven {
             dialogue.abandoned(id)
             connection?.forget(id)
-            end(id)
+            operations[id] = nil
         }
     }
 
@@ -91,9 +85,9 @@ struct BusSession {
         for action in actions {
             switch action {
             case .finish(let id, let outcome):
-                operations[id]?.finish(outcome)
+                operations[id]?.answer.give(outcome)
                 connection?.forget(id)
-                end(id)
+                operations[id] = nil
             case .send(let request, let tag):
                 guard let connection else { return }
                 do throws(SystemdError) {
@@ -103,10 +97,6 @@ struct BusSession {
                 }
             }
         }
-    }
-
-    private mutating func end(_ id: UInt64) {
-        if operations.removeValue(forKey: id) != nil { finishedCount += 1 }
     }
 
     private static func untilMonotonic(_ microseconds: UInt64) -> Duration {

@@ -8,8 +8,8 @@ final class BusThread: Sendable {
     private struct State {
         /// Handed over, not yet seen by the thread.
         var arrived: [BusOperation] = []
-        /// Handed over and not finished.
-        var count = 0
+        /// Seen by the thread and not finished.
+        var underWay = 0
         /// Somebody gave up: the thread looks through its operations.
         var cancelled = false
         var stopping = false
@@ -44,18 +44,19 @@ final class BusThread: Sendable {
     func submit(_ operation: BusOperation) {
         enum Step { case refuse(String), go, start }
         let step = state.withLock { state -> Step in
-            if operation.isOver { return .go }
+            if operation.answer.isGiven { return .go }
             if state.stopping { return .refuse("the connection to the system bus was closed") }
-            if state.count >= Self.limit { return .refuse("\(Self.limit) calls to PID 1 are under way already") }
+            if state.arrived.count + state.underWay >= Self.limit {
+                return .refuse("\(Self.limit) calls to PID 1 are under way already")
+            }
             state.arrived.append(operation)
-            state.count += 1
             Self.ring(state.bell)
             defer { state.isRunning = true }
             return state.isRunning ? .go : .start
         }
         switch step {
         case .go: break
-        case .refuse(let reason): operation.finish(.failure(.unavailable(reason)))
+        case .refuse(let reason): operation.answer.give(.failure(.unavailable(reason)))
         case .start:
             if !OwnThread.start({ self.run() }) { failAll(.unavailable("no thread can be made")) }
         }
@@ -63,7 +64,7 @@ final class BusThread: Sendable {
 
     func cancel(_ operation: BusOperation) {
         let purpose = UnitDialogue.purpose(operation.call)
-        operation.finish(.failure(.unavailable("\(purpose): nobody waits for it any more")))
+        operation.answer.give(.failure(.unavailable("\(purpose): nobody waits for it any more")))
         state.withLock { state in
             state.cancelled = true
             Self.ring(state.bell)
@@ -85,12 +86,12 @@ final class BusThread: Sendable {
         let operations = state.withLock { state -> [BusOperation] in
             defer {
                 state.arrived = []
-                state.count = 0
+                state.underWay = 0
                 state.isRunning = false
             }
             return state.arrived
         }
-        for operation in operations { operation.finish(.failure(error)) }
+        for operation in operations { operation.answer.give(.failure(error)) }
     }
 
     // MARK: on the thread
@@ -105,6 +106,7 @@ final class BusThread: Sendable {
         while true {
             let (arrived, cancelled, stopping) = state.withLock { state in
                 defer {
+                    state.underWay += state.arrived.count
                     state.arrived = []
                     state.cancelled = false
                 }
@@ -117,12 +119,12 @@ final class BusThread: Sendable {
             if stopping { session.close("the connection to the system bus was closed") }
             session.receive()
             session.expire(.now)
-            let finished = session.takeFinishedCount()
-            state.withLock { $0.count -= finished }
-            if !session.isIdle { idleSince = .now }
+            let underWay = session.count
+            state.withLock { $0.underWay = underWay }
+            if underWay > 0 { idleSince = .now }
             let idleEnd = idleSince + idleTime
-            if session.isIdle, stopping || idleEnd <= .now, endIfNothingArrived() { return }
-            session.wait(bell, until: session.isIdle ? idleEnd : nil)
+            if underWay == 0, stopping || idleEnd <= .now, endIfNothingArrived() { return }
+            session.wait(bell, until: underWay == 0 ? idleEnd : nil)
         }
     }
 

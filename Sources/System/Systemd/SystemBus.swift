@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Platform
 
 /// PID 1 over the system bus. The connection has a thread of its own, is made by the first call, made anew when it was
 /// lost, and let go after half a minute without a call. Nobody is asked for a password: what polkit does not allow at
@@ -90,14 +91,10 @@ public final class SystemBus: UnitControl, ClockControl, Sendable {
         _ call: UnitDialogue.Call, _ deadline: Duration
     ) async throws(SystemdError) -> UnitDialogue.Answer {
         let operation = BusOperation(id: thread.nextID(), call: call, deadline: .now + deadline)
-        let outcome: BusOperation.Outcome = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                operation.wait(continuation)
-                thread.submit(operation)
-            }
+        return try await operation.answer.value {
+            thread.submit(operation)
         } onCancel: {
             thread.cancel(operation)
-        }
-        return try outcome.get()
+        }.get()
     }
 }
