@@ -39,13 +39,13 @@ final class BusConnection {
         let cookie =
             switch request {
             case .subscribe: try callManager("Subscribe", [])
-            case .job(let verb, let unit): try callManager(verb.member, [.text(unit), .text(verb.mode)])
-            case .resetFailed(let unit): try callManager("ResetFailedUnit", [.text(unit)])
-            case .load(let unit): try callManager("LoadUnit", [.text(unit)])
-            case .list(let pattern): try callManager("ListUnitsByPatterns", [.list(nil), .list(pattern)])
+            case .call(.job(let verb, let unit)): try callManager(verb.member, [.text(unit), .text(verb.mode)])
+            case .call(.resetFailed(let unit)): try callManager("ResetFailedUnit", [.text(unit)])
+            case .call(.state(let unit)): try callManager("LoadUnit", [.text(unit)])
+            case .call(.units(let pattern)): try callManager("ListUnitsByPatterns", [.list(nil), .list(pattern)])
             case .owner: try call(Self.daemon, Self.daemonPath, Self.daemon, "GetNameOwner", [.text(Self.systemd)])
             // The one service that is started for it: it ends by itself when nobody asks.
-            case .isClockSynchronised:
+            case .call(.isClockSynchronised):
                 try call(
                     Self.timeService, Self.timeServicePath, "org.freedesktop.DBus.Properties", "Get",
                     [.text(Self.timeService), .text("NTPSynchronized")], startsService: true)
@@ -110,12 +110,12 @@ final class BusConnection {
     private static func reply(to request: UnitDialogue.Request, _ message: borrowing BusMessage) -> UnitDialogue.Reply?
     {
         switch request {
-        case .subscribe, .resetFailed: .empty
-        case .job, .load: message.readString("o").map { .path($0, sender: message.sender) }
+        case .subscribe, .call(.resetFailed): .empty
+        case .call(.job), .call(.state): message.readString("o").map { .path($0, sender: message.sender) }
         case .properties: message.readUnitState().map { .properties($0) }
         case .owner: message.readString().map { .owner($0) }
-        case .isClockSynchronised: message.readFlag().map { .flag($0) }
-        case .list: message.readUnitPaths(limit: UnitDialogue.listLimit).map { .list($0) }
+        case .call(.isClockSynchronised): message.readFlag().map { .flag($0) }
+        case .call(.units): message.readUnitPaths(limit: UnitDialogue.listLimit).map { .list($0) }
         }
     }
 

@@ -37,9 +37,12 @@ struct BusMessage: ~Copyable {
         return String(cString: text)
     }
 
-    func readUInt32() -> UInt32? {
-        var value: UInt32 = 0
-        return watchbox_message_read(message, CChar(UInt8(ascii: "u")), &value) > 0 ? value : nil
+    func readUInt32() -> UInt32? { readNumber("u") }
+
+    /// - Parameter type: the `SD_BUS_TYPE_…` of `Number`.
+    private func readNumber<Number: FixedWidthInteger>(_ type: Unicode.Scalar) -> Number? {
+        var value: Number = 0
+        return watchbox_message_read(message, CChar(type.value), &value) > 0 ? value : nil
     }
 
     /// A variant with a boolean, the reply to `Get`.
@@ -47,10 +50,8 @@ struct BusMessage: ~Copyable {
         guard let contents = watchbox_message_next_contents(message), String(cString: contents) == "b" else {
             return nil
         }
-        return read("b") { message in
-            var value: Int32 = 0
-            return watchbox_message_read(message.message, CChar(UInt8(ascii: "b")), &value) > 0 ? value != 0 : nil
-        }
+        var flag: Int32?
+        return read("b", { $0.readNumber("b") }) { flag = $0 } ? flag != 0 : nil
     }
 
     /// `a{sv}`, the reply to `GetAll`: those of a unit that `UnitState` has.
@@ -85,40 +86,29 @@ struct BusMessage: ~Copyable {
         guard let contents = watchbox_message_next_contents(message) else { return false }
         let type = String(cString: contents)
         switch (name, type) {
-        case ("Id", "s"): return read(type) { $0.readString() }.map { state.name = $0 } != nil
-        case ("LoadState", "s"): return read(type) { $0.readString() }.map { state.load = $0 } != nil
-        case ("ActiveState", "s"): return read(type) { $0.readString() }.map { state.active = $0 } != nil
-        case ("SubState", "s"): return read(type) { $0.readString() }.map { state.sub = $0 } != nil
-        case ("Result", "s"): return read(type) { $0.readString() }.map { state.result = $0 } != nil
-        case ("StatusText", "s"):
-            return read(type) { $0.readString() }.map { state.statusText = $0.oneLine(limit: 512) } != nil
-        case ("MainPID", "u"): return read(type) { $0.readUInt32() }.map { state.mainPID = Int32(clamping: $0) } != nil
-        case ("NRestarts", "u"): return read(type) { $0.readUInt32() }.map { state.restarts = $0 } != nil
-        case ("UID", "u"):
-            return read(type) { $0.readUInt32() }.map { state.userIdentifier = $0 == .max ? nil : $0 } != nil
-        case ("ExecMainStatus", "i"):
-            return read(type) { $0.readInt32() }.map { state.execMainStatus = $0 } != nil
+        case ("Id", "s"): return read(type, { $0.readString() }) { state.name = $0 }
+        case ("LoadState", "s"): return read(type, { $0.readString() }) { state.load = $0 }
+        case ("ActiveState", "s"): return read(type, { $0.readString() }) { state.active = $0 }
+        case ("SubState", "s"): return read(type, { $0.readString() }) { state.sub = $0 }
+        case ("Result", "s"): return read(type, { $0.readString() }) { state.result = $0 }
+        case ("StatusText", "s"): return read(type, { $0.readString() }) { state.statusText = $0.oneLine(limit: 512) }
+        case ("MainPID", "u"): return read(type, { $0.readUInt32() }) { state.mainPID = Int32(clamping: $0) }
+        case ("NRestarts", "u"): return read(type, { $0.readUInt32() }) { state.restarts = $0 }
+        case ("UID", "u"): return read(type, { $0.readUInt32() }) { state.userIdentifier = $0 == .max ? nil : $0 }
+        case ("ExecMainStatus", "i"): return read(type, { $0.readNumber("i") }) { state.execMainStatus = $0 }
         case ("ActiveEnterTimestampMonotonic", "t"):
-            return read(type) { $0.readUInt64() }.map { state.activeSinceMonotonic = $0 == 0 ? nil : $0 } != nil
+            return read(type, { $0.readNumber("t") }) { state.activeSinceMonotonic = $0 == 0 ? nil : $0 }
         case ("InvocationID", "ay"):
-            return read(type) { $0.readBytes() }.map { state.invocationID = Self.hexadecimal($0) } != nil
+            return read(type, { $0.readBytes() }) { state.invocationID = Self.hexadecimal($0) }
         default: return watchbox_message_skip(message, "v") >= 0
         }
     }
 
-    private func read<T>(_ type: String, _ body: (borrowing BusMessage) -> T?) -> T? {
-        guard enter("v", type), let value = body(self), exit() else { return nil }
-        return value
-    }
-
-    private func readInt32() -> Int32? {
-        var value: Int32 = 0
-        return watchbox_message_read(message, CChar(UInt8(ascii: "i")), &value) > 0 ? value : nil
-    }
-
-    private func readUInt64() -> UInt64? {
-        var value: UInt64 = 0
-        return watchbox_message_read(message, CChar(UInt8(ascii: "t")), &value) > 0 ? value : nil
+    /// The contents of one variant; false when the message ends early.
+    private func read<T>(_ type: String, _ body: (borrowing BusMessage) -> T?, _ take: (T) -> Void) -> Bool {
+        guard enter("v", type), let value = body(self), exit() else { return false }
+        take(value)
+        return true
     }
 
     private func readBytes() -> [UInt8]? {

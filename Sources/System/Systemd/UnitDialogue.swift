@@ -48,15 +48,12 @@ struct UnitDialogue {
     }
 
     enum Request: Equatable {
+        /// The reply to `state` and `units` are paths, whose properties are asked next.
+        case call(Call)
         case subscribe
-        case job(Verb, String)
-        case resetFailed(String)
-        case load(String)
         case properties(path: String)
-        case list(String)
         /// The connection that PID 1 has now.
         case owner
-        case isClockSynchronised
     }
 
     /// Which call a request belongs to; `item` counts the units of a list.
@@ -125,26 +122,13 @@ struct UnitDialogue {
     }
 
     mutating func begin(_ id: UInt64, _ call: Call) -> [Action] {
-        switch call {
-        case .job(let verb, let unit) where verb.forgetsStarts:
-            calls[id] = (call, .forgettingStarts)
-            return [.send(.subscribe, Tag(call: 0)), .send(.resetFailed(unit), Tag(call: id))]
-        case .job(let verb, let unit):
-            calls[id] = (call, .awaitingJob)
-            return [.send(.subscribe, Tag(call: 0)), .send(.job(verb, unit), Tag(call: id))]
-        case .resetFailed(let unit):
+        guard case .job(let verb, let unit) = call else {
             calls[id] = (call, .awaitingReply)
-            return [.send(.resetFailed(unit), Tag(call: id))]
-        case .state(let unit):
-            calls[id] = (call, .awaitingReply)
-            return [.send(.load(unit), Tag(call: id))]
-        case .units(let pattern):
-            calls[id] = (call, .awaitingReply)
-            return [.send(.list(pattern), Tag(call: id))]
-        case .isClockSynchronised:
-            calls[id] = (call, .awaitingReply)
-            return [.send(.isClockSynchronised, Tag(call: id))]
+            return [.send(.call(call), Tag(call: id))]
         }
+        calls[id] = (call, verb.forgetsStarts ? .forgettingStarts : .awaitingJob)
+        let first = verb.forgetsStarts ? Call.resetFailed(unit) : call
+        return [.send(.subscribe, Tag(call: 0)), .send(.call(first), Tag(call: id))]
     }
 
     mutating func replied(_ tag: Tag, _ reply: Reply) -> [Action] {
@@ -157,10 +141,10 @@ struct UnitDialogue {
             }
             return finishJob(tag.call, call, end.result)
         }
-        if case .forgettingStarts = stage, case .job(let verb, let unit) = call {
+        if case .forgettingStarts = stage {
             // A unit that PID 1 has not loaded has no count, and where this is refused, so is the job.
             calls[tag.call]?.stage = .awaitingJob
-            return [.send(.job(verb, unit), tag)]
+            return [.send(.call(call), tag)]
         }
         if case .failure(let failure) = reply { return failed(tag, call, stage, failure) }
         switch (stage, reply) {

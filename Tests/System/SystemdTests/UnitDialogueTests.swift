@@ -23,10 +23,10 @@ struct UnitDialogueTests {
         var dialogue = UnitDialogue()
         #expect(
             dialogue.begin(1, .job(.restart, unit)) == [
-                .send(.subscribe, Tag(call: 0)), .send(.resetFailed(unit), Tag(call: 1)),
+                .send(.subscribe, Tag(call: 0)), .send(.call(.resetFailed(unit)), Tag(call: 1)),
             ])
         #expect(dialogue.replied(Tag(call: 0), .empty) == [])
-        #expect(dialogue.replied(Tag(call: 1), .empty) == [.send(.job(.restart, unit), Tag(call: 1))])
+        #expect(dialogue.replied(Tag(call: 1), .empty) == [.send(.call(.job(.restart, unit)), Tag(call: 1))])
         #expect(dialogue.replied(Tag(call: 1), .path("/job/7", sender: ":1.1")) == [])
         #expect(dialogue.jobRemoved(job) == [.finish(1, .success(.done))])
         #expect(dialogue.isIdle)
@@ -133,7 +133,7 @@ struct UnitDialogueTests {
 
     @Test func `a list asks for each of its units, at most 256`() {
         var dialogue = UnitDialogue()
-        #expect(dialogue.begin(1, .units("*")) == [.send(.list("*"), Tag(call: 1))])
+        #expect(dialogue.begin(1, .units("*")) == [.send(.call(.units("*")), Tag(call: 1))])
         let actions = dialogue.replied(Tag(call: 1), .list((0..<300).map { "/u/\($0)" }))
         #expect(actions.count == 256)
         #expect(actions.last == .send(.properties(path: "/u/255"), Tag(call: 1, item: 255)))
