@@ -6,20 +6,7 @@ internal import RTMP
 
 /// What a client's session gets to know of its channel. All calls come on the channel's event loop.
 protocol ClientChannelOwner: AnyObject {
-    /// Connected, and with `rtmps` also verified.
-    func channelOpened(_ channel: ClientChannel, at now: UInt64)
-    func channelReceived(_ channel: ClientChannel, _ bytes: ArraySlice<UInt8>, at now: UInt64)
-    /// The peer sends no more; it may still read.
-    func channelHalfClosed(_ channel: ClientChannel, at now: UInt64)
-    func channelTick(_ channel: ClientChannel, at now: UInt64)
-    /// TCP made progress; `outstanding` tells whether it still has something to deliver.
-    func channelAcknowledged(_ channel: ClientChannel, outstanding: Bool, at now: UInt64)
-    /// A look at TCP, at each tick: bytes handed to it, and bytes of these that the peer's kernel has.
-    func channelObserved(_ channel: ClientChannel, acknowledged: UInt64, written: UInt64, at now: UInt64)
-    /// There is room again, after `isWritable` was false.
-    func channelBecameWritable(_ channel: ClientChannel)
-    /// The end; exactly once. Nil when the owner ended it.
-    func channelClosed(_ channel: ClientChannel, _ error: RTMPTransportError?, at now: UInt64)
+    func channel(_ channel: ClientChannel, _ event: ClientChannel.Event, at now: UInt64)
 }
 
 /// The socket of a publisher or a player: connects, secures, reads always, writes in batches, and ends in bounded time
@@ -29,6 +16,23 @@ protocol ClientChannelOwner: AnyObject {
 final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
+
+    enum Event {
+        /// Connected, and with `rtmps` also verified.
+        case opened
+        case received(ArraySlice<UInt8>)
+        /// The peer sends no more; it may still read.
+        case halfClosed
+        case ticked
+        /// TCP made progress; `outstanding` tells whether it still has something to deliver.
+        case acknowledged(outstanding: Bool)
+        /// A look at TCP, at each tick: bytes handed to it, and bytes of these that the peer's kernel has.
+        case observed(acknowledged: UInt64, written: UInt64)
+        /// There is room again, after `isWritable` was false.
+        case becameWritable
+        /// The end; exactly once. Nil when the owner ended it.
+        case closed(RTMPTransportError?)
+    }
 
     private enum State {
         case idle, connecting, securing, open
@@ -143,13 +147,13 @@ final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
         ticker = eventLoop.scheduleRepeatedTask(
             initialDelay: TimeAmount(configuration.tick), delay: TimeAmount(configuration.tick)
         ) { [weak self] _ in self?.tick() }
-        owner?.channelOpened(self, at: MonotonicClock.now)
+        tell(.opened)
         flush()
     }
 
     private func tick() {
         guard case .open = state, let channel else { return }
-        owner?.channelTick(self, at: MonotonicClock.now)
+        tell(.ticked)
         flush()
         TCPProgress.read(from: channel) { [weak self] progress in
             guard let self, let progress else { return }
@@ -163,7 +167,7 @@ final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
             let outstanding = progress.segmentsOutstanding > 0 || progress.bytesNotSent > 0 || !channel.isWritable
             self.observed(progress.bytesAcknowledged, outstanding: outstanding)
             guard advanced else { return }
-            self.owner?.channelAcknowledged(self, outstanding: outstanding, at: MonotonicClock.now)
+            self.tell(.acknowledged(outstanding: outstanding))
         }
     }
 
@@ -171,7 +175,7 @@ final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
     private func observed(_ acknowledged: UInt64, outstanding: Bool) {
         let written = metrics.bytesWritten
         let delivered = tls != nil ? (outstanding ? 0 : written) : acknowledged
-        owner?.channelObserved(self, acknowledged: delivered, written: written, at: MonotonicClock.now)
+        tell(.observed(acknowledged: delivered, written: written))
     }
 
     // MARK: Writing
@@ -209,7 +213,7 @@ final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
         output.removeAll(keepingCapacity: output.capacity <= 1 << 20)
         // Room that came back during the write is reported afterwards, so that the owner is not re-entered.
         if wasFull || !hadRoom, isWritable {
-            eventLoop.execute { if self.isWritable { self.owner?.channelBecameWritable(self) } }
+            eventLoop.execute { if self.isWritable { self.tell(.becameWritable) } }
         }
     }
 
@@ -262,7 +266,7 @@ final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
         closeSocket()
         let owner = self.owner
         self.owner = nil
-        owner?.channelClosed(self, error, at: MonotonicClock.now)
+        owner?.channel(self, .closed(error), at: MonotonicClock.now)
         let waiting = whenClosed
         whenClosed = []
         for done in waiting { done() }
@@ -286,6 +290,10 @@ final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
 
     // MARK: Events of the channel
 
+    private func tell(_ event: Event) {
+        owner?.channel(self, event, at: MonotonicClock.now)
+    }
+
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
         direct = DirectSend(context)
@@ -301,7 +309,7 @@ final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
         guard case .open = state else { return }
         if let error = answers.fault { return fail(error) }
         metrics.bytesRead += UInt64(bytes.readableBytes)
-        owner?.channelReceived(self, Array(bytes.readableBytesView)[...], at: MonotonicClock.now)
+        tell(.received(Array(bytes.readableBytesView)[...]))
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
@@ -310,7 +318,7 @@ final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         guard !isFlushing, isWritable else { return }
-        owner?.channelBecameWritable(self)
+        tell(.becameWritable)
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -326,7 +334,7 @@ final class ClientChannel: ChannelInboundHandler, @unchecked Sendable {
         case ChannelEvent.inputClosed:
             switch state {
             case .open:
-                owner?.channelHalfClosed(self, at: MonotonicClock.now)
+                tell(.halfClosed)
                 flush()
             case .draining: closeNow(nil)
             case .securing: fail(FailureReason.closedWhileSecuring)

@@ -127,36 +127,19 @@ public final class RTMPPlayerConnection: @unchecked Sendable {
 }
 
 extension RTMPPlayerConnection: ClientChannelOwner {
-    func channelOpened(_ channel: ClientChannel, at now: UInt64) {
+    func channel(_ channel: ClientChannel, _ event: ClientChannel.Event, at now: UInt64) {
         guard channel === self.channel else { return }
-        perform(session.connected(at: now))
-    }
-
-    func channelReceived(_ channel: ClientChannel, _ bytes: ArraySlice<UInt8>, at now: UInt64) {
-        guard channel === self.channel else { return }
-        perform(session.received(bytes, at: now))
-    }
-
-    func channelHalfClosed(_ channel: ClientChannel, at now: UInt64) {
-        guard channel === self.channel else { return }
-        perform(session.peerHalfClosed(at: now))
-    }
-
-    func channelTick(_ channel: ClientChannel, at now: UInt64) {
-        guard channel === self.channel else { return }
-        perform(session.timePassed(at: now))
-    }
-
-    /// A player writes next to nothing; pings tell whether its relay is alive.
-    func channelAcknowledged(_ channel: ClientChannel, outstanding: Bool, at now: UInt64) {}
-
-    func channelObserved(_ channel: ClientChannel, acknowledged: UInt64, written: UInt64, at now: UInt64) {}
-
-    func channelBecameWritable(_ channel: ClientChannel) {}
-
-    func channelClosed(_ channel: ClientChannel, _ error: RTMPTransportError?, at now: UInt64) {
-        guard channel === self.channel, let error else { return }
-        end(error)
-        _ = session.transportClosed(at: now)
+        switch event {
+        case .opened: perform(session.connected(at: now))
+        case .received(let bytes): perform(session.received(bytes, at: now))
+        case .halfClosed: perform(session.peerHalfClosed(at: now))
+        case .ticked: perform(session.timePassed(at: now))
+        // A player writes next to nothing; pings tell whether its relay is alive.
+        case .acknowledged, .observed, .becameWritable: break
+        case .closed(let error):
+            guard let error else { return }
+            end(error)
+            _ = session.transportClosed(at: now)
+        }
     }
 }

@@ -163,45 +163,23 @@ public final class RTMPPublisherConnection: @unchecked Sendable {
 }
 
 extension RTMPPublisherConnection: ClientChannelOwner {
-    func channelOpened(_ channel: ClientChannel, at now: UInt64) {
+    func channel(_ channel: ClientChannel, _ event: ClientChannel.Event, at now: UInt64) {
         guard channel === self.channel else { return }
-        perform(session.connected(at: now))
-    }
-
-    func channelReceived(_ channel: ClientChannel, _ bytes: ArraySlice<UInt8>, at now: UInt64) {
-        guard channel === self.channel else { return }
-        perform(session.received(bytes, at: now))
-    }
-
-    func channelHalfClosed(_ channel: ClientChannel, at now: UInt64) {
-        guard channel === self.channel else { return }
-        perform(session.peerHalfClosed(at: now))
-    }
-
-    func channelTick(_ channel: ClientChannel, at now: UInt64) {
-        guard channel === self.channel else { return }
-        perform(session.timePassed(at: now))
-    }
-
-    func channelObserved(_ channel: ClientChannel, acknowledged: UInt64, written: UInt64, at now: UInt64) {
-        guard channel === self.channel else { return }
-        session.transportObserved(acknowledged: acknowledged, written: written, at: now)
-    }
-
-    func channelAcknowledged(_ channel: ClientChannel, outstanding: Bool, at now: UInt64) {
-        guard channel === self.channel else { return }
-        session.bytesAcknowledged(outstanding: outstanding, at: now)
-    }
-
-    func channelBecameWritable(_ channel: ClientChannel) {
-        guard channel === self.channel, session.status == .publishing else { return }
-        delegate?.publisherBecameWritable(self)
-    }
-
-    func channelClosed(_ channel: ClientChannel, _ error: RTMPTransportError?, at now: UInt64) {
-        guard channel === self.channel, let error else { return }
-        // Where the connection broke says more than that it broke, unless TLS or TCP were the reason.
-        end(error)
-        _ = session.transportClosed(at: now)
+        switch event {
+        case .opened: perform(session.connected(at: now))
+        case .received(let bytes): perform(session.received(bytes, at: now))
+        case .halfClosed: perform(session.peerHalfClosed(at: now))
+        case .ticked: perform(session.timePassed(at: now))
+        case .acknowledged(let outstanding): session.bytesAcknowledged(outstanding: outstanding, at: now)
+        case .observed(let acknowledged, let written):
+            session.transportObserved(acknowledged: acknowledged, written: written, at: now)
+        case .becameWritable:
+            if session.status == .publishing { delegate?.publisherBecameWritable(self) }
+        case .closed(let error):
+            guard let error else { return }
+            // Where the connection broke says more than that it broke, unless TLS or TCP were the reason.
+            end(error)
+            _ = session.transportClosed(at: now)
+        }
     }
 }
