@@ -156,9 +156,8 @@ public final class NetworkSource: LiveSource, NetworkSourceControl {
 
 extension NetworkSource {
     public func move(_ command: PTZCommand) async throws(CodedError) {
-        let device = try device()
         let profile = self.profile
-        do throws(ONVIFError) {
+        try await ask { (device) throws(ONVIFError) in
             switch command {
             case .continuous(let pan, let tilt, let zoom, let seconds):
                 try await device.move(pan: pan, tilt: tilt, zoom: zoom, seconds: seconds, profile: profile)
@@ -169,37 +168,32 @@ extension NetworkSource {
             case .store(let preset): try await device.store(preset: preset, profile: profile)
             case .home: try await device.goHome(profile: profile)
             }
-        } catch {
-            throw coded(error)
         }
     }
 
     public func presets() async throws(CodedError) -> [PTZPreset] {
-        let device = try device()
-        do throws(ONVIFError) {
-            return try await device.presets(profile: profile).map {
-                PTZPreset(token: $0.token, name: $0.name)
-            }
-        } catch {
-            throw coded(error)
-        }
+        try await ask { (device) throws(ONVIFError) in try await device.presets(profile: profile) }
+            .map { PTZPreset(token: $0.token, name: $0.name) }
     }
 
     public func encoders() async throws(CodedError) -> [CameraEncoder] {
-        let device = try device()
-        do throws(ONVIFError) {
-            return try await device.encoders()
-        } catch {
-            throw coded(error)
-        }
+        try await ask { (device) throws(ONVIFError) in try await device.encoders() }
     }
 
     public func configure(_ encoder: CameraEncoder.Change) async throws(CodedError) {
+        try await ask { (device) throws(ONVIFError) in try await device.setEncoder(encoder) }
+    }
+
+    @discardableResult
+    private func ask<Answer>(
+        _ question: (ONVIFDevice) async throws(ONVIFError) -> Answer
+    ) async throws(CodedError) -> Answer {
         let device = try device()
         do throws(ONVIFError) {
-            try await device.setEncoder(encoder)
+            return try await question(device)
         } catch {
-            throw coded(error)
+            let fault = PullFault(error)
+            throw CodedError(fault.code, "\(camera): \(fault.what)", next: fault.next, object: camera)
         }
     }
 
@@ -213,10 +207,5 @@ extension NetworkSource {
         }
         throw CodedError(
             .cameraUnreachable, "\(camera) was not reached yet", next: "Try again in a minute", object: camera)
-    }
-
-    private func coded(_ error: ONVIFError) -> CodedError {
-        let fault = PullFault(error)
-        return CodedError(fault.code, "\(camera): \(fault.what)", next: fault.next, object: camera)
     }
 }
