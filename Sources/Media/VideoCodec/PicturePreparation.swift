@@ -87,9 +87,9 @@ public final class PicturePreparation {
         copies = 0
         var current = try converted(picture)
         if !configuration.orientation.isIdentity {
-            current = try turned(current)
+            current = try turned(current, by: configuration.orientation)
         } else if !current.isAligned(to: configuration.lineAlignment) || (isDrawn && !current.isWritable) {
-            current = try copied(current)
+            current = try turned(current, by: PictureOrientation())
         }
         try current.draw(configuration.masks)
         try write(on: &current, wallClock)
@@ -138,24 +138,16 @@ public final class PicturePreparation {
         return scaled
     }
 
-    private func turned(_ picture: borrowing RawPicture) throws(VideoCodecError) -> RawPicture {
+    private func turned(
+        _ picture: borrowing RawPicture, by orientation: PictureOrientation
+    ) throws(VideoCodecError) -> RawPicture {
         guard let pool = pools[picture.pixelFormat] else {
             throw .unsupportedPicture(what: "turning", picture: picture.description)
         }
         let turned = try pool.picture()
-        try configuration.orientation.turn(picture, into: turned)
+        try orientation.turn(picture, into: turned)
         copies += 1
         return turned
-    }
-
-    private func copied(_ picture: borrowing RawPicture) throws(VideoCodecError) -> RawPicture {
-        guard let pool = pools[picture.pixelFormat] else {
-            throw .unsupportedPicture(what: "copying", picture: picture.description)
-        }
-        let copy = try pool.picture()
-        try PictureOrientation().turn(picture, into: copy)
-        copies += 1
-        return copy
     }
 
     private func write(on picture: inout RawPicture, _ wallClock: Int64) throws(VideoCodecError) {
