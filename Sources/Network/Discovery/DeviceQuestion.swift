@@ -19,7 +19,7 @@ enum DeviceQuestion: Equatable {
         /// - status: nil when the answer broke off after its first bytes.
         case rtsp(status: Int?)
         case onvif
-        case information(DeviceFacts)
+        case information(DeviceInformation)
         case loginNeeded
     }
 
@@ -88,7 +88,11 @@ enum DeviceQuestion: Equatable {
         case .notHTTP: .other
         case .incomplete: .undecided
         // A web server answers all kinds of pages to a path that it does not know.
-        case .complete(let http): SOAPBody.content(of: http.body) == nil ? .other : .onvif
+        case .complete(let http):
+            switch SOAPBody.answer(of: http.body) {
+            case .response, .fault: .onvif
+            case .notSOAP, nil: .other
+            }
         }
     }
 
@@ -99,10 +103,11 @@ enum DeviceQuestion: Equatable {
         case .incomplete: return .undecided
         case .complete(let answer): http = answer
         }
-        if let content = SOAPBody.content(of: http.body) {
-            if content.name == "GetDeviceInformationResponse" { return .information(DeviceFacts(content)) }
-            if SOAPBody.isRefusal(content) { return .loginNeeded }
+        switch SOAPBody.answer(of: http.body) {
+        case .response(let content) where content.name == "GetDeviceInformationResponse":
+            return .information(DeviceInformation(content))
+        case .fault(let fault) where fault.kind == .notAuthorized: return .loginNeeded
+        default: return http.status == 401 || http.status == 403 ? .loginNeeded : .other
         }
-        return http.status == 401 || http.status == 403 ? .loginNeeded : .other
     }
 }

@@ -9,13 +9,13 @@ struct SearchFindings {
         var rtspPorts: [UInt16] = []
         var onvifPorts: [UInt16] = []
         var needsLogin: Bool?
-        var facts: DeviceFacts?
+        var facts: DeviceInformation?
     }
 
     private(set) var collection = DiscoveryCollection()
     private var hosts: [String: Host] = [:]
     /// By address, from the answers to `DeviceQuestion.information`.
-    private var facts: [String: DeviceFacts] = [:]
+    private var facts: [String: DeviceInformation] = [:]
     private var needsLogin: [String: Bool] = [:]
 
     /// Where WS-Discovery has told of a device.
@@ -56,7 +56,7 @@ struct SearchFindings {
         return isNew
     }
 
-    mutating func answered(_ address: SocketAddress, facts answer: DeviceFacts?, needsLogin refused: Bool) {
+    mutating func answered(_ address: SocketAddress, facts answer: DeviceInformation?, needsLogin refused: Bool) {
         guard needsLogin[address.host] != nil || needsLogin.count < Self.hostLimit else { return }
         needsLogin[address.host] = refused
         if let answer { facts[address.host] = answer }

@@ -1,3 +1,4 @@
+import ONVIF
 import Platform
 import TestSupport
 import Testing
@@ -80,6 +81,13 @@ struct DeviceQuestionTests {
         #expect(verdict(question, Self.http(401, "", "WWW-Authenticate: Digest realm=\"x\"\r\n")) == .loginNeeded)
         let old = "<s:Fault><faultcode>ter:NotAuthorized</faultcode></s:Fault>"
         #expect(verdict(question, Self.http(500, Self.soap(old))) == .loginNeeded)
+        let otherName = code.replacing("ter:NotAuthorized", with: "wsse:FailedAuthentication")
+        let words = "<s:Reason><s:Text>Authentication failed</s:Text></s:Reason>"
+        for refusal in [otherName, words] {
+            #expect(verdict(question, Self.http(400, Self.soap("<s:Fault>\(refusal)</s:Fault>"))) == .loginNeeded)
+        }
+        let unknown = code.replacing("NotAuthorized", with: "ActionNotSupported")
+        #expect(verdict(question, Self.http(500, Self.soap("<s:Fault>\(unknown)</s:Fault>"))) == .other)
         #expect(verdict(question, Self.http(400, Self.soap("<s:Fault/>"))) == .other)
         #expect(verdict(question, Self.http(200, "hello")) == .other)
     }

@@ -45,7 +45,7 @@ struct SearchFindingsTests {
         var findings = SearchFindings()
         _ = findings.heard(
             camera(endpoint, "http://10.0.0.5/onvif/device_service", source: "10.0.0.5"), network: "eth0")
-        var facts = DeviceFacts(XMLElement(name: "x"))
+        var facts = DeviceInformation(XMLElement(name: "x"))
         facts.manufacturer = "ACME"
         facts.model = "Other"
         facts.serial = "7"
