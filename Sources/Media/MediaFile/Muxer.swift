@@ -15,7 +15,7 @@ final class Muxer {
         var stream: UnsafeMutablePointer<AVStream>
         /// Of the last unit, in the stream's time base.
         var lastDecode: Int64?
-        /// Of one unit, in the stream's time base; 0 where it is not known.
+        /// Of one unit; zero where it is not known.
         var duration: MediaTime
     }
 
@@ -48,8 +48,12 @@ final class Muxer {
         }
         var context: UnsafeMutablePointer<AVFormatContext>?
         let code = wb_avformat_alloc_output_context2(&context, nil, container == .mpegTS ? "mpegts" : "mp4", nil)
-        guard let context, let packet = wb_av_packet_alloc() else {
+        guard let context else {
             throw .failed(call: "avformat_alloc_output_context2", message: Libav.message(for: code))
+        }
+        guard let packet = wb_av_packet_alloc() else {
+            wb_avformat_free_context(context)
+            throw .failed(call: "av_packet_alloc", message: "out of memory")
         }
         self.container = container
         self.file = file
@@ -129,7 +133,7 @@ final class Muxer {
         guard hasHeader else { return }
         try check(wb_av_write_trailer(context), "av_write_trailer")
         wb_avio_flush(file.context)
-        try check(0, "avio_flush")
+        try checkFile()
     }
 
     func change(to format: VideoFormat) throws(MediaWriterError) {
@@ -207,11 +211,15 @@ final class Muxer {
         return stream
     }
 
-    /// Also looks at the file: libavformat reports a failed write late, or not at all.
     private func check(_ code: Int32, _ call: String) throws(MediaWriterError) {
-        if file.failure != 0 { throw .cannotWrite(reason: SystemMessage.text(file.failure)) }
+        try checkFile()
         guard code < 0 else { return }
         throw .failed(call: call, message: Libav.message(for: code))
+    }
+
+    /// Whether all writes went well: libavformat reports a failed one late, or not at all.
+    private func checkFile() throws(MediaWriterError) {
+        if file.failure != 0 { throw .cannotWrite(reason: SystemMessage.text(file.failure)) }
     }
 }
 
