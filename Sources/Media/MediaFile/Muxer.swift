@@ -185,17 +185,19 @@ final class Muxer {
         guard (1...384_000).contains(format.sampleRate), (1...64).contains(format.channels) else {
             throw .malformedFormat("\(format.sampleRate) Hz, \(format.channels) channels")
         }
+        // A decoder may yet make something of what is not understood here; then a frame is as long as it usually is.
+        let configuration = try? AudioSpecificConfig.parse(format.audioSpecificConfig[...])
+        let duration =
+            configuration?.frameDuration ?? MediaTime(ticks: 1024, timescale: Int64(format.sampleRate))
         let stream = try addStream(format.audioSpecificConfig)
         let parameters = stream.pointee.codecpar!
         parameters.pointee.codec_type = AVMEDIA_TYPE_AUDIO
         parameters.pointee.codec_id = AV_CODEC_ID_AAC
         parameters.pointee.sample_rate = Int32(format.sampleRate)
-        parameters.pointee.frame_size = 1024
+        parameters.pointee.frame_size = Int32(clamping: duration.ticks(timescale: Int64(format.sampleRate)))
         wb_av_channel_layout_default(&parameters.pointee.ch_layout, Int32(format.channels))
         stream.pointee.time_base = AVRational(num: 1, den: Int32(format.sampleRate))
-        return Track(
-            stream: stream, lastDecode: nil,
-            duration: MediaTime(ticks: 1024, timescale: Int64(format.sampleRate)))
+        return Track(stream: stream, lastDecode: nil, duration: duration)
     }
 
     private func addStream(_ configuration: [UInt8]) throws(MediaWriterError) -> UnsafeMutablePointer<AVStream> {

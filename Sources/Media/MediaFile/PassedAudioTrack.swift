@@ -7,6 +7,8 @@ final class PassedAudioTrack: ContainerTrack {
     private var format: AudioFormat?
     /// The container has the configuration, and its packets are raw frames.
     private var isRaw = false
+    /// Of a raw frame.
+    private var frameDuration = MediaTime.zero
     private var nextTime: MediaTime?
 
     /// - Returns: nil for another codec.
@@ -30,18 +32,14 @@ final class PassedAudioTrack: ContainerTrack {
         guard !bytes.isEmpty else { return events }
         var time = timing.time(packet.pointee.dts) ?? timing.time(packet.pointee.pts) ?? nextTime ?? .zero
         if isRaw {
-            events.append(unit(Array(bytes), at: time))
-            time = time + frameDuration(samples: 1024)
+            events.append(unit(bytes, at: time))
+            time = time + frameDuration
         } else {
             do throws(MediaError) {
                 for frame in try ADTSFrames.parse(bytes[...]) {
-                    let format = try AudioFormat(audioSpecificConfig: frame.config.encoded()[...])
-                    if format != self.format {
-                        self.format = format
-                        events.append(.audioFormat(format))
-                    }
+                    events += change(to: try AudioFormat(audioSpecificConfig: frame.config.encoded()[...]))
                     events.append(unit(Array(frame.payload), at: time))
-                    time = time + frameDuration(samples: Int64(frame.config.samplesPerFrame))
+                    time = time + frame.config.frameDuration
                 }
             } catch {
                 throw .damaged(error)
@@ -53,23 +51,25 @@ final class PassedAudioTrack: ContainerTrack {
 
     private func configure(_ configuration: [UInt8]) throws(TrackFailure) -> [MediaEvent] {
         guard !configuration.isEmpty else { return [] }
-        do {
+        do throws(MediaError) {
             let format = try AudioFormat(audioSpecificConfig: configuration[...])
-            self.format = format
+            frameDuration = try AudioSpecificConfig.parse(configuration[...]).frameDuration
             isRaw = true
-            return [.audioFormat(format)]
+            return change(to: format)
         } catch {
             throw .damaged(error)
         }
+    }
+
+    private func change(to format: AudioFormat) -> [MediaEvent] {
+        guard format != self.format else { return [] }
+        self.format = format
+        return [.audioFormat(format)]
     }
 
     private func unit(_ data: [UInt8], at time: MediaTime) -> MediaEvent {
         .accessUnit(
             AccessUnit(
                 track: .audio(.aac), isKeyFrame: true, presentationTime: time, decodeTime: time, data: data))
-    }
-
-    private func frameDuration(samples: Int64) -> MediaTime {
-        MediaTime(ticks: samples, timescale: Int64(max(format?.sampleRate ?? 48_000, 1)))
     }
 }

@@ -66,6 +66,11 @@ public struct AudioSpecificConfig: Equatable, Sendable {
     /// Samples of one frame, counted at the core's rate.
     public var samplesPerFrame: Int { hasShortFrames ? 960 : 1024 }
 
+    /// From one frame to the next.
+    public var frameDuration: MediaTime {
+        MediaTime(ticks: Int64(samplesPerFrame), timescale: Int64(max(samplingFrequency, 1)))
+    }
+
     /// Table 1.18; index 15 is the escape.
     private static let frequencies = [
         96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000, 7350,

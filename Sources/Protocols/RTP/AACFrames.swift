@@ -24,9 +24,9 @@ struct AACFrames: Sendable {
         self.sizeLength = min(32, max(0, sizeLength))
         self.indexLength = min(32, max(0, indexLength))
         self.indexDeltaLength = min(32, max(0, indexDeltaLength))
-        var ticks = 1024
+        var ticks: Int64 = 1024
         if let parsed = try? AudioSpecificConfig.parse(configuration[...]), clockRate > 0, clockRate <= 1 << 30 {
-            ticks = parsed.samplesPerFrame * clockRate / max(1, parsed.samplingFrequency)
+            ticks = parsed.frameDuration.ticks(timescale: Int64(clockRate))
         }
         duration = UInt32(clamping: ticks)
     }

@@ -201,6 +201,28 @@ import Testing
         try writer.finish()
     }
 
+    @Test func `a frame of HE-AAC lasts 2048 samples of what is heard, the last one too`() throws {
+        // 22.05 kHz, heard at 44.1 kHz.
+        let format = try AudioFormat(audioSpecificConfig: [0x2B, 0x92, 0x08, 0x00])
+        let path = Scratch.path("high-efficiency.mp4")
+        let writer = MediaWriter(.mp4, to: .file(path: path), tracks: [])
+        try writer.write(.audioFormat(format))
+        for number in 0..<3 as Range<Int64> {
+            let time = MediaTime(ticks: number * 2048, timescale: 44_100)
+            try writer.write(
+                .accessUnit(
+                    AccessUnit(
+                        track: .audio(.aac), isKeyFrame: true, presentationTime: time, decodeTime: time,
+                        data: [1, 2, 3])))
+        }
+        try writer.finish()
+        // The track's header: a version, two dates, the samples of a second, and the samples in all.
+        let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+        let name = try #require(bytes.firstRange(of: Array("mdhd".utf8)))
+        let numbers = bytes[name.upperBound...].dropFirst(12).prefix(8)
+        #expect(Array(numbers) == [0, 0, 0xAC, 0x44, 0, 0, 0x18, 0])
+    }
+
     @Test func `a film is its owner's only`() throws {
         let path = try Recording.pattern(pictures: 2, hasSound: false).write(.mp4, "mine.mp4").path
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int

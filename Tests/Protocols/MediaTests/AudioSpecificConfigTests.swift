@@ -66,12 +66,18 @@ let audioCases: [AudioCase] = [
         #expect(parsed.bandReplication == config.bandReplication)
         #expect(parsed.outputSamplingFrequency == config.output)
         #expect(parsed.samplesPerFrame == 1024)
+        #expect(parsed.frameDuration == MediaTime(ticks: 1024, timescale: Int64(config.samplingFrequency)))
         if config.isCanonical { #expect(parsed.encoded() == bytes) }
         let format = try AudioFormat(audioSpecificConfig: bytes[...])
         #expect(
             format
                 == AudioFormat(
                     codec: .aac, sampleRate: config.output, channels: config.channels, audioSpecificConfig: bytes))
+    }
+
+    @Test func `a short frame lasts 960 samples`() throws {
+        let config = try AudioSpecificConfig(samplingFrequency: 8000, channels: 1, hasShortFrames: true)
+        #expect(config.frameDuration == MediaTime(milliseconds: 120))
     }
 
     @Test(arguments: audioCases)
