@@ -27,7 +27,7 @@ public final class AudioEncoder {
 
     private let coder: CodecContext
     /// Interleaved, less than one frame.
-    private var waiting: [Float] = []
+    private(set) var waiting: [Float] = []
     /// Of the first waiting sample, in samples; nil before the first.
     private var position: Int64?
     private var captureInstants: [Int64: UInt64] = [:]
@@ -103,14 +103,18 @@ public final class AudioEncoder {
             position = given
         }
         waiting += samples
-        var units: [AccessUnit] = []
-        var consumed = 0
         let count = samplesPerFrame * configuration.channels
-        while waiting.count - consumed >= count {
-            units += try encodeFrame(waiting[consumed..<(consumed + count)], captureInstant: captureInstant)
-            consumed += count
+        let whole = waiting.count - waiting.count % count
+        let end = position.map { $0 &+ Int64(whole / configuration.channels) }
+        // Also when a frame fails: an encoder may go on failing.
+        defer {
+            waiting.removeFirst(whole)
+            position = end
         }
-        waiting.removeFirst(consumed)
+        var units: [AccessUnit] = []
+        for begin in stride(from: 0, to: whole, by: count) {
+            units += try encodeFrame(waiting[begin..<(begin + count)], captureInstant: captureInstant)
+        }
         return units
     }
 

@@ -1,7 +1,8 @@
 import Media
 import TestSupport
 import Testing
-import VideoCodec
+
+@testable import VideoCodec
 
 @Suite struct AudioEncoderTests {
     private func encoder(channels: Int = 2) throws -> AudioEncoder {
@@ -87,6 +88,17 @@ import VideoCodec
                 captureInstant: UInt64(block))
         }
         #expect(units.map(\.captureInstant) == (0..<UInt64(units.count)).map { $0 })
+    }
+
+    @Test func `an encoder that goes on failing does not gather samples`() throws {
+        let encoder = try encoder()
+        // What is no number makes it fail, from the second frame on.
+        let samples = [Float](repeating: .nan, count: 3 * 2048 + 20)
+        for block in 0..<4 as Range<Int64> {
+            let time = MediaTime(ticks: block * 3082, timescale: 48_000)
+            #expect(throws: VideoCodecError.self) { try encoder.encode(samples, at: time) }
+            #expect(encoder.waiting.count == (Int(block) + 1) * 20)
+        }
     }
 
     @Test func `what no AAC encoder takes is refused`() {
