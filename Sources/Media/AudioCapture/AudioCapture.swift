@@ -1,15 +1,13 @@
 internal import Glibc
 
 /// What befell a capture so far.
-public struct AudioCaptureCounters: Equatable, Sendable {
+struct AudioCaptureCounters: Equatable, Sendable {
     /// Frames that were handed over.
-    public var frames: UInt64 = 0
+    var frames: UInt64 = 0
     /// Times that samples were lost because they were not fetched in time.
-    public var overruns: UInt64 = 0
+    var overruns: UInt64 = 0
     /// Times that the stream was started anew, overruns among them.
-    public var restarts: UInt64 = 0
-
-    public init() {}
+    var restarts: UInt64 = 0
 }
 
 /// Sound from an ALSA device. Used by one thread at a time, one of its own: a read blocks.
@@ -20,9 +18,9 @@ public final class AudioCapture {
     /// 1 or 2.
     public let channels: Int
     /// Frames between two moments at which there is something to read.
-    public var period: Int { stream.shape.period }
+    var period: Int { stream.shape.period }
 
-    public var counters: AudioCaptureCounters {
+    var counters: AudioCaptureCounters {
         var counters = AudioCaptureCounters()
         counters.frames = frames
         counters.overruns = recovery.overruns
@@ -36,12 +34,13 @@ public final class AudioCapture {
     private var freeRun: FreeRun?
     private var bytes: [UInt8]
     private var frames: UInt64 = 0
-    /// Of the stream.
+    /// CLOCK_MONOTONIC when the stream was first started, nanoseconds; restarts do not move it.
     private var begin: UInt64
     private var isAfterRestart = false
     private var isResuming = false
     private var isStopped = false
 
+    /// Milliseconds of one wait, and of audio at once.
     private static let longestWait: Int32 = 100
 
     /// Opens the device and starts it.
@@ -213,9 +212,9 @@ public final class AudioCapture {
     private static func check(_ configuration: AudioCaptureConfiguration) throws(AudioCaptureError) {
         let device = configuration.device
         func invalid(_ reason: String) -> AudioCaptureError { .invalid(device: device, reason: reason) }
-        guard !device.isEmpty, device.utf8.count <= 255 else { throw invalid("Its name must have 1 to 255 letters.") }
+        guard !device.isEmpty, device.utf8.count <= 255 else { throw invalid("Its name must have 1 to 255 bytes.") }
         guard device.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else {
-            throw invalid("Its name has letters that cannot be printed.")
+            throw invalid("Its name has characters that cannot be printed.")
         }
         guard (8_000...192_000).contains(configuration.sampleRate) else {
             throw invalid("The sample rate \(configuration.sampleRate) is not within 8000 and 192000.")

@@ -21,21 +21,6 @@ public enum AudioCaptureError: Error, Equatable, Sendable {
     case stream(device: String, call: String, errno: Int32)
     /// It gave not one sample for that many seconds.
     case silent(device: String, seconds: Int)
-
-    /// What heals it.
-    public enum Remedy: Equatable, Sendable {
-        /// Close, wait, and open again.
-        case waitForDevice
-        /// Somebody has to change something.
-        case person
-    }
-
-    public var remedy: Remedy {
-        switch self {
-        case .notThere, .notPermitted, .busy, .disconnected, .stream, .silent: .waitForDevice
-        case .noLibrary, .invalid, .unsuitable, .refused: .person
-        }
-    }
 }
 
 extension AudioCaptureError: CustomStringConvertible {
@@ -46,7 +31,7 @@ extension AudioCaptureError: CustomStringConvertible {
         case .notThere(let device, _): "The sound device \(device) is not there."
         case .notPermitted(let device): "The sound device \(device) may not be opened."
         case .busy(let device): "The sound device \(device) is in use."
-        case .invalid(let device, _): "The sound device \(device) cannot be asked for so."
+        case .invalid(let device, _): "The settings of the sound device \(device) are invalid."
         case .unsuitable(let device, _): "The sound device \(device) cannot be used as a microphone."
         case .refused(let device, _, _, _): "The sound device \(device) could not be opened."
         case .disconnected(let device): "The sound device \(device) is gone."
