@@ -166,10 +166,10 @@ let package = Package(
         module(
             "RTMPTransport",
             [
-                "ConnectionAcceptance", "Wire", "RTMP", "Cryptography", nioCore, nioPosix, nioTLS, nioSSL,
+                "ConnectionAcceptance", "Wire", "RTMP", "Cryptography", "Platform", nioCore, nioPosix, nioTLS, nioSSL,
             ]),
         module("VideoCodec", ["Wire", "Media", "CAVCodec", "CSandbox", "Platform"]),
-        module("MediaFile", ["Wire", "Media", "FLV", "VideoCodec", "CAVCodec"]),
+        module("MediaFile", ["Wire", "Media", "FLV", "Platform", "VideoCodec", "CAVCodec"]),
         module("VideoCapture", ["Wire", "CV4L2", "Platform"]),
         module("AudioCapture", ["Wire", "CALSA", "Platform"]),
 
@@ -198,14 +198,15 @@ let package = Package(
         module("Systemd", ["Wire", "CSystemd", "Platform", logging]),
         // What HealthMonitor and Doctor both read of the box, and from when on it is bad.
         module("BoxReadings", ["ControlAPI", "Platform"]),
-        module("Database", [grdb]),
+        module("Database", ["Platform", grdb]),
         module("BoxMemory", ["Wire", "Database", "ONVIF", grdb]),
         module("CredentialStore", ["Wire", "Cryptography", "Platform", "Systemd"]),
-        module("ControlClient", ["ControlAPI", "HTTPClient", "Wire"]),
+        module("ControlClient", ["ControlAPI", "HTTPClient", "Platform", "Wire"]),
         module(
             "APIServer",
             [
-                "ControlAPI", "ErrorCatalog", "Wire", .product(name: "HummingbirdCore", package: "hummingbird"),
+                "ControlAPI", "ErrorCatalog", "Platform", "Wire",
+                .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"), nioCore, nioPosix, nioLocks, lifecycle,
                 logging,
             ]),

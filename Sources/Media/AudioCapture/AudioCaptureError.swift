@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Platform
 
 /// Why there is no sound.
 public enum AudioCaptureError: Error, Equatable, Sendable {
@@ -51,10 +52,10 @@ extension AudioCaptureError: CustomStringConvertible {
         case .invalid(_, let reason): reason
         case .unsuitable(_, let reason): reason
         case .refused(_, let call, let number, let detail):
-            "\(call) failed: \(Self.text(of: number))\(detail.isEmpty ? "" : " (\(detail))")."
+            "\(call) failed: \(SystemMessage.text(number))\(detail.isEmpty ? "" : " (\(detail))")."
         case .disconnected: "It was pulled out, or the USB port lost it."
         case .stream(_, let call, let number):
-            "\(call) failed: \(Self.text(of: number)); starting its stream anew did not help."
+            "\(call) failed: \(SystemMessage.text(number)); starting its stream anew did not help."
         case .silent(_, let seconds): "It is open and running, and nothing came for \(seconds) s."
         }
     }
@@ -77,12 +78,6 @@ extension AudioCaptureError: CustomStringConvertible {
     }
 
     public var description: String { "\(what) \(why) \(next)" }
-
-    private static func text(of number: Int32) -> String {
-        // Safe from any thread since glibc 2.32.
-        guard let text = strerror(number) else { return "error \(number)" }
-        return String(cString: text)
-    }
 }
 
 extension AudioCaptureError {

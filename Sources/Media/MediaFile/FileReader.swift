@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Media
+internal import Platform
 
 /// An open file that is read from front to back; closed when its owner ends.
 struct FileReader: ~Copyable {
@@ -64,13 +65,5 @@ struct FileReader: ~Copyable {
         guard status.st_size > 0 else {
             throw MediaSourceError(what: "cannot open \(path)", why: "the file is empty", next: next)
         }
-    }
-}
-
-enum SystemMessage {
-    /// The system's sentence for an errno.
-    static func text(_ code: CInt) -> String {
-        guard let text = strerror(code) else { return "error \(code)" }
-        return String(cString: text)
     }
 }

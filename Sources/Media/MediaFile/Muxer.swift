@@ -1,5 +1,6 @@
 internal import CAVCodec
 internal import Media
+internal import Platform
 internal import VideoCodec
 
 /// libavformat's muxer behind a `MediaWriter`, from the header to the trailer.

@@ -1,5 +1,6 @@
 internal import CAVCodec
 internal import Glibc
+internal import Platform
 internal import Synchronization
 
 /// Where a muxer's bytes go: a descriptor behind libavformat's AVIOContext. Used by one thread at a time.

@@ -50,7 +50,7 @@ final class DatagramPair {
             return
         }
         throw PullFault(
-            .transportRefused, "this machine has no free pair of UDP ports (\(String(cString: strerror(number))))",
+            .transportRefused, "this machine has no free pair of UDP ports (\(SystemMessage.text(number)))",
             next: "Use TCP: watchboxctl camera edit ID --transport tcp", isTransport: true)
     }
 
@@ -76,7 +76,7 @@ final class DatagramPair {
             if first >= 0 { close(first) }
             throw PullFault(
                 .transportRefused,
-                "the port of the multicast group cannot be used (\(String(cString: strerror(number))))",
+                "the port of the multicast group cannot be used (\(SystemMessage.text(number)))",
                 isTransport: true)
         }
         (media, control, mediaPort, controlPort) = (first, second, multicast.rtp, multicast.rtcp)
@@ -84,7 +84,7 @@ final class DatagramPair {
         controlTarget = group.with(port: multicast.rtcp)
         for descriptor in [first, second] {
             guard Self.join(descriptor, group, local, named) else {
-                let reason = String(cString: strerror(errno))
+                let reason = SystemMessage.text(errno)
                 throw PullFault(
                     .transportRefused, "the multicast group of the camera cannot be joined (\(reason))",
                     isTransport: true)

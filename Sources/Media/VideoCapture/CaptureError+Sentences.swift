@@ -1,4 +1,5 @@
 internal import CV4L2
+internal import Platform
 
 extension CaptureError: CustomStringConvertible {
     /// What happened, why, and what to do next.
@@ -84,6 +85,6 @@ extension CaptureError: CustomStringConvertible {
     }
 
     private static func sentence(_ number: Int32) -> String {
-        "\(String(cString: strerror(number))) (\(number))."
+        "\(SystemMessage.text(number)) (\(number))."
     }
 }

@@ -1,4 +1,5 @@
 internal import CV4L2
+internal import Platform
 
 /// Tells what a node is: by what it says of itself, and where it does not say enough, by its driver's name. What a device is
 /// labelled with says nothing: everybody may call a v4l2loopback "Display".
@@ -30,7 +31,7 @@ struct NodeInspection {
             formats = try FormatDescription.list(
                 calls, descriptor, type: BufferCall.type(isMultiplanar: capability.isMultiplanar))
         } catch {
-            return .unknown("Its driver refuses to list its formats: \(String(cString: strerror(error.errno))).")
+            return .unknown("Its driver refuses to list its formats: \(SystemMessage.text(error.errno)).")
         }
         if formats.isEmpty { return .rejected(.noFormats) }
         return formats.allSatisfy(\.pixelFormat.isBayer) ? .rejected(.rawBayer) : .camera

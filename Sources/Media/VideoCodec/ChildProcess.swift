@@ -1,5 +1,6 @@
 internal import CSandbox
 internal import Glibc
+internal import Platform
 
 /// A child process with one socket at its standard input and output. Ends with its owner: killed, and reaped if it can be.
 ///
@@ -15,7 +16,7 @@ final class ChildProcess {
     struct Failure: Error, CustomStringConvertible {
         var call: String
         var number: Int32
-        var description: String { "\(call): \(String(cString: strerror(number)))" }
+        var description: String { "\(call): \(SystemMessage.text(number))" }
     }
 
     /// What the child finds.

@@ -90,7 +90,7 @@ public enum DecoderSandbox {
         public var call: String
         public var number: Int32
         public var description: String {
-            "the decoder's sandbox cannot be entered: \(call): \(String(cString: strerror(number)))"
+            "the decoder's sandbox cannot be entered: \(call): \(SystemMessage.text(number))"
         }
     }
 

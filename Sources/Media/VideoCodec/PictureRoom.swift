@@ -1,5 +1,6 @@
 internal import CSandbox
 internal import Glibc
+internal import Platform
 internal import Synchronization
 
 /// Memory that a process shares with the child that decodes for it: the JPEG in front, behind it places for pictures, used
@@ -51,12 +52,12 @@ final class PictureRoom: Sendable {
         self.layout = layout
         descriptor = wb_sealed_memory(layout.total)
         guard descriptor >= 0 else {
-            throw .lost("no memory for the decoder: \(String(cString: strerror(-descriptor)))")
+            throw .lost("no memory for the decoder: \(SystemMessage.text(-descriptor))")
         }
         guard let memory = Mapping(descriptor, count: layout.total) else {
             let number = errno
             close(descriptor)
-            throw .lost("no memory for the decoder: \(String(cString: strerror(number)))")
+            throw .lost("no memory for the decoder: \(SystemMessage.text(number))")
         }
         self.memory = memory
     }

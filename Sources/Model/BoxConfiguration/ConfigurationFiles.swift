@@ -34,7 +34,7 @@ public enum ConfigurationFiles {
         guard let stream = opendir(directory) else {
             if errno == ENOENT { return [] }
             throw fault(
-                "conf.d", "cannot be listed", why: system(errno),
+                "conf.d", "cannot be listed", why: SystemMessage.text(errno),
                 next: "Check its permissions: sudo ls -ld \(directory)")
         }
         defer { closedir(stream) }
@@ -42,7 +42,9 @@ public enum ConfigurationFiles {
         while true {
             errno = 0
             guard let entry = Glibc.readdir(stream) else {
-                guard errno == 0 else { throw fault("conf.d", "cannot be listed", why: system(errno), next: nil) }
+                guard errno == 0 else {
+                    throw fault("conf.d", "cannot be listed", why: SystemMessage.text(errno), next: nil)
+                }
                 return names.sorted { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) }
             }
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
@@ -71,12 +73,12 @@ public enum ConfigurationFiles {
             if code == ELOOP {
                 throw fault(name, "is a link", why: "Links are not followed", next: "Put the file itself there")
             }
-            throw fault(name, "cannot be opened", why: system(code), next: nil)
+            throw fault(name, "cannot be opened", why: SystemMessage.text(code), next: nil)
         }
         defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0 else {
-            throw fault(name, "cannot be read", why: system(errno), next: nil)
+            throw fault(name, "cannot be read", why: SystemMessage.text(errno), next: nil)
         }
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw fault(name, "is not a file", why: nil, next: "Put a file there, or take it away")
@@ -115,6 +117,4 @@ public enum ConfigurationFiles {
             .unreadableFile, "\(KeyText.shownFile(name)) \(what)", why: why, next: next, object: KeyText.shownFile(name)
         )
     }
-
-    private static func system(_ code: CInt) -> String { String(cString: strerror(code)) }
 }

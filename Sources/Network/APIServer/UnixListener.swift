@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Platform
 
 /// A listening Unix socket and its file.
 ///
@@ -106,7 +107,7 @@ struct UnixListener: Sendable {
     }
 
     private static func failure(_ call: String, _ path: String) -> APIServerError {
-        .failed(call: call, path: path, reason: String(cString: strerror(errno)))
+        .failed(call: call, path: path, reason: SystemMessage.text(errno))
     }
 }
 

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Platform
 
 /// One socket's file, held: whatever takes its name meanwhile, `path` leads to this very one.
 final class OwnedSocket: Sendable {
@@ -13,7 +14,7 @@ final class OwnedSocket: Sendable {
     /// - Parameter owner: the only user whose socket it may be.
     init(path: String, owner: UInt32) throws(ControlClientError) {
         descriptor = open(path, Self.reference | O_NOFOLLOW | O_CLOEXEC)
-        guard descriptor >= 0 else { throw SocketProbe.error(path, String(cString: strerror(errno))) }
+        guard descriptor >= 0 else { throw SocketProbe.error(path, SystemMessage.text(errno)) }
         var information = stat()
         guard fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFSOCK,
             information.st_uid == owner

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Platform
 
 /// What libcurl does not say: why a Unix socket cannot be connected to.
 enum SocketProbe {
@@ -8,7 +9,7 @@ enum SocketProbe {
         case ECONNREFUSED: .unreachable(path: path, why: "the daemon does not run")
         case EACCES, EPERM: .denied(path: path)
         case 0: .unreachable(path: path, why: reason)
-        case let code: .unreachable(path: path, why: "\(reason) (\(String(cString: strerror(code))))")
+        case let code: .unreachable(path: path, why: "\(reason) (\(SystemMessage.text(code)))")
         }
     }
 

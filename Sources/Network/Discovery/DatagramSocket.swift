@@ -9,7 +9,7 @@ final class DatagramSocket {
         var call: String
         var errno: Int32
 
-        var text: String { "\(call): \(ErrorText.text(of: errno))" }
+        var text: String { "\(call): \(SystemMessage.text(errno))" }
     }
 
     let descriptor: Int32

@@ -53,7 +53,7 @@ public enum NetworkInterfaces {
     /// In the kernel's order. No more than 64 interfaces with 16 addresses each.
     public static func list() throws(DiscoveryError) -> [Interface] {
         var first: UnsafeMutablePointer<ifaddrs>?
-        guard getifaddrs(&first) == 0 else { throw .system(call: "getifaddrs", reason: ErrorText.current) }
+        guard getifaddrs(&first) == 0 else { throw .system(call: "getifaddrs", reason: SystemMessage.text(errno)) }
         defer { freeifaddrs(first) }
         var found: [Interface] = []
         var next = first

@@ -100,7 +100,7 @@ final class PortScan {
 
     private func note(_ errno: Int32, at target: ScanTarget) {
         guard reasons.count < 8, reasons.insert(errno).inserted else { return }
-        problems.append("\(target.address.host) and perhaps others were not asked: \(ErrorText.text(of: errno))")
+        problems.append("\(target.address.host) and perhaps others were not asked: \(SystemMessage.text(errno))")
     }
 
     private func count(_ target: ScanTarget) {

@@ -1,5 +1,5 @@
-internal import Glibc
 public import HTTPClient
+internal import Platform
 internal import Wire
 
 /// Why a KAS gave no key. Holds no token and no key.
@@ -150,7 +150,7 @@ extension KeyAccessError: CustomStringConvertible {
 
     private static func text(_ fault: TokenFault) -> String {
         switch fault {
-        case .system(let code): String(cString: strerror(code))
+        case .system(let code): SystemMessage.text(code)
         case .notAFile: "not a regular file"
         case .empty: "it is empty"
         case .tooLong(let limit): "longer than \(limit) bytes"

@@ -1,7 +1,7 @@
-internal import Glibc
 internal import NIOCore
 internal import NIOPosix
 internal import NIOSSL
+internal import Platform
 
 /// Foreign errors, mapped onto ours in one place.
 enum FailureReason {
@@ -50,7 +50,7 @@ enum FailureReason {
 
     static func text(_ error: any Error) -> String {
         switch error {
-        case let error as IOError: String(cString: strerror(error.errnoCode))
+        case let error as IOError: SystemMessage.text(error.errnoCode)
         case NIOSSLError.uncleanShutdown: "the server ended TLS without a word"
         case ChannelError.eof, ChannelError.ioOnClosedChannel, ChannelError.alreadyClosed:
             "the server closed the connection"

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import NIOCore
+internal import Platform
 
 /// A TCP socket that listens, as a descriptor: so that it can be handed to the supervisor and outlive the process.
 /// Connections that are made while nobody accepts wait in its backlog instead of being refused.
@@ -83,6 +84,6 @@ public struct ListeningSocket: Sendable {
     }
 
     private static func reason() -> String {
-        String(cString: strerror(errno))
+        SystemMessage.text(errno)
     }
 }

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
+internal import Platform
 internal import Synchronization
 internal import Wire
 
@@ -71,7 +72,7 @@ private func writeAll(_ text: String, to descriptor: CInt) {
             // With nobody to hear it there is nothing to say on standard error either.
             guard descriptor == STDOUT_FILENO, isOutputTheResult.load(ordering: .relaxed) else { return }
             if reason != EPIPE {
-                writeAll("error: standard output: \(String(cString: strerror(reason)))\n", to: STDERR_FILENO)
+                writeAll("error: standard output: \(SystemMessage.text(reason))\n", to: STDERR_FILENO)
             }
             _exit(reason == EPIPE ? 128 + SIGPIPE : ExitStatus.failed.rawValue)
         }

@@ -65,7 +65,7 @@ private enum StandardOutputBytes {
             if count < 0 {
                 if errno == EINTR { continue }
                 throw CommandFailure(
-                    what: "the picture was not written", why: String(cString: strerror(errno)),
+                    what: "the picture was not written", why: SystemMessage.text(errno),
                     next: "name a file: --output front.jpg", status: .failed)
             }
             rest = rest.dropFirst(count)

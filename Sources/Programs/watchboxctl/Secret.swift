@@ -1,6 +1,7 @@
 import Console
 import FoundationEssentials
 import Glibc
+import Platform
 
 /// Secrets come from a file, from standard input, or from a person who types unseen: never from an argument, which
 /// everybody on the machine can read.
@@ -64,7 +65,7 @@ enum Secret {
         var before = termios()
         guard tcgetattr(STDIN_FILENO, &before) == 0 else {
             throw CommandFailure(
-                what: "the terminal cannot be silenced", why: String(cString: strerror(errno)),
+                what: "the terminal cannot be silenced", why: SystemMessage.text(errno),
                 next: "name a file that holds the secret", status: .failed)
         }
         let visible = before
@@ -127,7 +128,7 @@ enum FileHandleReader {
             if count < 0 {
                 if errno == EINTR { continue }
                 throw CommandFailure(
-                    what: "standard input cannot be read", why: String(cString: strerror(errno)),
+                    what: "standard input cannot be read", why: SystemMessage.text(errno),
                     next: "name a file", status: .failed)
             }
             data.append(contentsOf: buffer[..<count])

@@ -2,6 +2,7 @@ internal import Cryptography
 internal import Glibc
 internal import Media
 internal import NIOPosix
+internal import Platform
 internal import Synchronization
 internal import Wire
 
@@ -64,7 +65,7 @@ final class FrameLog: Sendable {
 
     /// Why the log is not complete; nil while it is.
     var failure: String? {
-        state.withLock { state in state.failure.map { String(cString: strerror($0)) } }
+        state.withLock { state in state.failure.map { SystemMessage.text($0) } }
     }
 
     /// Writes what waits and ends the thread.
@@ -123,7 +124,7 @@ struct FrameLogError: Error, Equatable, CustomStringConvertible {
     var code: Int32
 
     var description: String {
-        "cannot write the frame log \(path): \(String(cString: strerror(code))). "
+        "cannot write the frame log \(path): \(SystemMessage.text(code)). "
             + "Check the path and its permissions, or leave frameLog out"
     }
 }

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Logging
+internal import Platform
 internal import Synchronization
 internal import Wire
 
@@ -120,7 +121,7 @@ final class AuditLog: Sendable {
         }
         if let problem {
             logger.error(
-                "The audit log \(path) can't be written, so no key is given: \(String(cString: strerror(problem)))")
+                "The audit log \(path) can't be written, so no key is given: \(SystemMessage.text(problem))")
         }
         return isWritten
     }

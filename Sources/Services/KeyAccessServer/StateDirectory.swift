@@ -35,7 +35,7 @@ extension StateDirectoryError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .system(let call, let path, let code):
-            "\(call) failed for \(path): \(String(cString: strerror(code)))."
+            "\(call) failed for \(path): \(SystemMessage.text(code))."
         case .permissionsTooWide(let path, let mode, let wanted):
             "\(path) has permissions \(Self.octal(mode)), wider than \(Self.octal(wanted)): others could read the "
                 + "keys. Run: chmod \(Self.octal(wanted)) \(path) — and replace the keys if someone may have."

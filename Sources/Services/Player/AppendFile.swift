@@ -1,5 +1,6 @@
 internal import Glibc
 internal import MediaFile
+internal import Platform
 
 /// A file that grows; whole writes or an error.
 final class AppendFile {
@@ -47,6 +48,6 @@ final class AppendFile {
     }
 
     private static func error(_ path: String, _ code: CInt = errno) -> ViewerError {
-        .output("\(path): \(String(cString: strerror(code)))")
+        .output("\(path): \(SystemMessage.text(code))")
     }
 }

@@ -68,7 +68,7 @@ extension CredentialError: CustomStringConvertible {
         case .encryption(let error): "\(error)"
         case .full: "the disk is full"
         case .readOnly: "the file system is read-only"
-        case .system(_, _, let code): String(cString: strerror(code))
+        case .system(_, _, let code): SystemMessage.text(code)
         }
     }
 

@@ -1,4 +1,5 @@
 internal import GRDB
+internal import Platform
 
 /// Why a database cannot be used, in words for a person.
 public enum DatabaseFailure: Error, Equatable, Sendable {
@@ -107,8 +108,8 @@ extension DatabaseFailure {
             switch code {
             case ErrorNumber.noSpace, ErrorNumber.quota: .full(path: path)
             case ErrorNumber.readOnly: .readOnly(path: path)
-            case ErrorNumber.inputOutput: .device(path: path, detail: "\(call): \(ErrorNumber.words(code))")
-            default: .cannotOpen(path: path, why: "\(call): \(ErrorNumber.words(code))")
+            case ErrorNumber.inputOutput: .device(path: path, detail: "\(call): \(SystemMessage.text(code))")
+            default: .cannotOpen(path: path, why: "\(call): \(SystemMessage.text(code))")
             }
     }
 }

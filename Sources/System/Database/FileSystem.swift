@@ -30,6 +30,4 @@ enum ErrorNumber {
     static let quota = EDQUOT
     static let readOnly = EROFS
     static let inputOutput = EIO
-
-    static func words(_ code: Int32) -> String { String(cString: strerror(code)) }
 }

@@ -1,6 +1,7 @@
 internal import CCurl
 internal import Cryptography
 internal import Glibc
+internal import Platform
 
 /// libcurl's handles behind a `RawConnection`. The easy handle stays in its multi handle, which holds the connection.
 final class ConnectionHandles {
@@ -103,7 +104,7 @@ final class ConnectionHandles {
         case CURLE_COULDNT_CONNECT:
             var number = 0
             watchbox_curl_get_long(easy, CURLINFO_OS_ERRNO, &number)
-            let cause = number > 0 ? CInt(exactly: number).flatMap { strerror($0) }.map { String(cString: $0) } : nil
+            let cause = number > 0 ? CInt(exactly: number).map { SystemMessage.text($0) } : nil
             return .unreachable(host: host, reason: cause ?? reason)
         case CURLE_OPERATION_TIMEDOUT: return .connectTimedOut(host: host, after: options.connectTimeout)
         case CURLE_SSL_PINNEDPUBKEYNOTMATCH: return .pinMismatch(host: host)

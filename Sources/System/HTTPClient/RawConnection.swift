@@ -1,5 +1,6 @@
 internal import CCurl
 internal import Glibc
+internal import Platform
 
 /// A TCP or TLS connection that libcurl makes: name look-up, both address families, deadline, certificate; and then
 /// bytes, of whatever protocol.
@@ -105,7 +106,7 @@ public final class RawConnection {
             switch errno {
             case EINTR: continue
             case EAGAIN: return nil
-            default: throw lost(String(cString: strerror(errno)))
+            default: throw lost(SystemMessage.text(errno))
             }
         }
     }

@@ -18,7 +18,7 @@ public struct FileFailure: Error, Equatable, Sendable, CustomStringConvertible {
 
     /// Why, without the path.
     public var reason: String {
-        isThere ? "there is a file of that name already" : String(cString: strerror(number))
+        isThere ? "there is a file of that name already" : SystemMessage.text(number)
     }
 
     public var description: String { "\(path): \(call): \(reason)" }

@@ -59,10 +59,10 @@ public enum Reachability {
     private static func refusal(of address: SocketAddress, _ looking: (CInt) -> Void) -> String? {
         let kind = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         let descriptor = socket(address.familyNumber, kind, 0)
-        guard descriptor >= 0 else { return String(cString: strerror(errno)) }
+        guard descriptor >= 0 else { return SystemMessage.text(errno) }
         defer { close(descriptor) }
         if address.withPointer({ Glibc.connect(descriptor, $0, $1) }) != 0 {
-            guard errno == EINPROGRESS else { return String(cString: strerror(errno)) }
+            guard errno == EINPROGRESS else { return SystemMessage.text(errno) }
             var waited = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
             var count: CInt
             repeat { count = poll(&waited, 1, connectLimit) } while count < 0 && errno == EINTR
@@ -70,7 +70,7 @@ public enum Reachability {
             var number: CInt = 0
             var length = socklen_t(MemoryLayout<CInt>.size)
             getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &number, &length)
-            guard number == 0 else { return String(cString: strerror(number)) }
+            guard number == 0 else { return SystemMessage.text(number) }
         }
         looking(descriptor)
         return nil

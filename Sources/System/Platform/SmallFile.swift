@@ -12,7 +12,7 @@ public enum SmallFile {
         public var description: String {
             switch self {
             case .missing: "it is not there"
-            case .refused(let number): String(cString: strerror(number))
+            case .refused(let number): SystemMessage.text(number)
             case .tooLong(let limit): "it is longer than \(limit) bytes"
             }
         }

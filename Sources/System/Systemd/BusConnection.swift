@@ -1,5 +1,6 @@
 internal import CSystemd
 internal import Glibc
+internal import Platform
 
 /// One connection to the bus; used by the bus' thread alone.
 final class BusConnection {
@@ -26,7 +27,7 @@ final class BusConnection {
         var bus: OpaquePointer?
         let result = watchbox_bus_open(address, &bus)
         guard result >= 0, let bus else {
-            throw .unavailable("the system bus: \(SystemdError.text(of: -result))")
+            throw .unavailable("the system bus: \(SystemMessage.text(-result))")
         }
         let connection = BusConnection(bus)
         let rule =
@@ -63,7 +64,7 @@ final class BusConnection {
         while true {
             var raw: OpaquePointer?
             let result = watchbox_bus_process(bus, &raw)
-            guard result >= 0 else { throw .unavailable("the system bus: \(SystemdError.text(of: -result))") }
+            guard result >= 0 else { throw .unavailable("the system bus: \(SystemMessage.text(-result))") }
             guard result > 0 else { return nil }
             guard let raw else { continue }
             let message = BusMessage(takingOwnershipOf: raw)
@@ -85,7 +86,7 @@ final class BusConnection {
         var timeout = UInt64.max
         let result = watchbox_bus_timeout(bus, &timeout)
         for code in [descriptor, events, result] where code < 0 {
-            throw .unavailable("the system bus: \(SystemdError.text(of: -code))")
+            throw .unavailable("the system bus: \(SystemMessage.text(-code))")
         }
         return (descriptor, Int16(truncatingIfNeeded: events), timeout)
     }
@@ -165,6 +166,6 @@ final class BusConnection {
     }
 
     private static func failed(_ member: String, _ result: CInt) -> SystemdError {
-        .unavailable("the system bus, \(member): \(SystemdError.text(of: -result))")
+        .unavailable("the system bus, \(member): \(SystemMessage.text(-result))")
     }
 }

@@ -1,3 +1,5 @@
+internal import Platform
+
 /// Why systemd, the bus or the journal did not do what was asked. Never holds a secret.
 public enum SystemdError: Error, Equatable, Sendable {
     /// No bus, no socket, no journal; the text says which, and why.
@@ -27,7 +29,7 @@ extension SystemdError: CustomStringConvertible {
         case .jobFailed(let unit, let result): "\(unit): the job ended with \"\(result)\""
         case .timedOut(let what): "no answer in time: \(what)"
         case .invalid(let what): "invalid: \(what)"
-        case .system(let call, let number): "\(call) failed: \(Self.text(of: number))"
+        case .system(let call, let number): "\(call) failed: \(SystemMessage.text(number))"
         }
     }
 

@@ -110,7 +110,7 @@ final class DiscoveryPeer: Sendable {
 
 struct CallError: Error {
     var call: String
-    var reason = ErrorText.current
+    var reason = SystemMessage.text(errno)
 }
 
 enum TestSocket {

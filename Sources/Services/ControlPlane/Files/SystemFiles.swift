@@ -49,7 +49,7 @@ enum SystemFiles {
 extension FileFailure {
     /// With the words for a person.
     var coded: CodedError {
-        let why = String(cString: strerror(number))
+        let why = SystemMessage.text(number)
         return switch number {
         case ENOSPC, EDQUOT: CodedError(.diskFull, "\(path) could not be saved", why: why, object: path)
         case EROFS: CodedError(.readOnly, "\(path) could not be saved", why: why, object: path)

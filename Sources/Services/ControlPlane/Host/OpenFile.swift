@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Platform
 
 /// Whether a process of a user that nobody else is (`DynamicUser=`) can read a file.
 enum OpenFile {
@@ -26,7 +27,7 @@ enum OpenFile {
         switch code {
         case ENOENT, ENOTDIR: missing
         case EACCES: "is in a directory that is closed to its process"
-        default: "cannot be looked at: \(String(cString: strerror(code)))"
+        default: "cannot be looked at: \(SystemMessage.text(code))"
         }
     }
 }

@@ -38,7 +38,7 @@ extension DoctorCheck {
             return .fail("\(id): \(endpoint.host) is not found: \(why)", .cameraUnreachable)
         case .failure(.port(let why, _))?:
             // Makers put ONVIF at several ports: the camera's process tries them all.
-            if source.hasPrefix("onvif:"), why == String(cString: strerror(ECONNREFUSED)) {
+            if source.hasPrefix("onvif:"), why == SystemMessage.text(ECONNREFUSED) {
                 return .ok("\(id) \(endpoint.host) is there")
             }
             return .fail("\(id): \(place) does not answer: \(why)", .cameraUnreachable)

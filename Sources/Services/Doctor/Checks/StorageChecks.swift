@@ -32,7 +32,7 @@ extension DoctorCheck {
                 let code: ErrorCode =
                     failure.errno == EROFS ? .readOnly : failure.errno == ENOSPC ? .diskFull : .writeFailed
                 return .fail(
-                    "a test file was not written: \(failure.call): \(String(cString: strerror(failure.errno)))", code)
+                    "a test file was not written: \(failure.call): \(SystemMessage.text(failure.errno))", code)
             }
             canary = ", a test file was written and flushed"
         } else {

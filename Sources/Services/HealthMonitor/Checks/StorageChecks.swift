@@ -24,7 +24,7 @@ enum StorageChecks {
                 number == EROFS ? .readOnly : number == ENOSPC || number == EDQUOT ? .diskFull : .writeFailed
             return Finding(
                 .storageReadOnly, nil, .fail,
-                "a test file could not be written: \(canary.call ?? "write"): \(String(cString: strerror(number)))",
+                "a test file could not be written: \(canary.call ?? "write"): \(SystemMessage.text(number))",
                 code: code)
         }
         if case .closed(let words) = root {
