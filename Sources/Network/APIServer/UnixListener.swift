@@ -13,7 +13,6 @@ struct UnixListener: Sendable {
     private let device: UInt
     private let inode: UInt
 
-    static let maximumPathBytes = 107
     private static let backlog: CInt = 64
 
     /// Replaces the file of a process that has ended. Throws `inUse` when somebody listens.
@@ -22,9 +21,8 @@ struct UnixListener: Sendable {
         let directory = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
         // Shorter than any name that makes sense, so that it never is what is too long.
         let temporary = "\(directory)/.\(String(UInt32.random(in: 0 ..< .max), radix: 36))"
-        for path in [path, temporary] where path.utf8.count > Self.maximumPathBytes || path.utf8.contains(0) {
-            throw .pathTooLong(path: path, limit: Self.maximumPathBytes)
-        }
+        let address = try Self.address(path)
+        let temporaryAddress = try Self.address(temporary)
         var owner = gid_t.max  // chown(2): leave it
         if let group {
             guard let identifier = Administrators.identifier(ofGroup: group) else { throw .noSuchGroup(group) }
@@ -38,14 +36,14 @@ struct UnixListener: Sendable {
         if lock >= 0 {
             guard flock(lock, LOCK_EX) == 0 else { throw Self.failure("flock", directory) }
         }
-        try Self.checkThatNobodyListens(path)
+        try Self.checkThatNobodyListens(path, address)
 
         let descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Self.failure("socket", path) }
         do throws(APIServerError) {
             // On Linux the file begins with the socket's own mode (less the umask): no window for others.
             guard fchmod(descriptor, 0o600) == 0 else { throw Self.failure("fchmod", path) }
-            guard Self.withAddress(of: temporary, { bind(descriptor, $0, $1) }) == 0 else {
+            guard temporaryAddress.withSocketAddress({ bind(descriptor, $0, $1) }) == 0 else {
                 throw Self.failure("bind", path)
             }
             // Not for nothing: a unit's sandbox refuses the call as such.
@@ -76,7 +74,7 @@ struct UnixListener: Sendable {
         unlink(path)
     }
 
-    private static func checkThatNobodyListens(_ path: String) throws(APIServerError) {
+    private static func checkThatNobodyListens(_ path: String, _ address: UnixAddress) throws(APIServerError) {
         var information = stat()
         guard lstat(path, &information) == 0 else {
             if errno == ENOENT { return }
@@ -87,23 +85,17 @@ struct UnixListener: Sendable {
         let descriptor = socket(AF_UNIX, kind, 0)
         guard descriptor >= 0 else { throw failure("socket", path) }
         defer { close(descriptor) }
-        let result = withAddress(of: path) { connect(descriptor, $0, $1) }
+        let result = address.withSocketAddress { connect(descriptor, $0, $1) }
         // Any other answer, a full backlog above all, means that somebody has it open.
         if result != 0, errno == ECONNREFUSED || errno == ENOENT { return }
         throw .inUse(path: path)
     }
 
-    private static func withAddress(
-        of path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> CInt
-    ) -> CInt {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        return withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                body(pointer, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
+    private static func address(_ path: String) throws(APIServerError) -> UnixAddress {
+        guard let address = UnixAddress(path: path) else {
+            throw .pathTooLong(path: path, limit: UnixAddress.longestPath)
         }
+        return address
     }
 
     private static func failure(_ call: String, _ path: String) -> APIServerError {

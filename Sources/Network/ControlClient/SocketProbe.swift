@@ -15,19 +15,11 @@ enum SocketProbe {
 
     /// 0 or an errno.
     private static func connect(_ path: String) -> CInt {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        guard path.utf8.count < MemoryLayout.size(ofValue: address.sun_path) else { return ENAMETOOLONG }
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        guard let address = UnixAddress(path: path) else { return path.isEmpty ? ENOENT : ENAMETOOLONG }
         let kind = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
         let descriptor = socket(AF_UNIX, kind, 0)
         guard descriptor >= 0 else { return errno }
         defer { close(descriptor) }
-        let result = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                Glibc.connect(descriptor, pointer, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        return result == 0 ? 0 : errno
+        return address.withSocketAddress { Glibc.connect(descriptor, $0, $1) } == 0 ? 0 : errno
     }
 }

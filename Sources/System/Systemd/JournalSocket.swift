@@ -1,5 +1,6 @@
 internal import CSystemd
 internal import Glibc
+internal import Platform
 internal import Synchronization
 
 /// The way to the journal: one datagram socket for the process. Never waits: what the journal cannot take now is

@@ -1,5 +1,6 @@
 internal import CSystemd
 internal import Glibc
+internal import Platform
 
 /// One call over a varlink socket: JSON and a NUL in each direction, everything before one deadline. Blocks.
 struct VarlinkExchange: ~Copyable {
