@@ -20,7 +20,7 @@ final class CaptureRun {
 
     private var wanted: SharedState.Wanted
     private var session = CaptureSession()
-    private var clock = CaptureClock()
+    private var clock = DriverClock()
     private var wallClock = WallClock()
     private var open: OpenCamera?
     /// Of the camera that was used last: another one must not take its place.

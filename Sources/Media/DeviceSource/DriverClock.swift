@@ -1,12 +1,12 @@
 /// Turns the driver's time stamps into instants of CLOCK_MONOTONIC that only grow, whatever a driver's clock does: wraps,
 /// jumps, stands still, or is another clock.
-struct CaptureClock: Equatable, Sendable {
+struct DriverClock: Equatable, Sendable {
     /// Steps of the driver's clock that were not time.
     private(set) var steps: UInt64 = 0
 
-    /// A picture is waited for at once, so it is seldom older than an encoder that was slow; and never from the future,
-    /// but for a driver that says when a picture is due instead of when it came.
+    /// Nanoseconds. A picture is waited for at once, so it is seldom older than an encoder that was slow.
     static let oldest: UInt64 = 2_000_000_000
+    /// Nanoseconds. No picture is from the future, but a driver may say when it is due instead of when it came.
     static let mostAhead: UInt64 = 100_000_000
 
     /// Added to a time stamp, modulo 2^64.

@@ -2,12 +2,12 @@ import Testing
 
 @testable import DeviceSource
 
-struct CaptureClockTests {
+struct DriverClockTests {
     private static let second: UInt64 = 1_000_000_000
     private static let start: UInt64 = 5_000 * second
 
     @Test func `a driver on the same clock is believed`() {
-        var clock = CaptureClock()
+        var clock = DriverClock()
         for number in 0..<100 as Range<UInt64> {
             let taken = Self.start + number * 33_333_333
             let instant = clock.instant(timestamp: taken, received: taken + 4_000_000)
@@ -17,14 +17,14 @@ struct CaptureClockTests {
     }
 
     @Test func `without a time stamp the arrival counts`() {
-        var clock = CaptureClock()
+        var clock = DriverClock()
         let instant = clock.instant(timestamp: nil, received: 42)
         #expect(instant == 42)
         #expect(clock.steps == 0)
     }
 
     @Test func `another clock is mapped once, keeps its distances, and is no step`() {
-        var clock = CaptureClock()
+        var clock = DriverClock()
         let first = clock.instant(timestamp: 7, received: Self.start)
         #expect(first == Self.start)
         for number in 1..<50 as Range<UInt64> {
@@ -37,7 +37,7 @@ struct CaptureClockTests {
     }
 
     @Test func `a clock that wraps at the end of its range is one step, and time goes on`() {
-        var clock = CaptureClock()
+        var clock = DriverClock()
         var last: UInt64 = 0
         for number in 0..<40 as Range<UInt64> {
             let real = Self.start + number * 50_000_000
@@ -54,7 +54,7 @@ struct CaptureClockTests {
     }
 
     @Test func `jumps in both directions are counted and bridged`() {
-        var clock = CaptureClock()
+        var clock = DriverClock()
         var last: UInt64 = 0
         var shift: UInt64 = 0
         for number in 0..<300 as Range<UInt64> {
@@ -71,7 +71,7 @@ struct CaptureClockTests {
     }
 
     @Test func `a clock that stands still does not stop time`() {
-        var clock = CaptureClock()
+        var clock = DriverClock()
         var last: UInt64 = 0
         for number in 0..<200 as Range<UInt64> {
             let instant = clock.instant(timestamp: Self.start, received: Self.start + number * 100_000_000)
@@ -79,11 +79,11 @@ struct CaptureClockTests {
             last = instant
         }
         #expect(clock.steps > 0)
-        #expect(Self.start + 199 * 100_000_000 - last <= CaptureClock.oldest)
+        #expect(Self.start + 199 * 100_000_000 - last <= DriverClock.oldest)
     }
 
     @Test func `any time stamps at all neither trap nor turn time back`() {
-        var clock = CaptureClock()
+        var clock = DriverClock()
         var generator = SystemRandomNumberGenerator()
         var last: UInt64 = 0
         for number in 0..<10_000 as Range<UInt64> {
