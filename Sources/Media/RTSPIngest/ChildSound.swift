@@ -90,7 +90,7 @@ final class ChildSound: Sendable {
                     if decoder == nil {
                         decoder = try SoundDecoder(coding, program: program) { self.wakeup.isStopped }
                         supervision.started(at: Clocks.monotonic)
-                        if let lack = DecoderLack.untold() { logger.warning("\(lack)") }
+                        if let lack = SandboxShortfall.take() { logger.warning("\(lack)") }
                     }
                     guard let decoder else { continue }
                     let samples = try decoder.decode(packet.bytes)

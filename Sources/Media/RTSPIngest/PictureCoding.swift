@@ -205,7 +205,7 @@ final class PictureCoding {
             let decoder = try PictureDecoder(
                 program, width: plan.encoder.width, height: plan.encoder.height, isStopped: isStopped)
             supervision.started(at: Clocks.monotonic)
-            if let lack = DecoderLack.untold() { logger.warning("\(lack)") }
+            if let lack = SandboxShortfall.take() { logger.warning("\(lack)") }
             self.decoder = decoder
             return decoder
         } catch {

@@ -97,7 +97,7 @@ public struct DecoderProgram: Sendable {
             throw .lost(sentence.isEmpty ? "the decoder says nothing of its sandbox" : sentence)
         }
         guard report.isHeld else { throw .lost(report.lack ?? "the decoder is not held") }
-        DecoderLack.note(report)
+        SandboxShortfall.note(report)
         return (child, report)
     }
 }

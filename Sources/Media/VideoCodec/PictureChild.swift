@@ -44,7 +44,7 @@ public struct PictureChild: Sendable {
                 throw .pictureFailed("the decoder says nothing of its sandbox")
             }
             if let report, !report.isHeld { throw .pictureFailed(report.lack ?? "the decoder is not held") }
-            if let report { DecoderLack.note(report) }
+            if let report { SandboxShortfall.note(report) }
             if status == 0, report != nil {
                 guard Self.isPicture(bytes, widest: widest) else {
                     throw .pictureFailed("the decoder answered something else than a picture")

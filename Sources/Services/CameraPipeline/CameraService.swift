@@ -206,7 +206,7 @@ public final class CameraService: Service {
                 why: reason ?? "its source gives no key frame (it is \(facts.state.rawValue))",
                 object: configuration.id)
         }
-        defer { if let lack = DecoderLack.untold() { logger.warning("\(lack)") } }
+        defer { if let lack = SandboxShortfall.take() { logger.warning("\(lack)") } }
         return try await Snapshot.jpeg(of: keyFrame, camera: configuration.id, widest: widest)
     }
 

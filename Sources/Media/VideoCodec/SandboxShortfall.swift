@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// What this process's decoders lack of their sandbox: to be told once, whoever starts the first of them.
-public enum DecoderLack {
+public enum SandboxShortfall {
     private struct State {
         var lack: String?
         var isTold = false
@@ -15,7 +15,7 @@ public enum DecoderLack {
     }
 
     /// For a log line, the first time alone; nil: nothing lacks, no decoder was started, or it was told.
-    public static func untold() -> String? {
+    public static func take() -> String? {
         state.withLock { state in
             guard !state.isTold, let lack = state.lack else { return nil }
             state.isTold = true
