@@ -3,6 +3,7 @@ internal import ErrorCatalog
 internal import Glibc
 internal import Logging
 internal import Media
+internal import Platform
 internal import Synchronization
 internal import VideoCapture
 internal import VideoCodec
@@ -253,7 +254,7 @@ final class CaptureRun {
         let received = frame.received
         let instant = clock.instant(timestamp: frame.timestamp, received: received)
         session.pictureArrived(at: received)
-        wallClock.observed(wall: WallClock.now, monotonic: SourceClock.now)
+        wallClock.observed(wall: Clocks.wall, monotonic: SourceClock.now)
         guard open.admits(instant) else {
             pictures.thinned += 1
             return count(open)

@@ -1,5 +1,3 @@
-internal import Platform
-
 /// The time of day of instants of CLOCK_MONOTONIC. Mapped once, so that times of one stream keep their distances; mapped
 /// anew only when the clock was set, as it is on a board without a battery once the network is there.
 struct WallClock: Equatable, Sendable {
@@ -30,7 +28,4 @@ struct WallClock: Equatable, Sendable {
     func time(of instant: UInt64) -> Int64 {
         Int64(clamping: instant) &+ (offset ?? 0)
     }
-
-    /// CLOCK_REALTIME in nanoseconds.
-    static var now: Int64 { Clocks.wall }
 }
