@@ -18,8 +18,6 @@ final class FLVInput: MediaInput {
         file = try FileReader(path: path)
     }
 
-    static let signature: [UInt8] = [0x46, 0x4C, 0x56]
-
     func next() throws(MediaSourceError) -> [MediaEvent]? {
         do throws(FLVError) {
             if let tag = try reader.nextTag() {

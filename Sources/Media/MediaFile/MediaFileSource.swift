@@ -1,3 +1,4 @@
+internal import FLV
 public import Media
 internal import Synchronization
 internal import VideoCodec
@@ -58,7 +59,7 @@ public final class MediaFileSource: MediaSource {
     private func open() throws(MediaSourceError) -> any MediaInput {
         if configuration.transcoding == nil {
             let file = try FileReader(path: configuration.path)
-            if try file.read(FLVInput.signature.count) == FLVInput.signature {
+            if try file.read(FLVFileReader.signature.count) == FLVFileReader.signature {
                 return try FLVInput(path: configuration.path)
             }
         }

@@ -4,6 +4,9 @@ internal import Wire
 ///
 /// Holds at most one tag and what was appended behind it. An error is final: the position of the next tag is lost.
 public struct FLVFileReader: Sendable {
+    /// "FLV", what a file begins with; its version follows.
+    public static let signature: [UInt8] = [0x46, 0x4C, 0x56]
+
     private let maximumTagSize: Int
     private var buffer: [UInt8] = []
     /// Where the bytes not yet read begin in `buffer`.
@@ -78,8 +81,8 @@ public struct FLVFileReader: Sendable {
     }
 
     private mutating func readFileHeader() throws(FLVError) -> Bool {
-        let signature: [UInt8] = [0x46, 0x4C, 0x56, 0x01]
-        for (index, byte) in signature.enumerated() where index < available {
+        let beginning = Self.signature + [1]
+        for (index, byte) in beginning.enumerated() where index < available {
             guard buffer[start + index] == byte else { throw .notFLV(offset: index) }
         }
         guard available >= 9 else { return false }

@@ -7,7 +7,8 @@ public enum FLVFileWriter {
 
     /// The nine bytes of the file header and the zero before the first tag.
     public static func header(hasVideo: Bool, hasAudio: Bool) -> [UInt8] {
-        [0x46, 0x4C, 0x56, 0x01, (hasAudio ? 4 : 0) | (hasVideo ? 1 : 0), 0, 0, 0, 9, 0, 0, 0, 0]
+        let flags: UInt8 = (hasAudio ? 4 : 0) | (hasVideo ? 1 : 0)
+        return FLVFileReader.signature + [1, flags, 0, 0, 0, 9, 0, 0, 0, 0]
     }
 
     /// Appends one tag and its size.
