@@ -52,10 +52,10 @@ final class EncoderChoice: Sendable {
             bitsPerSecond: device.bitrate)
     }
 
-    /// Begins to try hardware again that `plan` passed over, while pictures go on.
+    /// Begins to try hardware again that `plan` passed over, while pictures go on. Nil when no thread can be made.
     func retry(
         _ plan: EncoderPlan, _ device: CameraConfiguration.Device, _ published: PublishedVideo
-    ) -> HardwareSearch {
+    ) -> HardwareSearch? {
         HardwareSearch { [self] in
             var memory = knowledge.withLock { $0.memory }
             let found = EncoderSelector.retry(

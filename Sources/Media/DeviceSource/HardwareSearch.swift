@@ -1,4 +1,4 @@
-internal import Dispatch
+internal import Platform
 internal import Synchronization
 internal import VideoCodec
 
@@ -6,11 +6,13 @@ internal import VideoCodec
 final class HardwareSearch: Sendable {
     private let found = Mutex<EncoderPlan?>(nil)
 
-    init(_ search: @escaping @Sendable () -> EncoderPlan) {
-        DispatchQueue(label: "watchbox.hardware-search", qos: .utility).async { [self] in
+    /// Nil when no thread can be made.
+    init?(_ search: @escaping @Sendable () -> EncoderPlan) {
+        let isStarted = OwnThread.start(stackBytes: OwnThread.codingStackBytes) { [self] in
             let plan = search()
             found.withLock { $0 = plan }
         }
+        guard isStarted else { return nil }
     }
 
     /// Nil while it lasts.

@@ -4,6 +4,7 @@ internal import Dispatch
 internal import ErrorCatalog
 internal import Logging
 internal import Media
+internal import Platform
 internal import Synchronization
 internal import VideoCodec
 
@@ -31,10 +32,20 @@ final class SoundTrack: Sendable {
     }
 
     func start() {
-        // A queue of its own is a thread as long as it works.
-        DispatchQueue(label: "watchbox.sound", qos: .userInitiated).async {
+        let isStarted = OwnThread.start(stackBytes: OwnThread.codingStackBytes) {
             self.run()
             self.ended.signal()
+        }
+        guard !isStarted else { return }
+        missing("the sound of \(name) is missing: no thread can be made for it")
+        ended.signal()
+    }
+
+    private func missing(_ reason: String) {
+        logger.warning("\(reason)", metadata: ["code": "\(ErrorCode.soundMissing)"])
+        state.statistics.withLock { statistics in
+            statistics.sound = nil
+            statistics.soundReason = reason
         }
     }
 
@@ -58,11 +69,7 @@ final class SoundTrack: Sendable {
                 let reason = "\(error)"
                 if reason != told {
                     told = reason
-                    logger.warning("\(reason)", metadata: ["code": "\(ErrorCode.soundMissing)"])
-                }
-                state.statistics.withLock { statistics in
-                    statistics.sound = nil
-                    statistics.soundReason = reason
+                    missing(reason)
                 }
             }
             _ = state.clock.wait(until: SourceClock.now &+ Self.pause)

@@ -1,6 +1,6 @@
 public import CameraModel
-internal import Dispatch
 public import Logging
+internal import Platform
 
 /// Tries a network camera from the first packet to the first key frame, and says step by step what it found.
 public enum StreamTest {
@@ -31,8 +31,10 @@ public enum StreamTest {
         let test = StreamTestRun(subject, deadline: deadline, logger: logger, progress: progress)
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                // A queue of its own is a thread as long as it works.
-                DispatchQueue(label: "watchbox.camera-test").async { continuation.resume(returning: test.run()) }
+                let isStarted = OwnThread.start(stackBytes: OwnThread.codingStackBytes) {
+                    continuation.resume(returning: test.run())
+                }
+                if !isStarted { continuation.resume(returning: test.withoutThread()) }
             }
         } onCancel: {
             test.cancel()

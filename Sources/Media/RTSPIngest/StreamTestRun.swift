@@ -105,6 +105,16 @@ final class StreamTestRun: Sendable {
         return Self.shown(log.report)
     }
 
+    /// Instead of `run`, where no thread can be made for it.
+    func withoutThread() -> StreamTestReport {
+        let now = Clocks.monotonic
+        var log = Log(report: StreamTestReport(url: subject.network.url), began: now, deadline: now)
+        log.add(.reach, .failed, "nothing was tried: no thread can be made for the test", next: "Try again later")
+        log.report.isDone = true
+        tell(log)
+        return Self.shown(log.report)
+    }
+
     private func tell(_ log: Log) { progress(Self.shown(log.report)) }
 
     /// Without the passwords that cameras write into their own addresses, and bounded.

@@ -138,3 +138,18 @@ struct StreamTestTests {
         _ = try await running.stop()
     }
 }
+
+struct StreamTestWithoutThreadTests {
+    @Test func `a test that no thread can be made for says so, and is done`() {
+        let reports = Watched<[StreamTestReport]>([])
+        let subject = StreamTest.Subject(network: .init(url: "rtsp://192.0.2.1/"), password: nil)
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let run = StreamTestRun(subject, deadline: .seconds(1), logger: logger) { report in
+            reports.change { $0.append(report) }
+        }
+        let report = run.withoutThread()
+        #expect(report.isDone && !report.isUsable)
+        #expect(report.lines.map(\.outcome) == [.failed])
+        #expect(reports.value == [report])
+    }
+}
