@@ -18,7 +18,7 @@ public struct ListeningSocket: Sendable {
 
     /// Binds and listens.
     public static func open(host: String, port: Int) throws(RTMPTransportError) -> ListeningSocket {
-        let address: SocketAddress
+        let address: NIOCore.SocketAddress
         do {
             address = try SocketAddress.makeAddressResolvingHost(host, port: port)
         } catch {
@@ -53,7 +53,7 @@ public struct ListeningSocket: Sendable {
         }
         guard isNamed else { return false }
         let family = CInt(storage.ss_family)
-        let actual: SocketAddress? = withUnsafePointer(to: storage) { pointer in
+        let actual: NIOCore.SocketAddress? = withUnsafePointer(to: storage) { pointer in
             switch family {
             case AF_INET:
                 pointer.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { SocketAddress($0.pointee, host: "") }
