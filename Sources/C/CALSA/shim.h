@@ -107,7 +107,7 @@ static inline int watchbox_pcm_start(snd_pcm_t *pcm) {
     return WATCHBOX_ALSA(snd_pcm_start)(pcm);
 }
 
-/// -EAGAIN while the device is not awake yet; -ENOSYS where it must be prepared anew.
+/// -EAGAIN while the device is not awake yet; -ENOSYS where it must be prepared again.
 static inline int watchbox_pcm_resume(snd_pcm_t *pcm) {
     return WATCHBOX_ALSA(snd_pcm_resume)(pcm);
 }
@@ -216,7 +216,7 @@ static inline int watchbox_hw_chosen(
     return r;
 }
 
-/// Wakes readers after `period` frames, and stamps with CLOCK_MONOTONIC. A device without such stamps is no failure.
+/// Wakes readers after `period` frames, and stamps with CLOCK_MONOTONIC. A device without such stamps is not a failure.
 static inline int watchbox_sw_install(snd_pcm_t *pcm, unsigned long period) {
     snd_pcm_sw_params_t *parameters = NULL;
     int r = WATCHBOX_ALSA(snd_pcm_sw_params_malloc)(&parameters);

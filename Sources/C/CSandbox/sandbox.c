@@ -126,7 +126,7 @@ static const struct sock_filter filter[] = {
 
 int wb_seccomp_is_available(void) {
     // No filter at that address: EFAULT where there are filters, EINVAL where this kernel has none. Whoever refuses the
-    // question (a service manager) is no reason to go on without: entering fails then.
+    // question (a service manager) is not a reason to go on without: entering fails then.
     return !(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL, 0, 0) == -1 && errno == EINVAL);
 }
 

@@ -6,11 +6,11 @@ struct AudioCaptureCounters: Equatable, Sendable {
     var frames: UInt64 = 0
     /// Times that samples were lost because they were not fetched in time.
     var overruns: UInt64 = 0
-    /// Times that the stream was started anew, overruns among them.
+    /// Times that the stream was started again, overruns among them.
     var restarts: UInt64 = 0
 }
 
-/// Sound from an ALSA device. Used by one thread at a time, one of its own: a read blocks.
+/// Audio from an ALSA device. Used by one thread at a time, one of its own: a read blocks.
 public final class AudioCapture {
     public let configuration: AudioCaptureConfiguration
     /// The device's own, samples per second; `AudioTimeline` makes 48 000 of it.
@@ -98,7 +98,7 @@ public final class AudioCapture {
         stream.close()
     }
 
-    /// Waits up to 100 ms for sound; nil: nothing yet, or stopped. At most 100 ms of sound at once.
+    /// Waits up to 100 ms for audio; nil: nothing yet, or stopped. At most 100 ms of audio at once.
     ///
     /// Lost samples and a sleep of the device are mended and counted; the first block after that says so.
     ///

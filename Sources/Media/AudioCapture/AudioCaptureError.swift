@@ -1,11 +1,11 @@
 internal import Glibc
 internal import Platform
 
-/// Why there is no sound.
+/// Why there is no audio.
 public enum AudioCaptureError: Error, Equatable, Sendable {
     /// libasound is not installed on this machine.
     case noLibrary
-    /// There is no such sound device now; `detail` is libasound's explanation.
+    /// There is no such audio device now; `detail` is libasound's explanation.
     case notThere(device: String, detail: String)
     case notPermitted(device: String)
     /// Another program uses it.
@@ -18,7 +18,7 @@ public enum AudioCaptureError: Error, Equatable, Sendable {
     case refused(device: String, call: String, errno: Int32, detail: String)
     /// It was pulled out.
     case disconnected(device: String)
-    /// It failed again and again, although its stream was started anew.
+    /// It failed again and again, although its stream was started again.
     case stream(device: String, call: String, errno: Int32)
     /// It gave not one sample for that many seconds.
     case silent(device: String, seconds: Int)
@@ -28,16 +28,16 @@ extension AudioCaptureError: CustomStringConvertible {
     /// What happened, a sentence.
     public var what: String {
         switch self {
-        case .noLibrary: "There is no sound: ALSA's library is missing."
-        case .notThere(let device, _): "The sound device \(device) is not there."
-        case .notPermitted(let device): "The sound device \(device) may not be opened."
-        case .busy(let device): "The sound device \(device) is in use."
-        case .invalid(let device, _): "The settings of the sound device \(device) are invalid."
-        case .unsuitable(let device, _): "The sound device \(device) cannot be used as a microphone."
-        case .refused(let device, _, _, _): "The sound device \(device) could not be opened."
-        case .disconnected(let device): "The sound device \(device) is gone."
-        case .stream(let device, _, _): "The sound device \(device) fails again and again."
-        case .silent(let device, _): "The sound device \(device) gives no samples."
+        case .noLibrary: "There is no audio: ALSA's library is missing."
+        case .notThere(let device, _): "The audio device \(device) is not there."
+        case .notPermitted(let device): "The audio device \(device) may not be opened."
+        case .busy(let device): "The audio device \(device) is in use."
+        case .invalid(let device, _): "The settings of the audio device \(device) are invalid."
+        case .unsuitable(let device, _): "The audio device \(device) cannot be used as a microphone."
+        case .refused(let device, _, _, _): "The audio device \(device) could not be opened."
+        case .disconnected(let device): "The audio device \(device) is gone."
+        case .stream(let device, _, _): "The audio device \(device) fails again and again."
+        case .silent(let device, _): "The audio device \(device) gives no samples."
         }
     }
 
@@ -55,13 +55,13 @@ extension AudioCaptureError: CustomStringConvertible {
             "\(call) failed: \(SystemMessage.text(number))\(detail.isEmpty ? "" : " (\(detail))")."
         case .disconnected: "It was pulled out, or the USB port lost it."
         case .stream(_, let call, let number):
-            "\(call) failed: \(SystemMessage.text(number)); starting its stream anew did not help."
+            "\(call) failed: \(SystemMessage.text(number)); starting its stream again did not help."
         case .silent(_, let seconds): "It is open and running, and nothing came for \(seconds) s."
         }
     }
 
     /// What to do next, a sentence.
-    public var next: String {
+    public var hint: String {
         switch self {
         case .noLibrary: "Install the package libasound2 (Debian 12) or libasound2t64 (Debian 13)."
         case .notThere:
@@ -72,12 +72,12 @@ extension AudioCaptureError: CustomStringConvertible {
         case .unsuitable: "Choose another one of \"watchboxctl discover\"."
         case .refused:
             "Check the name, and the machine's /etc/asound.conf; \"arecord -D NAME -d 1 /dev/null\" must work."
-        case .disconnected: "Plug it in again; the sound goes on by itself then."
+        case .disconnected: "Plug it in again; the audio goes on by itself then."
         case .stream, .silent: "It is opened again; if it stays so, unplug it and plug it in, or try another port."
         }
     }
 
-    public var description: String { "\(what) \(why) \(next)" }
+    public var description: String { "\(what) \(why) \(hint)" }
 }
 
 extension AudioCaptureError {

@@ -2,17 +2,17 @@ internal import CALSA
 internal import Glibc
 internal import Wire
 
-/// A sound device that can be asked for by its name.
+/// An audio device that can be asked for by its name.
 public struct AudioDevice: Equatable, Sendable {
     /// For `AudioCaptureConfiguration.device`.
     public var name: String
     /// ALSA's, in one line; may be empty.
     public var description: String
-    /// A sound card itself (`hw:…`), not one of ALSA's ways to it.
+    /// An audio card itself (`hw:…`), not one of ALSA's ways to it.
     public var isCard: Bool
 }
 
-/// The sound devices of this machine.
+/// The audio devices of this machine.
 public enum AudioDevices {
     /// A configuration can name any number of them.
     private static let limit = 512

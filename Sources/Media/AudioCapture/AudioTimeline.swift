@@ -1,13 +1,13 @@
-/// Places the blocks of one device on a time line that is locked to CLOCK_MONOTONIC: a sample of each 48 000th of a
+/// Places the blocks of one device on a timeline that is locked to CLOCK_MONOTONIC: a sample of each 48 000th of a
 /// second, none missing, none twice.
 ///
-/// A sound card's clock is not the machine's: 50 ppm are usual, 500 ppm happen, and 50 ppm are 4 s in a day. The blocks'
-/// instants, which jitter by milliseconds, tell how far the sound has run away; a control loop (proportional-integral,
-/// critically damped, its speed 0.1 rad/s) changes the step of a resampler by so little that nobody hears it, and takes
-/// the jitter out of the instants on the way. What is too far away for that is lost or doubled sound: silence is put in,
-/// or samples are cut.
+/// An audio card's clock is not the machine's: 50 ppm are usual, 500 ppm happen, and 50 ppm are 4 s in a day. The
+/// blocks' instants, which jitter by milliseconds, tell how far the audio has run away; a control loop
+/// (proportional-integral, critically damped, its speed 0.1 rad/s) changes the step of a resampler by so little that
+/// nobody hears it, and takes the jitter out of the instants on the way. What is too far away for that is lost or
+/// doubled audio: silence is put in, or samples are cut.
 public struct AudioTimeline: Sendable {
-    /// Sound that follows the one before without a gap, but for a jump.
+    /// Audio that follows the one before without a gap, but for a jump.
     public struct Placed: Equatable, Sendable {
         /// −1…1, the channels of one instant side by side; may be empty.
         public var samples: [Float]
@@ -16,15 +16,15 @@ public struct AudioTimeline: Sendable {
         public var instant: UInt64
     }
 
-    /// All counts begin with the time line.
+    /// All counts begin with the timeline.
     public struct Counters: Equatable, Sendable {
         /// Holes that were filled with silence, and how long they were in all.
         public var gaps: UInt64 = 0
         public var silentNanoseconds: UInt64 = 0
-        /// Sound that came for a time that was over, and how long it was in all.
+        /// Audio that came for a time that was over, and how long it was in all.
         public var overlaps: UInt64 = 0
         public var cutNanoseconds: UInt64 = 0
-        /// Holes that the time line jumped over.
+        /// Holes that the timeline jumped over.
         public var jumps: UInt64 = 0
         /// Steps of the device's instants into the past, which were not followed.
         public var steps: UInt64 = 0
@@ -68,8 +68,8 @@ public struct AudioTimeline: Sendable {
         resampler = Resampler(inputRate: self.inputRate, outputRate: self.outputRate, channels: self.channels)
     }
 
-    /// The device was opened anew, or is another one: what comes out goes on as it was, and the hole between the two is
-    /// treated as any other.
+    /// The device was opened again, or is another one: what comes out goes on as it was, and the hole between the two
+    /// is treated as any other.
     ///
     /// - Parameter channels: of the blocks from now on; one becomes two, or two become one.
     public mutating func reopened(inputRate: Int, channels: Int) {
@@ -81,7 +81,7 @@ public struct AudioTimeline: Sendable {
         isReopened = true
     }
 
-    /// Takes the device's next block, and gives the sound that is complete with it: all but the last 16 samples, which
+    /// Takes the device's next block, and gives the audio that is complete with it: all but the last 16 samples, which
     /// need what follows them.
     public mutating func placed(_ block: AudioBlock) -> Placed {
         let samples = adapted(block.samples)

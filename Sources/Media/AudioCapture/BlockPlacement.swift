@@ -1,12 +1,12 @@
-/// Tells jitter and drift, which a resampler mends, from sound that is missing or came twice.
+/// Tells jitter and drift, which a resampler mends, from audio that is missing or came twice.
 struct BlockPlacement {
     enum Verdict: Equatable {
         case regular
-        /// Sound is missing, no longer than can be filled with silence.
+        /// Audio is missing, no longer than can be filled with silence.
         case gap
         /// The block, or its begin, is for a time that is over.
         case overlap
-        /// Sound is missing for so long that the time line is begun anew.
+        /// Audio is missing for so long that the timeline is begun again.
         case jump
         /// The instants went back by so much that they cannot be meant.
         case step
@@ -18,7 +18,7 @@ struct BlockPlacement {
     static let suspicious: Int64 = 10_000_000
     /// After a restart of the stream, samples are missing for certain.
     static let afterRestart: Int64 = 2_000_000
-    static let longestSilence: Int64 = 1_000_000_000
+    static let maxSilence: Int64 = 1_000_000_000
     static let longestCut: Int64 = 2_000_000_000
     private static let agreeing = 3
 
@@ -43,7 +43,7 @@ struct BlockPlacement {
         earlyInARow = 0
         // An overlap may be longer than the block: the next one goes on.
         isSettling = error < 0 && error >= -Self.longestCut
-        if error > 0 { return error > Self.longestSilence ? .jump : .gap }
+        if error > 0 { return error > Self.maxSilence ? .jump : .gap }
         return error < -Self.longestCut ? .step : .overlap
     }
 }

@@ -1,4 +1,4 @@
-/// An open sound device: libasound's, or a stand-in for what no machine without sound cards can show. All calls that
+/// An open audio device: libasound's, or a stand-in for what no machine without sound cards can show. All calls that
 /// return a number return a negative errno on failure, as libasound does.
 protocol CaptureStream: AnyObject {
     var shape: StreamShape { get }
@@ -58,7 +58,7 @@ struct StreamPosition: Equatable {
         return end > age ? end - age : 0
     }
 
-    /// Some plugins leave it zero, some give the time of day: what is not within the last second is no stamp.
+    /// Some plugins leave it zero, some give the time of day: what is not within the last second is not a stamp.
     private func validStamp(now: UInt64) -> UInt64? {
         guard let stampSeconds, stampSeconds >= 0, (0..<1_000_000_000).contains(stampNanoseconds) else { return nil }
         let (product, overflow) = UInt64(stampSeconds).multipliedReportingOverflow(by: 1_000_000_000)

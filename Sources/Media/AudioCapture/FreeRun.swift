@@ -7,7 +7,7 @@ struct FreeRun {
     private var frames: UInt64 = 0
 
     /// A reader that was away for longer does not get what it missed.
-    private static let longestArrears: UInt64 = 1_000_000_000
+    private static let maxArrears: UInt64 = 1_000_000_000
 
     init(shape: StreamShape, begin: UInt64) {
         self.shape = shape
@@ -28,7 +28,7 @@ struct FreeRun {
     /// When the next block is complete. Also forgets what was missed.
     mutating func due(now: UInt64) -> UInt64 {
         let end = instant(of: frames + UInt64(blockFrames))
-        if now > end, now - end > Self.longestArrears {
+        if now > end, now - end > Self.maxArrears {
             origin = now
             frames = 0
             return instant(of: UInt64(blockFrames))

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Reads sound at any rate near its own, between its samples: a windowed sinc (Kaiser, β 8), 256 phases with straight
+/// Reads audio at any rate near its own, between its samples: a windowed sinc (Kaiser, β 8), 256 phases with straight
 /// lines between them.
 struct Resampler: Sendable {
     private let channels: Int

@@ -22,7 +22,7 @@ struct StreamRecovery {
 
     /// Times that samples were lost because they were not fetched.
     private(set) var overruns: UInt64 = 0
-    /// Times that the stream was started anew.
+    /// Times that the stream was started again.
     private(set) var restarts: UInt64 = 0
     /// Without a sample in between.
     private var restartsInVain = 0
@@ -30,7 +30,7 @@ struct StreamRecovery {
     private var silentMilliseconds = 0
 
     private static let patience = 5
-    private static let longestSilence = 3000
+    private static let maxSilence = 3000
 
     /// Samples came.
     mutating func delivered() {
@@ -41,8 +41,8 @@ struct StreamRecovery {
     /// `milliseconds` went by without a sample.
     mutating func waited(milliseconds: Int) -> Action {
         silentMilliseconds += milliseconds
-        if silentMilliseconds >= Self.longestSilence {
-            return .giveUp(.silent(seconds: Self.longestSilence / 1000))
+        if silentMilliseconds >= Self.maxSilence {
+            return .giveUp(.silent(seconds: Self.maxSilence / 1000))
         }
         return .pause(milliseconds: 0)
     }

@@ -17,7 +17,7 @@ final class CaptureRun {
     private let calls: any DeviceCalls
     private let root: String
     private let deliver: @Sendable (MediaEvent) -> Void
-    private let coding: CodingStage
+    private let encodingStage: EncodingStage
 
     private var wanted: SharedState.Wanted
     private var session = CaptureSession()
@@ -28,14 +28,14 @@ final class CaptureRun {
     private var identity: CaptureIdentity?
     /// Of cameras that are closed.
     private var closed = CaptureCounters()
-    private var pictures = PictureCounters()
+    private var frames = FrameCounters()
     /// When other cameras were last looked for, CLOCK_MONOTONIC, nanoseconds.
     private var lookedAt: UInt64 = 0
     private static let lookInterval: UInt64 = 10_000_000_000
     /// Instant before which the camera is not asked for key frames.
     private var keyFrameRequestsFrom: UInt64 = 0
     /// Nanoseconds; a transfer over USB may take five seconds to fail.
-    private static let longestRequest: UInt64 = 50_000_000
+    private static let maxRequestLength: UInt64 = 50_000_000
     private static let requestPause: UInt64 = 60_000_000_000
     private var refusal: DeviceRefusal
     private let mustEnd: @Sendable (CodedError) -> Void
@@ -43,7 +43,7 @@ final class CaptureRun {
     private var told: SourceFault?
 
     /// What this run itself counts.
-    struct PictureCounters {
+    struct FrameCounters {
         var thinned: UInt64 = 0
         var unreadable: UInt64 = 0
         /// In a row, and when the first of them came (CLOCK_MONOTONIC, nanoseconds).
@@ -51,10 +51,10 @@ final class CaptureRun {
         var unreadableSince: UInt64 = 0
     }
 
-    /// So many pictures in a row, over so many nanoseconds, that could not be read: the stream is started again.
-    private static let mostUnreadable = 3
-    private static let longestUnreadable: UInt64 = 2_000_000_000
-    /// Milliseconds of waiting for a picture: stops and changes are seen between.
+    /// So many frames in a row, over so many nanoseconds, that could not be read: the stream is started again.
+    private static let maxUnreadable = 3
+    private static let maxUnreadableTime: UInt64 = 2_000_000_000
+    /// Milliseconds of waiting for a frame: stops and changes are seen between.
     private static let patience = 100
 
     init(
@@ -74,14 +74,14 @@ final class CaptureRun {
         let memory = state.wanted.withLock { $0.device.encoderMemoryFile }
         refusal = DeviceRefusal(markFile: memory.map { "\($0).refused" })
         wanted = state.wanted.withLock { $0 }
-        coding = CodingStage(
+        encodingStage = EncodingStage(
             state: state, camera: camera, logger: logger, calls: calls, root: root, machine: machine,
             mustEnd: mustEnd)
     }
 
     func run() throws(MediaSourceError) {
         // Also when it fails: the encoder's end is to be watched like its work.
-        defer { coding.end() }
+        defer { encodingStage.end() }
         while !state.clock.isStopped, !isOver {
             let action = session.next(at: SourceClock.now)
             state.statistics.withLock { $0.attempts = session.attempts }
@@ -95,17 +95,17 @@ final class CaptureRun {
             } catch {
                 faulted(error)
             }
-            if let failure = coding.failure { throw failure }
+            if let failure = encodingStage.failure { throw failure }
         }
         close()
-        for event in coding.finish() { deliver(event) }
+        for event in encodingStage.finish() { deliver(event) }
     }
 
     // MARK: - Opening
 
     private func openCamera() throws(SourceFault) {
         close()
-        // What was changed while there was no picture counts as well.
+        // What was changed while there was no frame counts as well.
         wanted = state.wanted.withLock { $0 }
         let path = try currentPath()
         do throws(CaptureError) {
@@ -153,12 +153,12 @@ final class CaptureRun {
     private func started() {
         guard let open else { return }
         let published = PublishedVideo(wanted.device, from: open.setup)
-        coding.use(wanted.device, published, of: open.setup)
-        coding.streamBegan()
-        open.rate = coding.rate
+        encodingStage.use(wanted.device, published, of: open.setup)
+        encodingStage.streamBegan()
+        open.rate = encodingStage.rate
         session.started(at: SourceClock.now)
-        coding.requestKeyFrame()
-        pictures.unreadableNow = 0
+        encodingStage.requestKeyFrame()
+        frames.unreadableNow = 0
         let node = open.device.node
         state.statistics.withLock { statistics in
             statistics.device = node.device
@@ -174,8 +174,8 @@ final class CaptureRun {
     /// The configured name is that of a place, and not of a camera.
     private var isPort: Bool { wanted.device.path.hasPrefix("/dev/v4l/by-path/") }
 
-    /// Where the camera is now: at its name, or wherever the same camera has gone. Another one that is at its name now is
-    /// not taken: its pictures must not go out under this one's name.
+    /// Where the camera is now: at its name, or wherever the same camera has gone. Another one that is at its name now
+    /// is not taken: its frames must not go out under this one's name.
     private func currentPath() throws(SourceFault) -> String {
         let path = wanted.device.path
         guard let identity, !isPort else { return path }
@@ -222,7 +222,7 @@ final class CaptureRun {
                     .deviceNotPermitted, "\(camera) starts again: \(path) came after its unit did",
                     why:
                         "its mode and group allow it, and the unit's device rules, which are made at its start, do not",
-                    next: "If it stays so, look at DeviceAllow= of the unit: systemctl cat 'watchbox-camera@\(camera)'",
+                    hint: "If it stays so, look at DeviceAllow= of the unit: systemctl cat 'watchbox-camera@\(camera)'",
                     object: camera))
         }
         state.statistics.withLock { statistics in
@@ -233,7 +233,7 @@ final class CaptureRun {
         }
     }
 
-    // MARK: - Pictures
+    // MARK: - Frames
 
     private func capture() throws(SourceFault) {
         guard let open else { return session.settingsChanged(at: SourceClock.now) }
@@ -244,7 +244,7 @@ final class CaptureRun {
             if session.isSilent(rate: open.setup.rate, at: SourceClock.now) { throw .silent }
             return applyChanges()
         }
-        // Before the picture, so that it is the first one that they count for.
+        // Before the frame, so that it is the first one that they count for.
         applyChanges()
         guard session.isStreaming else { return }
         try take(frame, open)
@@ -253,10 +253,10 @@ final class CaptureRun {
     private func take(_ frame: consuming RawFrame, _ open: OpenCamera) throws(SourceFault) {
         let received = frame.received
         let instant = clock.instant(timestamp: frame.timestamp, received: received)
-        session.pictureArrived(at: received)
+        session.frameArrived(at: received)
         wallClock.observed(wall: Clocks.wall, monotonic: SourceClock.now)
         guard open.admits(instant) else {
-            pictures.thinned += 1
+            frames.thinned += 1
             return count(open)
         }
         lookAround(at: received)
@@ -266,38 +266,38 @@ final class CaptureRun {
             isOver = true
             return
         }
-        if state.isKeyFrameRequested.exchange(false, ordering: .relaxed) { coding.requestKeyFrame() }
-        if open.hasNewDamage { coding.pictureLost() }
-        let outcome = coding.process(
+        if state.isKeyFrameRequested.exchange(false, ordering: .relaxed) { encodingStage.requestKeyFrame() }
+        if open.hasNewDamage { encodingStage.frameLost() }
+        let outcome = encodingStage.process(
             frame, at: time, instant: instant, received: received, wallClock: wallClock.time(of: instant),
             deliver: deliver)
         // The code of the failure stays.
-        guard coding.failure == nil else { return }
+        guard encodingStage.failure == nil else { return }
         // Another encoder may hold another rate.
-        open.rate = coding.rate
-        if coding.asksCameraForKeyFrame(at: received) { requestKeyFrame(open.device, at: received) }
+        open.rate = encodingStage.rate
+        if encodingStage.asksCameraForKeyFrame(at: received) { requestKeyFrame(open.device, at: received) }
         guard let outcome else {
-            if coding.lacksKeyFrame(at: received) { throw .noKeyFrame }
-            if !coding.isHoldingBack { readable(open) }
+            if encodingStage.lacksKeyFrame(at: received) { throw .noKeyFrame }
+            if !encodingStage.isHoldingBack { readable(open) }
             return count(open)
         }
-        if pictures.unreadableNow == 0 { pictures.unreadableSince = received }
-        pictures.unreadable += 1
-        pictures.unreadableNow += 1
+        if frames.unreadableNow == 0 { frames.unreadableSince = received }
+        frames.unreadable += 1
+        frames.unreadableNow += 1
         count(open)
-        if pictures.unreadableNow >= Self.mostUnreadable,
-            received &- pictures.unreadableSince >= Self.longestUnreadable
+        if frames.unreadableNow >= Self.maxUnreadable,
+            received &- frames.unreadableSince >= Self.maxUnreadableTime
         {
-            throw .badPictures(outcome)
+            throw .badFrames(outcome)
         }
     }
 
-    /// A camera that takes long over the request is left alone for a while: pictures wait meanwhile, and are lost.
+    /// A camera that takes long over the request is left alone for a while: frames wait meanwhile, and are lost.
     private func requestKeyFrame(_ device: CaptureDevice, at now: UInt64) {
         guard now >= keyFrameRequestsFrom else { return }
         let begin = SourceClock.now
         device.requestKeyFrame()
-        if SourceClock.now &- begin > Self.longestRequest { keyFrameRequestsFrom = now &+ Self.requestPause }
+        if SourceClock.now &- begin > Self.maxRequestLength { keyFrameRequestsFrom = now &+ Self.requestPause }
     }
 
     /// Another camera with the same serial number may have come: then the number says nothing any more.
@@ -307,9 +307,9 @@ final class CaptureRun {
         identity?.seen(CaptureNodes.find(root: root, calls: calls, isOpening: false))
     }
 
-    /// A picture came that is one: only now the camera is there.
+    /// A frame came that is one: only now the camera is there.
     private func readable(_ open: OpenCamera) {
-        pictures.unreadableNow = 0
+        frames.unreadableNow = 0
         state.statistics.withLock { statistics in
             statistics.state = .streaming
             statistics.reason = nil
@@ -326,8 +326,8 @@ final class CaptureRun {
         let before = wanted.device
         wanted = newest
         let request = newest.device.captureRequest
-        // What the camera already delivers can be scaled and thinned without a gap; more of it, or another shape, must be
-        // asked for.
+        // What the camera already delivers can be scaled and thinned without a gap; more of it, or another shape, must
+        // be asked for.
         let isEnough =
             open.setup.width >= request.width && open.setup.height >= request.height
             && open.setup.rate >= request.rate * 0.95 && PublishedVideo.isSameShape(request, open.setup)
@@ -335,8 +335,8 @@ final class CaptureRun {
             return session.settingsChanged(at: SourceClock.now)
         }
         let published = PublishedVideo(newest.device, from: open.setup)
-        coding.use(newest.device, published, of: open.setup)
-        open.rate = coding.rate
+        encodingStage.use(newest.device, published, of: open.setup)
+        open.rate = encodingStage.rate
     }
 
     /// Into the statistics.
@@ -346,18 +346,18 @@ final class CaptureRun {
             statistics.captured = closed.captured + counters.captured
             statistics.superseded = closed.superseded + counters.superseded
             statistics.lost = closed.lost + counters.lost
-            statistics.damaged = closed.damaged + counters.damaged + pictures.unreadable
-            statistics.thinned = pictures.thinned
+            statistics.damaged = closed.damaged + counters.damaged + frames.unreadable
+            statistics.thinned = frames.thinned
             statistics.clockSteps = clock.steps + wallClock.steps
             statistics.interruptions = session.interruptions
             statistics.wallClockDriftMilliseconds = Double(wallClock.drift) / 1e6
-            coding.count(into: &statistics)
+            encodingStage.count(into: &statistics)
         }
     }
 }
 
 extension CaptureSetup {
-    /// Of raw pictures the newest counts; of coded ones every one does, so there is room for a while.
+    /// Of raw frames the newest counts; of encoded ones every one does, so there is room for a while.
     fileprivate var buffers: Int { pixelFormat.isVideo ? 8 : 4 }
 }
 
@@ -367,7 +367,7 @@ final class OpenCamera {
     let setup: CaptureSetup
     private(set) var thinner = RateThinner(wanted: 0, delivered: nil)
 
-    /// Pictures per second that are wanted of it; nil: all.
+    /// Frames per second that are wanted of it; nil: all.
     var rate: Double? {
         didSet {
             guard rate != oldValue else { return }
@@ -382,7 +382,7 @@ final class OpenCamera {
         self.setup = setup
     }
 
-    /// Whether pictures came damaged since this was last asked.
+    /// Whether frames came damaged since this was last asked.
     var hasNewDamage: Bool {
         defer { damaged = device.counters.damaged }
         return device.counters.damaged != damaged

@@ -1,5 +1,5 @@
-/// What to do about a camera: look for it, start it, start it again, or wait. Never gives up: a camera that is plugged in
-/// tomorrow is shown tomorrow, and until then the reason is in the status.
+/// What to do about a camera: look for it, start it, start it again, or wait. Never gives up: a camera that is plugged
+/// in tomorrow is shown tomorrow, and until then the reason is in the status.
 struct CaptureSession: Equatable, Sendable {
     /// What can be done about a fault.
     enum Remedy: Equatable, Sendable {
@@ -16,7 +16,7 @@ struct CaptureSession: Equatable, Sendable {
         case open
         /// Start the stream of the open device again.
         case restart
-        /// Take pictures.
+        /// Take frames.
         case capture
         /// Nanoseconds; then ask again.
         case wait(UInt64)
@@ -30,10 +30,10 @@ struct CaptureSession: Equatable, Sendable {
     }
 
     private var state = State.closed(notBefore: 0)
-    /// Since the last picture.
+    /// Since the last frame.
     private var failures = 0
     private var restarts = 0
-    private var pictureAt: UInt64?
+    private var frameAt: UInt64?
     private var startedAt: UInt64 = 0
 
     /// Steps of waiting so far.
@@ -41,14 +41,14 @@ struct CaptureSession: Equatable, Sendable {
     /// Streams that ended before their time.
     private(set) var interruptions: UInt64 = 0
 
-    /// Restarts of a stream that gave no picture before the device is opened anew.
-    private static let mostRestarts = 3
-    private static let longestPause: UInt64 = 2_000_000_000
-    private static let shortestPause: UInt64 = 200_000_000
+    /// Restarts of a stream that gave no frame before the device is opened again.
+    private static let maxRestarts = 3
+    private static let maxPause: UInt64 = 2_000_000_000
+    private static let minPause: UInt64 = 200_000_000
     private static let personPause: UInt64 = 5_000_000_000
-    /// Nanoseconds without a picture after which a stream is faulty, and the same in pictures for a slow camera.
-    static let longestSilence: UInt64 = 3_000_000_000
-    static let mostMissing = 8.0
+    /// Nanoseconds without a frame after which a stream is faulty, and the same in frames for a slow camera.
+    static let maxSilence: UInt64 = 3_000_000_000
+    static let maxMissing = 8.0
 
     var isStreaming: Bool { state == .streaming }
 
@@ -68,25 +68,25 @@ struct CaptureSession: Equatable, Sendable {
     mutating func started(at now: UInt64) {
         state = .streaming
         startedAt = now
-        pictureAt = nil
+        frameAt = nil
     }
 
-    mutating func pictureArrived(at now: UInt64) {
-        pictureAt = now
+    mutating func frameArrived(at now: UInt64) {
+        frameAt = now
         failures = 0
         restarts = 0
     }
 
     /// Whether a stream that gives nothing is to be taken for faulty.
-    /// - Parameter rate: pictures per second that the driver promised.
+    /// - Parameter rate: frames per second that the driver promised.
     func isSilent(rate: Double, at now: UInt64) -> Bool {
         guard state == .streaming else { return false }
-        let since = max(pictureAt ?? 0, startedAt)
-        let slow = rate > 0.001 ? UInt64(Self.mostMissing / rate * 1e9) : 0
-        return now > since && now - since > max(Self.longestSilence, slow)
+        let since = max(frameAt ?? 0, startedAt)
+        let slow = rate > 0.001 ? UInt64(Self.maxMissing / rate * 1e9) : 0
+        return now > since && now - since > max(Self.maxSilence, slow)
     }
 
-    /// The device is to be opened anew, with other settings.
+    /// The device is to be opened again, with other settings.
     mutating func settingsChanged(at now: UInt64) {
         state = .closed(notBefore: now)
     }
@@ -97,7 +97,7 @@ struct CaptureSession: Equatable, Sendable {
         switch remedy {
         case .restart:
             restarts += 1
-            if restarts <= Self.mostRestarts, state == .streaming || state == .faulty {
+            if restarts <= Self.maxRestarts, state == .streaming || state == .faulty {
                 state = .faulty
                 return
             }
@@ -108,9 +108,9 @@ struct CaptureSession: Equatable, Sendable {
         }
     }
 
-    /// Grows from a fifth of a second: a camera that has just been plugged in wants its picture at once.
+    /// Grows from a fifth of a second: a camera that has just been plugged in wants its frame at once.
     private var pause: UInt64 {
         // For the first five seconds every fifth of a second, then slower.
-        failures <= 25 ? Self.shortestPause : min(Self.longestPause, Self.shortestPause * UInt64(failures - 24))
+        failures <= 25 ? Self.minPause : min(Self.maxPause, Self.minPause * UInt64(failures - 24))
     }
 }

@@ -2,14 +2,14 @@ internal import Glibc
 internal import Platform
 internal import VideoCapture
 
-/// A device that its mode and its group would give to this process, and that the kernel refuses all the same: the rule of
-/// the unit's control group is in the way. systemd makes it when it starts the unit, from the drivers that are there then;
-/// for one that came later only a new start makes it anew, so the process ends itself.
+/// A device that its mode and its group would give to this process, and that the kernel refuses all the same: the rule
+/// of the unit's control group is in the way. systemd makes it when it starts the unit, from the drivers that are there
+/// then; for one that came later only a new start makes it again, so the process ends itself.
 ///
-/// Once for each appearance of a device: where the rule forbids it for good, the next process finds the mark of this one and
-/// waits for a person, as for every other refusal.
+/// Once for each appearance of a device: where the rule forbids it for good, the next process finds the mark of this
+/// one and waits for a person, as for every other refusal.
 struct DeviceRefusal: Sendable {
-    /// One appearance of a device: it is made anew whenever it comes back, and changed when its owner is.
+    /// One appearance of a device: it is made again whenever it comes back, and changed when its owner is.
     struct Appearance: Equatable, Sendable, CustomStringConvertible {
         var device: UInt64
         var inode: UInt64
@@ -26,7 +26,7 @@ struct DeviceRefusal: Sendable {
 
     /// In a row, over so many nanoseconds: a device that has just come may not be ready.
     private static let fewest = 5
-    private static let shortest: UInt64 = 2_000_000_000
+    private static let minLength: UInt64 = 2_000_000_000
 
     /// - Parameters:
     ///   - markFile: outlives the process, not the boot; nil: nobody starts this process again.
@@ -52,7 +52,7 @@ struct DeviceRefusal: Sendable {
             count = 0
         }
         count += 1
-        guard count >= Self.fewest, let first, now &- first.at >= Self.shortest else { return false }
+        guard count >= Self.fewest, let first, now &- first.at >= Self.minLength else { return false }
         guard Self.mark(in: markFile) != seen.description else { return false }
         return Self.set(seen.description, in: markFile)
     }

@@ -6,10 +6,10 @@ internal import Synchronization
 public import VideoCapture
 internal import VideoCodec
 
-/// A V4L2 camera of this machine, encoded, with or without sound from an ALSA device.
+/// A V4L2 camera of this machine, encoded, with or without audio from an ALSA device.
 ///
-/// One thread does it all, from the driver's buffer to the coded picture: it takes the newest picture that is there, so
-/// that a slow encoder costs pictures and never adds delay. A second one brings the sound, a third watches the encoder.
+/// One thread does it all, from the driver's buffer to the access unit: it takes the newest frame that is there, so
+/// that a slow encoder costs frames and never adds delay. A second one brings the audio, a third watches the encoder.
 /// A camera that is away is waited for; it never ends the source.
 public final class DeviceSource: LiveSource {
     private let state: SharedState
@@ -44,7 +44,7 @@ public final class DeviceSource: LiveSource {
         calls: any DeviceCalls, root: String, machine: EncoderMachine,
         mustEnd: @escaping @Sendable (CodedError) -> Void
     ) {
-        state = SharedState(device, lead: device.microphone == nil ? .zero : SoundTrack.lead)
+        state = SharedState(device, lead: device.microphone == nil ? .zero : AudioTrack.lead)
         self.camera = camera
         self.durationLimit = durationLimit
         self.logger = logger
@@ -66,15 +66,15 @@ public final class DeviceSource: LiveSource {
         } catch {
             let problem = error.problems[0]
             throw CodedError(
-                .invalidValue, "\(camera) cannot change so: \(problem.field) \(problem.reason)", next: problem.next,
+                .invalidValue, "\(camera) cannot change so: \(problem.field) \(problem.reason)", hint: problem.hint,
                 object: camera)
         }
-        let isCoded = state.wanted.withLock { $0.device.pixelFormat == .h264 }
-        guard !isCoded || (change.width == nil && change.frameRate == nil) else {
+        let isEncoded = state.wanted.withLock { $0.device.pixelFormat == .h264 }
+        guard !isEncoded || (change.width == nil && change.frameRate == nil) else {
             throw CodedError(
                 .badRequest, "\(camera) cannot change that while it publishes",
-                why: "the camera codes H.264 itself, and its stream has to be stopped for another size or rate",
-                next: "Restart the camera with the new settings", object: camera)
+                why: "the camera encodes H.264 itself, and its stream has to be stopped for another size or rate",
+                hint: "Restart the camera with the new settings", object: camera)
         }
         state.wanted.withLock { wanted in
             wanted.device = wanted.device.changed(by: change)
@@ -83,11 +83,11 @@ public final class DeviceSource: LiveSource {
     }
 
     public func run(_ deliver: @escaping @Sendable (MediaEvent) -> Void) throws(MediaSourceError) {
-        let sound = state.wanted.withLock { $0.device.microphone }.map { name in
-            SoundTrack(name, state: state, logger: logger, deliver: deliver)
+        let audio = state.wanted.withLock { $0.device.microphone }.map { name in
+            AudioTrack(name, state: state, logger: logger, deliver: deliver)
         }
-        sound?.start()
-        defer { sound?.stop() }
+        audio?.start()
+        defer { audio?.stop() }
         let run = CaptureRun(
             state: state, camera: camera, durationLimit: durationLimit, logger: logger, calls: calls, root: root,
             machine: machine, mustEnd: mustEnd, deliver: deliver)

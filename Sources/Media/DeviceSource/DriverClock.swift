@@ -1,25 +1,25 @@
-/// Turns the driver's time stamps into instants of CLOCK_MONOTONIC that only grow, whatever a driver's clock does: wraps,
-/// jumps, stands still, or is another clock.
+/// Turns the driver's time stamps into instants of CLOCK_MONOTONIC that only grow, whatever a driver's clock does:
+/// wraps, jumps, stands still, or is another clock.
 struct DriverClock: Equatable, Sendable {
     /// Steps of the driver's clock that were not time.
     private(set) var steps: UInt64 = 0
 
-    /// Nanoseconds. A picture is waited for at once, so it is seldom older than an encoder that was slow.
+    /// Nanoseconds. A frame is waited for at once, so it is seldom older than an encoder that was slow.
     static let oldest: UInt64 = 2_000_000_000
-    /// Nanoseconds. No picture is from the future, but a driver may say when it is due instead of when it came.
-    static let mostAhead: UInt64 = 100_000_000
+    /// Nanoseconds. No frame is from the future, but a driver may say when it is due instead of when it came.
+    static let maxAhead: UInt64 = 100_000_000
 
     /// Added to a time stamp, modulo 2^64.
     private var offset: UInt64 = 0
-    /// How long pictures lately took from time stamp to here, nanoseconds; the least counts.
+    /// How long frames lately took from time stamp to here, nanoseconds; the least counts.
     private var delay: UInt64 = 0
     private var last: UInt64?
 
-    /// When the picture was taken.
+    /// When the frame was taken.
     ///
     /// - Parameters:
     ///   - timestamp: the driver's, nanoseconds; nil when it has none of this clock.
-    ///   - received: CLOCK_MONOTONIC when the picture came, nanoseconds.
+    ///   - received: CLOCK_MONOTONIC when the frame came, nanoseconds.
     mutating func instant(timestamp: UInt64?, received: UInt64) -> UInt64 {
         let instant = max(mapped(timestamp, received), last.map { $0 &+ 1 } ?? 0)
         last = instant
@@ -42,6 +42,6 @@ struct DriverClock: Equatable, Sendable {
     }
 
     private static func isPlausible(_ instant: UInt64, _ received: UInt64) -> Bool {
-        instant <= received ? received - instant <= oldest : instant - received <= mostAhead
+        instant <= received ? received - instant <= oldest : instant - received <= maxAhead
     }
 }

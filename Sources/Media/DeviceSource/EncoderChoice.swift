@@ -9,7 +9,7 @@ internal import VideoCodec
 /// Which encoder to use, from what this machine has and what was learned of it before; and what is learned now.
 final class EncoderChoice: Sendable {
     private struct Knowledge {
-        var memory: EncoderMemory
+        var memory: EncoderCache
         var file: String?
     }
 
@@ -26,7 +26,7 @@ final class EncoderChoice: Sendable {
         self.root = root
         self.machine = machine
         let memory =
-            file.map { EncoderMemory.load($0) } ?? EncoderMemory(bootID: EncoderMemory.currentBootID)
+            file.map { EncoderCache.load($0) } ?? EncoderCache(bootID: EncoderCache.currentBootID)
         knowledge = Mutex(Knowledge(memory: memory, file: file))
     }
 
@@ -52,7 +52,7 @@ final class EncoderChoice: Sendable {
             bitsPerSecond: device.bitrate)
     }
 
-    /// Begins to try hardware again that `plan` passed over, while pictures go on. Nil when no thread can be made.
+    /// Begins to try hardware again that `plan` passed over, while frames go on. Nil when no thread can be made.
     func retry(
         _ plan: EncoderPlan, _ device: CameraConfiguration.Device, _ published: PublishedVideo
     ) -> HardwareSearch? {
@@ -84,14 +84,14 @@ final class EncoderChoice: Sendable {
         let isOff = knowledge.withLock { $0.memory.hardwareIsOff(at: now) != nil }
         return CodedError(
             .encoderHung, "The encoder \(encoder) of \(camera) does not answer",
-            why: "a picture went in a second ago and nothing comes out; such a wait in the kernel never ends",
-            next: isOff
+            why: "a frame went in a second ago and nothing comes out; such a wait in the kernel never ends",
+            hint: isOff
                 ? "The camera starts again with the software encoder, since this has happened again and again"
                 : "The camera starts again by itself",
             object: camera)
     }
 
-    private func remember(_ change: (inout EncoderMemory) -> Void) {
+    private func remember(_ change: (inout EncoderCache) -> Void) {
         let failure: FileFailure? = knowledge.withLock { knowledge in
             change(&knowledge.memory)
             guard let file = knowledge.file else { return nil }
@@ -107,8 +107,8 @@ final class EncoderChoice: Sendable {
 }
 
 extension CameraConfiguration.Device.Encoder {
-    /// FFmpeg's names, in the order in which they are tried. Behind hardware that was asked for stands software: a camera
-    /// that goes on, and says why it is not as asked, is worth more than one that does not.
+    /// FFmpeg's names, in the order in which they are tried. Behind hardware that was asked for stands software: a
+    /// camera that goes on, and says why it is not as asked, is worth more than one that does not.
     fileprivate var names: [String] {
         switch self {
         case .automatic, .h264v4l2m2m: VideoEncoderConfiguration.automaticEncoders

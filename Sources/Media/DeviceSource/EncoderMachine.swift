@@ -5,18 +5,18 @@ package import VideoCodec
 /// they turn, and with hardware that fails when they say so.
 package struct EncoderMachine: Sendable {
     /// Seconds since boot.
-    package var now: @Sendable () -> Double = { EncoderMemory.now }
+    package var now: @Sendable () -> Double = { EncoderCache.now }
     /// Codes with a hardware encoder, in another process.
     package var probe:
         @Sendable (_ encoder: String, _ width: Int, _ height: Int, _ rate: Double) -> EncoderProbeResult = {
             EncoderProbeChild().run(encoder: $0, width: $1, height: $2, rate: $3)
         }
-    /// Pictures per second of a software encoder.
+    /// Frames per second of a software encoder.
     package var measure: @Sendable (EncoderTrial) throws(VideoCodecError) -> Double = {
         trial throws(VideoCodecError) in try trial.run()
     }
     package var open:
-        @Sendable (VideoEncoderConfiguration, EncoderHeartbeat) throws(VideoCodecError) -> any PictureCoder = {
+        @Sendable (VideoEncoderConfiguration, EncoderHeartbeat) throws(VideoCodecError) -> any FrameEncoder = {
             configuration, heartbeat throws(VideoCodecError) in
             try VideoEncoder(configuration, heartbeat: heartbeat)
         }

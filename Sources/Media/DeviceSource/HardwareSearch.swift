@@ -2,7 +2,7 @@ internal import Platform
 internal import Synchronization
 internal import VideoCodec
 
-/// Looks for an encoder on a thread of its own: a probe takes seconds, in which pictures go on.
+/// Looks for an encoder on a thread of its own: a probe takes seconds, in which frames go on.
 final class HardwareSearch: Sendable {
     private let found = Mutex<EncoderPlan?>(nil)
 

@@ -6,12 +6,12 @@ struct PublishedVideo: Equatable, Sendable {
     /// Pixels, even.
     var width: Int
     var height: Int
-    /// Pictures per second.
+    /// Frames per second.
     var rate: Double
     /// What was asked for and the camera does not have; nil: all as asked.
     var limit: String?
 
-    /// Part by which the shapes of two pictures may differ and still be taken for one.
+    /// Part by which the shapes of two frames may differ and still be taken for one.
     private static let tolerance = 0.02
 
     init(_ wanted: CameraConfiguration.Device, from setup: CaptureSetup) {
@@ -40,13 +40,13 @@ struct PublishedVideo: Equatable, Sendable {
         if setup.rate > 0.01, setup.rate < rate * 0.95 {
             rate = setup.rate
             limits.append(
-                "the camera delivers \(Self.tenths(setup.rate)) pictures per second at this size, not \(wanted.frameRate)"
+                "the camera delivers \(Self.tenths(setup.rate)) frames per second at this size, not \(wanted.frameRate)"
             )
         }
         limit = limits.isEmpty ? nil : limits.joined(separator: "; ")
     }
 
-    /// Whether a picture of one size can be scaled to the other without looking wrong.
+    /// Whether a frame of one size can be scaled to the other without looking wrong.
     static func isSameShape(_ request: CaptureRequest, _ setup: CaptureSetup) -> Bool {
         let shape = Double(setup.width) / Double(max(setup.height, 1))
         let asked = Double(request.width) / Double(max(request.height, 1))

@@ -1,11 +1,11 @@
-/// Leaves out pictures of a camera that is faster than what was asked for, evenly.
+/// Leaves out frames of a camera that is faster than what was asked for, evenly.
 struct RateThinner: Equatable, Sendable {
-    /// Nanoseconds between two pictures; nil: every picture passes.
+    /// Nanoseconds between two frames; nil: every frame passes.
     private let interval: UInt64?
     private var due: UInt64?
 
     /// - Parameters:
-    ///   - wanted: pictures per second.
+    ///   - wanted: frames per second.
     ///   - delivered: what the camera was set to; nil when it does not say.
     init(wanted: Double, delivered: Double?) {
         // A camera that is at most a twentieth faster has the rate that was meant: 30 for 29.97.

@@ -17,8 +17,8 @@ final class SharedState: Sendable {
     let isKeyFrameRequested = Atomic(false)
     /// CLOCK_MONOTONIC of the stream's zero, nanoseconds; 0: nothing was captured yet.
     private let epoch = Atomic<UInt64>(0)
-    /// How much later than the capture of the first picture the stream's zero is heard and seen: the sound's coder begins
-    /// earlier than the sound.
+    /// How much later than the capture of the first frame the stream's zero is heard and seen: the audio's encoder
+    /// begins earlier than the audio.
     private let lead: MediaTime
 
     init(_ device: CameraConfiguration.Device, lead: MediaTime) {
@@ -27,12 +27,12 @@ final class SharedState: Sendable {
         self.lead = lead
     }
 
-    /// Begins the stream's time with its first picture.
+    /// Begins the stream's time with its first frame.
     func begin(at instant: UInt64) {
         _ = epoch.compareExchange(expected: 0, desired: max(instant, 1), ordering: .acquiringAndReleasing)
     }
 
-    /// Where an instant stands in the stream; nil before its first picture, or before that picture was taken.
+    /// Where an instant stands in the stream; nil before its first frame, or before that frame was taken.
     func time(of instant: UInt64) -> MediaTime? {
         let epoch = epoch.load(ordering: .acquiring)
         guard epoch != 0, instant >= epoch else { return nil }

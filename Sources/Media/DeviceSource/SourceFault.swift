@@ -3,21 +3,21 @@ internal import ErrorCatalog
 internal import VideoCapture
 internal import VideoCodec
 
-/// Why there is no picture at the moment: what to do, and what to say.
+/// Why there is no frame at the moment: what to do, and what to say.
 enum SourceFault: Error, Equatable, Sendable {
     case capture(CaptureError)
     /// The stream runs and gives nothing.
     case silent
     /// Another camera is where this one was.
     case anotherCamera(path: String, card: String)
-    /// Nothing that came could be made into a picture.
-    case badPictures(String)
-    /// Pictures that the camera codes itself, and for long no key frame among them.
+    /// Nothing that came could be made into a frame.
+    case badFrames(String)
+    /// Frames that the camera encodes itself, and for long no key frame among them.
     case noKeyFrame
 
     var remedy: CaptureSession.Remedy {
         switch self {
-        // It has to be negotiated anew, which opening it does.
+        // It has to be negotiated again, which opening it does.
         case .capture(.formatChanged): .wait
         case .capture(let error):
             switch error.remedy {
@@ -27,7 +27,7 @@ enum SourceFault: Error, Equatable, Sendable {
             }
         case .silent: .restart
         case .anotherCamera: .wait
-        case .badPictures, .noKeyFrame: .restart
+        case .badFrames, .noKeyFrame: .restart
         }
     }
 
@@ -43,7 +43,7 @@ enum SourceFault: Error, Equatable, Sendable {
             }
         case .silent: .deviceFaults
         case .anotherCamera: .deviceMissing
-        case .badPictures: .badPictures
+        case .badFrames: .badFrames
         case .noKeyFrame: .noKeyFrame
         }
     }
@@ -52,14 +52,14 @@ enum SourceFault: Error, Equatable, Sendable {
     var sentence: String {
         switch self {
         case .capture(let error): "\(error)"
-        case .silent: "the camera's stream runs and gives no picture. It is being started again"
+        case .silent: "the camera's stream runs and gives no frame. It is being started again"
         case .anotherCamera(let path, let card):
-            "\(path) is another camera now (\(card)), whose pictures do not go out under this one's name. Plug the camera in "
+            "\(path) is another camera now (\(card)), whose frames do not go out under this one's name. Plug the camera in "
                 + "again where it was; if the new one is meant, restart this one"
-        case .badPictures(let why):
-            "the camera's pictures cannot be read: \(why). Try another pixel format (pixel_format = \"yuyv\"), cable or port"
+        case .badFrames(let why):
+            "the camera's frames cannot be read: \(why). Try another pixel format (pixel_format = \"yuyv\"), cable or port"
         case .noKeyFrame:
-            "the camera codes its pictures itself and sent none that can be begun with for "
+            "the camera encodes its frames itself and sent none that can be begun with for "
                 + "\(ReferenceGate.longestShut / 1_000_000_000) s. Its stream is being started again; shorter groups of pictures, "
                 + "or another pixel format (pixel_format = \"mjpeg\"), help"
         }

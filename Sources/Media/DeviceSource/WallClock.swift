@@ -1,5 +1,5 @@
-/// The time of day of instants of CLOCK_MONOTONIC. Mapped once, so that times of one stream keep their distances; mapped
-/// anew only when the clock was set, as it is on a board without a battery once the network is there.
+/// The time of day of instants of CLOCK_MONOTONIC. Mapped once, so that times of one stream keep their distances;
+/// mapped again only when the clock was set, as it is on a board without a battery once the network is there.
 struct WallClock: Equatable, Sendable {
     /// Nanoseconds by which the wall clock must have moved away before it counts as set.
     static let tolerance: Int64 = 500_000_000

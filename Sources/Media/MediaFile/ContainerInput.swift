@@ -25,7 +25,7 @@ final class ContainerInput: MediaInput {
             try Libav.load(WB_LIBRARY_AVFORMAT)
         } catch {
             throw MediaSourceError(
-                what: "cannot open \(configuration.path)", why: "\(error)", next: "Then start again.")
+                what: "cannot open \(configuration.path)", why: "\(error)", hint: "Then start again.")
         }
         guard let packet = wb_av_packet_alloc() else { throw Self.outOfMemory(path) }
         self.packet = packet
@@ -53,15 +53,15 @@ final class ContainerInput: MediaInput {
         }
         guard code >= 0 else {
             throw MediaSourceError(
-                what: "cannot read \(path)", why: Libav.message(for: code), next: Self.damagedAdvice)
+                what: "cannot read \(path)", why: Libav.message(for: code), hint: Self.damagedAdvice)
         }
         defer { wb_av_packet_unref(packet) }
         guard let track = tracks[packet.pointee.stream_index] else { return [] }
         if packet.pointee.flags & AV_PKT_FLAG_CORRUPT != 0 {
-            // A stream that was received loses packets, and goes on; the damaged picture is not handed to a decoder.
+            // A stream that was received loses packets, and goes on; the damaged frame is not handed to a decoder.
             if isTransportStream { return [] }
             throw MediaSourceError(
-                what: "cannot read \(path)", why: "the file ends within a frame", next: Self.damagedAdvice)
+                what: "cannot read \(path)", why: "the file ends within a frame", hint: Self.damagedAdvice)
         }
         do throws(TrackFailure) {
             return try track.take(packet)
@@ -109,7 +109,7 @@ final class ContainerInput: MediaInput {
         if code >= 0 { code = wb_avformat_find_stream_info(self.context, nil) }
         guard code >= 0 else {
             throw MediaSourceError(
-                what: "cannot open \(path)", why: Libav.message(for: code), next: Self.damagedAdvice)
+                what: "cannot open \(path)", why: Libav.message(for: code), hint: Self.damagedAdvice)
         }
     }
 
@@ -121,7 +121,7 @@ final class ContainerInput: MediaInput {
         guard video != nil || audio != nil else {
             throw MediaSourceError(
                 what: "cannot play \(path)", why: "it holds neither video nor audio",
-                next: "Name a file with video or audio in it.")
+                hint: "Name a file with video or audio in it.")
         }
         for stream in all where stream != video && stream != audio { stream.pointee.discard = AVDISCARD_ALL }
         do throws(TrackFailure) {
@@ -158,7 +158,7 @@ final class ContainerInput: MediaInput {
         }
     }
 
-    /// The one that the file declares as default, or else the first. A cover picture is no video.
+    /// The one that the file declares as default, or else the first. A cover image is no video.
     private static func best(
         _ type: AVMediaType, of streams: [UnsafeMutablePointer<AVStream>]
     ) -> UnsafeMutablePointer<AVStream>? {
@@ -172,23 +172,23 @@ final class ContainerInput: MediaInput {
     private func failure(_ failure: TrackFailure) -> MediaSourceError {
         switch failure {
         case .damaged(let error):
-            MediaSourceError(what: "cannot read \(path)", why: "\(error)", next: Self.damagedAdvice)
+            MediaSourceError(what: "cannot read \(path)", why: "\(error)", hint: Self.damagedAdvice)
         case .coding(let error):
             MediaSourceError(
                 what: "cannot transcode \(path)", why: "\(error)",
-                next: "Convert the file first (ffmpeg -i IN -c:v libx264 -c:a aac OUT.mp4).")
+                hint: "Convert the file first (ffmpeg -i IN -c:v libx264 -c:a aac OUT.mp4).")
         case .unsupported(let codec, let kind):
             MediaSourceError(
-                what: "cannot play \(path)", why: "its \(kind) is \(codec)", next: UnsupportedTrack.advice)
+                what: "cannot play \(path)", why: "its \(kind) is \(codec)", hint: UnsupportedTrack.advice)
         case .untimed:
             MediaSourceError(
-                what: "cannot play \(path)", why: "its pictures are out of order and have no time stamps",
-                next: "Put the stream into a container when it is recorded (MP4, MKV or MPEG-TS).")
+                what: "cannot play \(path)", why: "its frames are out of order and have no time stamps",
+                hint: "Put the stream into a container when it is recorded (MP4, MKV or MPEG-TS).")
         }
     }
 
     private static func outOfMemory(_ path: String) -> MediaSourceError {
-        MediaSourceError(what: "cannot open \(path)", why: "out of memory", next: "Free some memory.")
+        MediaSourceError(what: "cannot open \(path)", why: "out of memory", hint: "Free some memory.")
     }
 
     private static let damagedAdvice =

@@ -19,11 +19,11 @@ extension ContainerTrack {
     func requestKeyFrame() {}
 }
 
-/// A track that is decoded and coded anew.
+/// A track that is decoded and encoded again.
 protocol TranscodedTrack: ContainerTrack {
     var decoder: CodecContext { get }
 
-    /// What the decoder has ready, coded anew.
+    /// What the decoder has ready, encoded again.
     func receive() throws(VideoCodecError) -> [MediaEvent]
 
     /// What the encoder holds at the end.
@@ -41,7 +41,7 @@ extension TranscodedTrack {
 
     private func decode(_ packet: UnsafePointer<AVPacket>?) throws(VideoCodecError) -> [MediaEvent] {
         var events: [MediaEvent] = []
-        // A packet that does not decode costs its picture or its sound, no more.
+        // A packet that does not decode costs its frame or its audio, no more.
         if decoder.send(packet: packet) == .full {
             events += try receive()
             _ = decoder.send(packet: packet)
@@ -54,11 +54,11 @@ extension TranscodedTrack {
 enum TrackFailure: Error {
     /// The track's bytes are not what its codec says.
     case damaged(MediaError)
-    /// Decoding or coding anew failed.
+    /// Decoding or encoding again failed.
     case coding(VideoCodecError)
     /// A codec that is not passed through, by FFmpeg's name; "video" or "audio".
     case unsupported(codec: String, kind: String)
-    /// Pictures out of order, and no time stamps that would say the order.
+    /// Frames out of order, and no time stamps that would say the order.
     case untimed
 }
 
@@ -66,7 +66,7 @@ enum TrackFailure: Error {
 struct StreamTiming {
     private let numerator: Int64
     private let denominator: Int64
-    /// Pictures per second; nil where the container does not say, or says nonsense.
+    /// Frames per second; nil where the container does not say, or says nonsense.
     let frameRate: Double?
 
     init(_ stream: UnsafePointer<AVStream>) {
@@ -74,8 +74,8 @@ struct StreamTiming {
         denominator = Int64(max(stream.pointee.time_base.den, 1))
         let average = Self.rate(stream.pointee.avg_frame_rate)
         let base = Self.rate(stream.pointee.r_frame_rate)
-        // The average is cut short by how the container counts its first and last picture; where both mean the same,
-        // the base rate is the clean one. Where they differ, pictures are left out, and the average is right.
+        // The average is cut short by how the container counts its first and last frame; where both mean the same,
+        // the base rate is the clean one. Where they differ, frames are left out, and the average is right.
         if let average, let base, abs(average - base) < 0.1 * base {
             frameRate = base
         } else {

@@ -41,16 +41,16 @@ final class FLVInput: MediaInput {
     }
 
     private func failure(_ error: FLVError) -> MediaSourceError {
-        let next: String
+        let hint: String
         switch error {
-        case .unsupportedVideoCodec, .unsupportedSoundFormat, .unsupportedFourCC:
-            next = UnsupportedTrack.advice
+        case .unsupportedVideoCodec, .unsupportedAudioFormat, .unsupportedFourCC:
+            hint = UnsupportedTrack.advice
         case .wire, .amf0, .media, .unknownAudioPacketType, .notAHeaderFrame, .headerFrameLength, .invalidMetadata,
             .compositionTimeOutOfRange, .missingSequenceHeader, .codecMismatch, .notFLV, .unknownTagType,
             .tagTooLong:
-            next = "The file is damaged or was cut off; write it anew (ffmpeg -i IN -c copy OUT.flv)."
+            hint = "The file is damaged or was cut off; write it again (ffmpeg -i IN -c copy OUT.flv)."
         }
-        return MediaSourceError(what: "cannot read \(path)", why: "\(error)", next: next)
+        return MediaSourceError(what: "cannot read \(path)", why: "\(error)", hint: hint)
     }
 }
 

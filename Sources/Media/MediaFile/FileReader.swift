@@ -27,7 +27,7 @@ struct FileReader: ~Copyable {
             if code == 0 { return bytes }
             if code != EINTR {
                 throw MediaSourceError(
-                    what: "cannot read \(path)", why: SystemMessage.text(code), next: "Check the disk.")
+                    what: "cannot read \(path)", why: SystemMessage.text(code), hint: "Check the disk.")
             }
         }
     }
@@ -39,7 +39,7 @@ struct FileReader: ~Copyable {
             let code = errno
             throw MediaSourceError(
                 what: "cannot open \(path)", why: SystemMessage.text(code),
-                next: code == EACCES ? "Allow this user to read it." : "Check the path.")
+                hint: code == EACCES ? "Allow this user to read it." : "Check the path.")
         }
         do throws(MediaSourceError) {
             try check(descriptor, path)
@@ -54,16 +54,16 @@ struct FileReader: ~Copyable {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else {
             throw MediaSourceError(
-                what: "cannot open \(path)", why: SystemMessage.text(errno), next: "Check the path.")
+                what: "cannot open \(path)", why: SystemMessage.text(errno), hint: "Check the path.")
         }
-        let next = "Name a file with video or audio in it."
+        let hint = "Name a file with video or audio in it."
         switch status.st_mode & S_IFMT {
         case S_IFREG: break
-        case S_IFDIR: throw MediaSourceError(what: "cannot open \(path)", why: "it is a directory", next: next)
-        default: throw MediaSourceError(what: "cannot open \(path)", why: "it is not a regular file", next: next)
+        case S_IFDIR: throw MediaSourceError(what: "cannot open \(path)", why: "it is a directory", hint: hint)
+        default: throw MediaSourceError(what: "cannot open \(path)", why: "it is not a regular file", hint: hint)
         }
         guard status.st_size > 0 else {
-            throw MediaSourceError(what: "cannot open \(path)", why: "the file is empty", next: next)
+            throw MediaSourceError(what: "cannot open \(path)", why: "the file is empty", hint: hint)
         }
     }
 }

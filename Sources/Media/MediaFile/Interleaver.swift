@@ -2,7 +2,7 @@ internal import Media
 
 /// Puts the units of two tracks into the order of their decode times.
 ///
-/// Files hold a track's units in runs, half a second of sound and then half a second of pictures; handed on in that
+/// Files hold a track's units in runs, half a second of audio and then half a second of frames; handed on in that
 /// order in real time, each run would come too late. Looks ahead no further than a bound, and then lets go of what it
 /// has: a track may end before the other, or be absent.
 struct Interleaver {
@@ -20,9 +20,9 @@ struct Interleaver {
     private var hasBegun = false
     private let trackCount: Int
 
-    static let longestSpan: Int64 = 1_000_000_000
-    static let mostUnits = 1024
-    static let mostBytes = 16 << 20
+    static let maxSpan: Int64 = 1_000_000_000
+    static let maxUnits = 1024
+    static let maxBytes = 16 << 20
 
     /// - Parameter trackCount: with one track nothing waits; nil where it is not known.
     init(trackCount: Int?) {
@@ -59,8 +59,8 @@ struct Interleaver {
             formats = takeFormats(&video) + takeFormats(&audio)
         }
         let takesVideo =
-            if let picture = video.first?.unit, let sound = audio.first?.unit {
-                picture.decodeTime < sound.decodeTime
+            if let picture = video.first?.unit, let audio = audio.first?.unit {
+                picture.decodeTime < audio.decodeTime
             } else {
                 audio.isEmpty
             }
@@ -73,8 +73,8 @@ struct Interleaver {
         let queue = video.isEmpty ? audio : video
         guard let first = queue.first, let last = queue.last else { return false }
         let span = last.unit.decodeTime.nanoseconds.subtractingReportingOverflow(first.unit.decodeTime.nanoseconds)
-        return span.overflow || span.partialValue > Self.longestSpan || queue.count > Self.mostUnits
-            || bytes > Self.mostBytes
+        return span.overflow || span.partialValue > Self.maxSpan || queue.count > Self.maxUnits
+            || bytes > Self.maxBytes
     }
 
     private func takeFormats(_ queue: inout [Entry]) -> [MediaEvent] {

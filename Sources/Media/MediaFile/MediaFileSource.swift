@@ -29,8 +29,8 @@ public final class MediaFileSource: MediaSource {
                 guard !clock.isStopped, try runPass(&delivery) else { return }
             } while configuration.isLooped
         } catch {
-            // What a stop interrupted is no failure. What came before one still goes out: the file may be a recording
-            // that was cut off.
+            // What a stop interrupted is not a failure. What came before one still goes out: the file may be a
+            // recording that was cut off.
             guard !clock.isStopped, delivery.finish() else { return }
             throw error
         }
@@ -51,7 +51,7 @@ public final class MediaFileSource: MediaSource {
         guard delivery.unitsInPass > 0 else {
             throw MediaSourceError(
                 what: "cannot play \(configuration.path)", why: "it holds no frame that can be sent",
-                next: "Check that it plays (ffprobe FILE).")
+                hint: "Check that it plays (ffprobe FILE).")
         }
         return true
     }
@@ -82,12 +82,12 @@ extension MediaFileSource {
         private var audioFormat: AudioFormat?
         private(set) var unitsInPass = 0
 
-        /// Nanoseconds; a little more than a frame of AAC (23.2 ms at 44.1 kHz), so that sound wakes nobody between pictures,
-        /// and less than a picture at 30 per second.
+        /// Nanoseconds; a little more than a frame of AAC (23.2 ms at 44.1 kHz), so that sound wakes nobody between
+        /// frames, and less than a frame at 30 per second.
         private static let moment: UInt64 = 24_000_000
 
         /// Nanoseconds. Who is further behind was suspended, and does not make up for it in a burst.
-        private static let longestLag: UInt64 = 2_000_000_000
+        private static let maxLag: UInt64 = 2_000_000_000
 
         init(
             _ configuration: MediaFileConfiguration, clock: SourceClock, deliver: @escaping (MediaEvent) -> Void
@@ -95,7 +95,7 @@ extension MediaFileSource {
             self.configuration = configuration
             self.clock = clock
             receive = deliver
-            // A limit that is no number is none.
+            // A limit that is not a number is none.
             end = configuration.durationLimit.flatMap { seconds in
                 seconds.isNaN ? nil : MediaTime(nanoseconds: Int64(min(max(seconds, 0), 9e9) * 1e9))
             }
@@ -149,7 +149,7 @@ extension MediaFileSource {
             let now = SourceClock.now
             let time = UInt64(clamping: unit.decodeTime.nanoseconds)
             var epoch = self.epoch ?? now &- time
-            if now > epoch &+ time &+ Self.longestLag { epoch = now &- time }
+            if now > epoch &+ time &+ Self.maxLag { epoch = now &- time }
             self.epoch = epoch
             // What is due within a moment goes along: fewer wake-ups, here and at everybody behind us.
             let due = epoch &+ time

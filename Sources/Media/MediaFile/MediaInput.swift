@@ -8,7 +8,7 @@ protocol MediaInput: AnyObject {
     /// The next events; empty when what was read holds none; nil at the end of the file.
     func next() throws(MediaSourceError) -> [MediaEvent]?
 
-    /// A coded picture cannot be made into a key frame; a track that is coded anew can do it.
+    /// An access unit cannot be made into a key frame; a track that is encoded again can do it.
     func requestKeyFrame()
 }
 

@@ -62,8 +62,8 @@ public final class MediaWriter {
     private var isFinished = false
 
     /// How long the first units wait for the format of an expected track.
-    private static let longestHold = MediaTime(nanoseconds: 2_000_000_000)
-    private static let mostHeldUnits = 512
+    private static let maxHoldTime = MediaTime(nanoseconds: 2_000_000_000)
+    private static let maxHeldUnits = 512
 
     /// - Parameter tracks: what is going to come. The first units wait up to two seconds of their own time for the
     ///   formats of these; without it, the tracks are those whose formats came before the first unit.
@@ -113,7 +113,7 @@ public final class MediaWriter {
         let known: Tracks = [videoFormat == nil ? [] : .video, audioFormat == nil ? [] : .audio]
         if !known.isEmpty, known.isSuperset(of: expected) { return true }
         guard let first = held.first else { return false }
-        return unit.decodeTime - first.decodeTime > Self.longestHold || held.count >= Self.mostHeldUnits
+        return unit.decodeTime - first.decodeTime > Self.maxHoldTime || held.count >= Self.maxHeldUnits
     }
 
     private func begin() throws(MediaWriterError) {

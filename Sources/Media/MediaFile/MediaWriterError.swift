@@ -12,7 +12,7 @@ public enum MediaWriterError: Error, Equatable, Sendable {
     case needsSeeking
     /// A configuration record that cannot be read.
     case malformedFormat(String)
-    /// The track goes on with another codec, or with other sound: begin a new file.
+    /// The track goes on with another codec, or with other audio: begin a new file.
     case formatChanged(String)
 }
 

@@ -92,7 +92,8 @@ final class Muxer {
                 &options, "movflags", "frag_keyframe+empty_moov+delay_moov+default_base_moof", 0)
             context.pointee.flags |= AVFMT_FLAG_FLUSH_PACKETS
         case .mpegTS:
-            // Live: a track that pauses holds the other back by these microseconds only, and no packet waits in a buffer.
+            // Live: a track that pauses holds the other back by these microseconds only, and no packet waits in a
+            // buffer.
             context.pointee.max_interleave_delta = 500_000
             context.pointee.flags |= AVFMT_FLAG_FLUSH_PACKETS
         }
@@ -149,7 +150,7 @@ final class Muxer {
 
     func change(to format: AudioFormat) throws(MediaWriterError) {
         guard let current = audioFormat, audio != nil else { return }
-        guard format.audioSpecificConfig == current.audioSpecificConfig else { throw .formatChanged("the sound") }
+        guard format.audioSpecificConfig == current.audioSpecificConfig else { throw .formatChanged("the audio") }
     }
 
     private func fill(_ unit: AccessUnit) throws(MediaWriterError) {

@@ -6,7 +6,7 @@ internal import VideoCodec
 final class PassedVideoTrack: ContainerTrack {
     private let codec: VideoCodec
     private let timing: StreamTiming
-    /// Pictures by which decoding runs ahead of showing.
+    /// Frames by which decoding runs ahead of showing.
     private let reordering: Int
     private var framing: Framing
     private var lastDecodeTime: MediaTime?
@@ -15,7 +15,7 @@ final class PassedVideoTrack: ContainerTrack {
     private enum Framing {
         /// Behind lengths, described by a configuration record.
         case lengthPrefixed(lengthSize: Int)
-        /// Behind start codes, the parameter sets among the pictures.
+        /// Behind start codes, the parameter sets among the frames.
         case byteStream(ParameterSets)
     }
 
@@ -57,7 +57,7 @@ final class PassedVideoTrack: ContainerTrack {
         let isKeyFrame = packet.pointee.flags & AV_PKT_FLAG_KEY != 0
         if isKeyFrame || !isFormatKnown, let format = newFormat(in: data) { events.append(.videoFormat(format)) }
         let presentationTime = timing.time(packet.pointee.pts)
-        // A byte stream without a container has no times; its pictures come at an even rate.
+        // A byte stream without a container has no times; its frames come at an even rate.
         guard presentationTime != nil || reordering == 0 else { throw .untimed }
         let decodeTime = timing.time(packet.pointee.dts) ?? nextDecodeTime(presentationTime)
         lastDecodeTime = decodeTime
@@ -88,7 +88,7 @@ final class PassedVideoTrack: ContainerTrack {
         }
     }
 
-    /// The format, when the parameter sets in front of a picture change it.
+    /// The format, when the parameter sets in front of a frame change it.
     private func newFormat(in data: [UInt8]) -> VideoFormat? {
         guard case .byteStream(var sets) = framing else { return nil }
         // Damaged sets are passed over; a decoder keeps the ones before, too.

@@ -1,13 +1,13 @@
 internal import Media
 
-/// Makes one time line of a file's times, pass after pass.
+/// Makes one timeline of a file's times, pass after pass.
 ///
 /// - Decode times grow strictly within a track, whatever the file says.
 /// - The first unit of all decodes at zero: negative times, and those of a recording that begins in the middle, are
 ///   moved there. A later pass begins when the longer track of the one before has ended; the tracks keep their
 ///   distance.
 /// - A step back, or far ahead of all tracks, is taken for the seam of two recordings, and closed.
-/// - A picture is shown when it is decoded or later, but not much later: a damaged time must not spread.
+/// - A frame is shown when it is decoded or later, but not much later: a damaged time must not spread.
 struct Timeline {
     private struct Track {
         /// Decode time of the first unit of this pass.
@@ -35,12 +35,12 @@ struct Timeline {
     private var zero: Int64?
 
     /// Nanoseconds. Beyond, a step cannot be one within a recording.
-    private static let longestStepBack: Int64 = 1_000_000_000
-    private static let longestStepAhead: Int64 = 10_000_000_000
-    /// More than any order of pictures needs.
-    private static let longestReordering: Int64 = 10_000_000_000
+    private static let maxStepBack: Int64 = 1_000_000_000
+    private static let maxStepAhead: Int64 = 10_000_000_000
+    /// More than any order of frames needs.
+    private static let maxReordering: Int64 = 10_000_000_000
     /// The smallest step that FLV can say.
-    private static let smallestStep: Int64 = 1_000_000
+    private static let minStep: Int64 = 1_000_000
     /// Keeps sums in range, whatever a file says: fifty years.
     private static let latest: Int64 = 1_576_800_000_000_000_000
 
@@ -51,23 +51,23 @@ struct Timeline {
         let track = unit.track.isVideo ? video : audio
         var time = decode &+ shift
         if let newest = [video.last, audio.last].compactMap({ $0 }).max() {
-            let isBack = track.last.map { time < $0 &- Self.longestStepBack } ?? false
-            if isBack || time > newest &+ Self.longestStepAhead {
+            let isBack = track.last.map { time < $0 &- Self.maxStepBack } ?? false
+            if isBack || time > newest &+ Self.maxStepAhead {
                 time = newest &+ track.step
                 shift = time &- decode
             }
         }
-        if let last = track.last, time <= last { time = last &+ Self.smallestStep }
+        if let last = track.last, time <= last { time = last &+ Self.minStep }
         withTrack(of: unit) { track in
             // The step into a new pass is not the track's own.
-            if let last = track.last, track.first != nil { track.step = min(time &- last, Self.longestStepBack) }
+            if let last = track.last, track.first != nil { track.step = min(time &- last, Self.maxStepBack) }
             track.first = track.first ?? time
             track.last = time
         }
         let shown = presentation &+ shift
         unit.decodeTime.nanoseconds = time
         unit.presentationTime.nanoseconds =
-            shown >= time && shown <= time &+ Self.longestReordering ? shown : time
+            shown >= time && shown <= time &+ Self.maxReordering ? shown : time
     }
 
     /// Second: units in the order in which they go out. Moves the first one to zero, and all others with it.
@@ -76,7 +76,7 @@ struct Timeline {
         self.zero = zero
         var time = max(unit.decodeTime.nanoseconds &- zero, 0)
         withTrack(of: unit) { track in
-            if let last = track.lastPlaced, time <= last { time = last &+ Self.smallestStep }
+            if let last = track.lastPlaced, time <= last { time = last &+ Self.minStep }
             track.lastPlaced = time
         }
         unit.presentationTime.nanoseconds = max(unit.presentationTime.nanoseconds &- zero, time)

@@ -2,7 +2,7 @@ internal import CAVCodec
 internal import Media
 internal import VideoCodec
 
-/// Sound of another codec, decoded, brought to 48 kHz and one or two channels, and coded anew as AAC.
+/// Audio of another codec, decoded, brought to 48 kHz and one or two channels, and encoded again as AAC.
 final class TranscodedAudioTrack: TranscodedTrack {
     private let timing: StreamTiming
     let decoder: CodecContext
@@ -30,10 +30,10 @@ final class TranscodedAudioTrack: TranscodedTrack {
 
     func receive() throws(VideoCodecError) -> [MediaEvent] {
         var events: [MediaEvent] = []
-        while (try? decoder.receiveFrame(into: decoder.frame)) ?? false {
-            defer { wb_av_frame_unref(decoder.frame) }
-            let samples = try resampler.convert(decoder.frame)
-            let time = timing.time(decoder.frame.pointee.best_effort_timestamp) ?? nextTime ?? .zero
+        while (try? decoder.receiveFrame(into: decoder.avFrame)) ?? false {
+            defer { wb_av_frame_unref(decoder.avFrame) }
+            let samples = try resampler.convert(decoder.avFrame)
+            let time = timing.time(decoder.avFrame.pointee.best_effort_timestamp) ?? nextTime ?? .zero
             let channels = encoder.configuration.channels
             nextTime =
                 time

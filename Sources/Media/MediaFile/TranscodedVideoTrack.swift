@@ -2,13 +2,13 @@ internal import CAVCodec
 internal import Media
 internal import VideoCodec
 
-/// Video of another codec, decoded and coded anew as H.264.
+/// Video of another codec, decoded and encoded again as H.264.
 final class TranscodedVideoTrack: TranscodedTrack {
     private let timing: StreamTiming
     let decoder: CodecContext
     private let transcoding: MediaFileConfiguration.Transcoding
-    private let scaler: PictureScaler
-    private let picture: RawPicture
+    private let scaler: FrameScaler
+    private let picture: VideoFrame
     private var encoder: VideoEncoder?
     private var lastTime: MediaTime?
     private var isKeyFrameRequested = false
@@ -20,8 +20,8 @@ final class TranscodedVideoTrack: TranscodedTrack {
         self.transcoding = transcoding
         do throws(VideoCodecError) {
             decoder = try CodecContext.decoder(stream.pointee.codecpar)
-            scaler = try PictureScaler()
-            picture = try RawPicture()
+            scaler = try FrameScaler()
+            picture = try VideoFrame()
         } catch {
             throw .coding(error)
         }
@@ -33,10 +33,10 @@ final class TranscodedVideoTrack: TranscodedTrack {
 
     func receive() throws(VideoCodecError) -> [MediaEvent] {
         var events: [MediaEvent] = []
-        while (try? decoder.receiveFrame(into: picture.frame)) ?? false {
-            defer { wb_av_frame_unref(picture.frame) }
+        while (try? decoder.receiveFrame(into: picture.avFrame)) ?? false {
+            defer { wb_av_frame_unref(picture.avFrame) }
             let step = MediaTime(nanoseconds: Int64(1e9 / (timing.frameRate ?? 25)))
-            var time = timing.time(picture.frame.pointee.best_effort_timestamp)
+            var time = timing.time(picture.avFrame.pointee.best_effort_timestamp)
             if let lastTime, time.map({ $0 <= lastTime }) ?? true { time = lastTime + step }
             let encoder = try openedEncoder()
             if isKeyFrameRequested {
@@ -52,7 +52,7 @@ final class TranscodedVideoTrack: TranscodedTrack {
         return events
     }
 
-    /// Of the size of the first picture, made even.
+    /// Of the size of the first frame, made even.
     private func openedEncoder() throws(VideoCodecError) -> VideoEncoder {
         if let encoder { return encoder }
         var configuration = VideoEncoderConfiguration(

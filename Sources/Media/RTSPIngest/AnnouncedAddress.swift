@@ -9,7 +9,7 @@ enum AnnouncedAddress {
     static func mayBeAsked(_ host: String, known: [String]) -> Bool {
         guard let address = address(host) else { return false }
         if known.contains(where: { self.address($0) == address }) { return true }
-        // Mapped into IPv6, an address of IPv4 is no neighbour's.
+        // Mapped into IPv6, an address of IPv4 is not a neighbour's.
         guard address.bytes.count == 16 || !host.contains(":") else { return false }
         if address.isLoopback { return known.contains { self.address($0)?.isLoopback == true } }
         let bytes = address.bytes
@@ -24,10 +24,10 @@ enum AnnouncedAddress {
     private static func address(_ host: String) -> NetworkAddress? { NetworkAddress(String(host.prefix { $0 != "%" })) }
 }
 
-/// Addresses that were announced, and where the camera was not: not asked again before a pause is over, which doubles from
-/// ten minutes to a day, and from a minute where nobody answered, as of a camera that still starts. By address, since a port
-/// or a path is made up in no time; and since addresses can be made up as well, only so many are asked within an hour in
-/// all: nobody makes this box knock at others' doors. No input or output.
+/// Addresses that were announced, and where the camera was not: not asked again before a pause is over, which doubles
+/// from ten minutes to a day, and from a minute where nobody answered, as of a camera that still starts. By address,
+/// since a port or a path is made up in no time; and since addresses can be made up as well, only so many are asked
+/// within an hour in all: nobody makes this box knock at others' doors. No input or output.
 struct RefusedAddresses: Equatable, Sendable {
     private struct Refusal: Equatable, Sendable {
         var address: String
@@ -39,17 +39,17 @@ struct RefusedAddresses: Equatable, Sendable {
     /// Of the newest ones, whatever the address.
     private var newest: [UInt64] = []
 
-    static let most = 64
-    static let mostPerHour = 8
+    static let maxCount = 64
+    static let maxPerHour = 8
     static let firstPause: UInt64 = 600_000_000_000
     static let silentPause: UInt64 = 60_000_000_000
-    static let longestPause: UInt64 = 86_400_000_000_000
+    static let maxPause: UInt64 = 86_400_000_000_000
     private static let hour: UInt64 = 3_600_000_000_000
 
     /// - Parameter now: CLOCK_MONOTONIC, nanoseconds.
     func permits(_ address: String, at now: UInt64) -> Bool {
         let key = address.lowercased()
-        guard newest.count(where: { now < $0 &+ Self.hour }) < Self.mostPerHour else { return false }
+        guard newest.count(where: { now < $0 &+ Self.hour }) < Self.maxPerHour else { return false }
         return refusals.first { $0.address == key }.map { now >= $0.until } ?? true
     }
 
@@ -57,13 +57,13 @@ struct RefusedAddresses: Equatable, Sendable {
     mutating func refused(_ address: String, at now: UInt64, isSilent: Bool = false) {
         let key = address.lowercased()
         newest.append(now)
-        if newest.count > Self.mostPerHour { newest.removeFirst() }
+        if newest.count > Self.maxPerHour { newest.removeFirst() }
         if let place = refusals.firstIndex(where: { $0.address == key }) {
-            let pause = min(refusals[place].pause * 2, Self.longestPause)
+            let pause = min(refusals[place].pause * 2, Self.maxPause)
             refusals[place] = Refusal(address: key, until: now &+ pause, pause: pause)
             return
         }
-        if refusals.count >= Self.most,
+        if refusals.count >= Self.maxCount,
             let soonest = refusals.indices.min(by: { refusals[$0].until < refusals[$1].until })
         {
             refusals.remove(at: soonest)

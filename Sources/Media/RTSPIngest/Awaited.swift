@@ -26,7 +26,7 @@ enum Awaited {
                 task.cancel()
                 return nil
             }
-            wakeup.wait(min(deadline - now, Wakeup.longestPiece))
+            wakeup.wait(min(deadline - now, Wakeup.maxPieceLength))
             waiting()
         }
     }

@@ -18,7 +18,7 @@ final class CameraDevice: Sendable {
 
     /// The profile that is meant.
     ///
-    /// - Parameter wanted: a token, or `main` or `sub` for the largest or smallest picture; nil: `main`.
+    /// - Parameter wanted: a token, or `main` or `sub` for the largest or smallest frame; nil: `main`.
     static func profile(
         _ wanted: String?, of profiles: [NetworkStatistics.Profile]
     ) throws(PullFault) -> NetworkStatistics.Profile {
@@ -57,18 +57,19 @@ final class CameraDevice: Sendable {
             let names = profiles.map(\.token).joined(separator: ", ")
             throw PullFault(
                 .noSuchStream, "the camera has no profile of the configured name; it has \(names)",
-                next: "Choose one: watchboxctl camera edit ID --profile TOKEN", ending: .person)
+                hint: "Choose one: watchboxctl camera edit ID --profile TOKEN", ending: .person)
         }
     }
 
-    /// An address of the camera's without the passwords that it may have written into it; nil for one that is too long to be
-    /// told.
+    /// An address of the camera's without the passwords that it may have written into it; nil for one that is too long
+    /// to be told.
     static func shown(_ url: String?) -> String? {
-        guard let url, url.utf8.count <= NetworkStatistics.longestURL else { return nil }
+        guard let url, url.utf8.count <= NetworkStatistics.maxURLLength else { return nil }
         return DeviceURL.shown(url)
     }
 
-    /// For the camera store and for people: bounded, and without the passwords that cameras write into their own addresses.
+    /// For the camera store and for people: bounded, and without the passwords that cameras write into their own
+    /// addresses.
     static func shown(_ device: NetworkStatistics.Device, keeping used: String? = nil) -> NetworkStatistics.Device {
         var result = device
         for index in result.profiles.indices {

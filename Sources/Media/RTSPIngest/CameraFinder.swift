@@ -10,12 +10,13 @@ internal import Synchronization
 /// Finds an ONVIF camera's stream: asks the device where it is known to be, and, once it is not there any more, where a
 /// device shows the key of the certificate that is known. Used by the source's thread.
 ///
-/// Certificates: the pin of the settings is a person's word, and counts for the ONVIF service as for the stream. Without it
-/// the memory holds a pin for each of the two, because they may show different certificates: each is trusted as it was seen
-/// first. Who knows a pin does not go back: another address without TLS is not used then, and no stream without TLS in place
-/// of an encrypted one. Another host than that of the settings is asked with a pin alone, anew before every connection, and
-/// its stream is pulled only when that is TLS and has a known key, too. The address of the settings is used without TLS as
-/// long as the service never showed a certificate: a pin may be that of the stream alone.
+/// Certificates: the pin of the settings is a person's word, and counts for the ONVIF service as for the stream.
+/// Without it the memory holds a pin for each of the two, because they may show different certificates: each is trusted
+/// as it was seen first. Who knows a pin does not go back: another address without TLS is not used then, and no stream
+/// without TLS in place of an encrypted one. Another host than that of the settings is asked with a pin alone, again
+/// before every connection, and its stream is pulled only when that is TLS and has a known key, too. The address of the
+/// settings is used without TLS as long as the service never showed a certificate: a pin may be that of the stream
+/// alone.
 final class CameraFinder {
     struct Stream: Equatable, Sendable {
         var url: String
@@ -65,7 +66,7 @@ final class CameraFinder {
     private var profileKey: String { network.profile ?? "main" }
 
     /// - Throws: why there is none.
-    func stream(password: String?, memory: inout CameraMemory) throws(PullFault) -> Stream {
+    func stream(password: String?, memory: inout CameraCache) throws(PullFault) -> Stream {
         // At another host the service shows its key each time.
         if !isStale, let description, memory.serviceURL.flatMap(Self.host(of:)) == host {
             let profile = try CameraDevice.profile(network.profile, of: description.device.profiles)
@@ -90,7 +91,7 @@ final class CameraFinder {
         return Stream(url: try permitted(remembered, memory), profile: nil)
     }
 
-    private func services(_ memory: CameraMemory) -> [String] {
+    private func services(_ memory: CameraCache) -> [String] {
         var urls: [String] = []
         if let known = memory.serviceURL, isProtected(known, memory) { urls.append(known) }
         // A service whose certificate is known speaks TLS.
@@ -118,25 +119,25 @@ final class CameraFinder {
 
     /// Whether a service that is remembered may be used: at another host than that of the settings with a pin only, and
     /// where a pin is known with TLS only.
-    private func isProtected(_ url: String, _ memory: CameraMemory) -> Bool {
+    private func isProtected(_ url: String, _ memory: CameraCache) -> Bool {
         let isAtHost = Self.host(of: url) == host
         if Self.isEncrypted(url) { return isAtHost || moves.key(memory) != nil }
         return isAtHost && memory.servicePin == nil && (network.pin == nil || configured.contains(url))
     }
 
     /// A stream whose certificate is known does not go on without TLS because somebody says so.
-    private func permitted(_ told: String, _ memory: CameraMemory) throws(PullFault) -> String {
+    private func permitted(_ told: String, _ memory: CameraCache) throws(PullFault) -> String {
         let stream = network.placed(told)
         let wasEncrypted = memory.pin != nil || (memory.streams[profileKey].map(Self.isEncrypted) ?? false)
         guard wasEncrypted, network.pin ?? memory.pin != nil, !Self.isEncrypted(stream) else { return stream }
         throw PullFault(
             .certificateChanged, "the camera's stream was encrypted, and now it tells an address without encryption",
-            next:
-                "Switch encryption on in the camera again, or take its address anew: watchboxctl camera edit ID --pin none",
+            hint:
+                "Switch encryption on in the camera again, or take its address again: watchboxctl camera edit ID --pin none",
             ending: .person)
     }
 
-    func access(_ url: String, password: String?, memory: CameraMemory) -> ONVIFDevice.Access {
+    func access(_ url: String, password: String?, memory: CameraCache) -> ONVIFDevice.Access {
         let pin = network.pin ?? memory.servicePin
         var access = ONVIFDevice.Access(
             url: url, user: network.user, password: password,
@@ -144,20 +145,20 @@ final class CameraFinder {
             allowsPlainPassword: network.allowsBasic && configured.contains(url),
             trust: pin.map { .pinned($0) } ?? .firstUse,
             clock: memory.clock.flatMap { ClockCandidate(rawValue: $0) })
-        if showsOneLogin { access.mostLogins = 1 }
+        if showsOneLogin { access.maxLogins = 1 }
         return access
     }
 
     private func ask(
-        _ service: String, password: String?, memory: inout CameraMemory
+        _ service: String, password: String?, memory: inout CameraCache
     ) throws(PullFault) -> Stream {
         // At another host than that of the settings, its key is all that speaks for it.
         let hasMoved = Self.host(of: service) != host
         let camera = CameraDevice(access(service, password: password, memory: memory), logger: logger)
         let result = awaited { await Self.describe(camera.device) }
-        let learnt = camera.device.learnt
-        shownPin = learnt.pin
-        shownAddress = learnt.address
+        let learnedFacts = camera.device.learnedFacts
+        shownPin = learnedFacts.pin
+        shownAddress = learnedFacts.address
         guard let result else {
             throw PullFault(.cameraTimeout, "the camera did not describe itself in time", mayHaveMoved: true)
         }
@@ -166,7 +167,7 @@ final class CameraFinder {
         case .success(let description): found = description
         case .failure(let error):
             // Where to go on, after as many refusals as a camera bears.
-            memory.clock = learnt.nextClock?.rawValue ?? memory.clock
+            memory.clock = learnedFacts.nextClock?.rawValue ?? memory.clock
             throw PullFault(error)
         }
         try check(found.device.identity, hasMoved ? identity(memory) : identity)
@@ -178,10 +179,10 @@ final class CameraFinder {
             if memory.serviceURL == service { (memory.serviceURL, memory.address) = (nil, nil) }
             throw Self.elsewhere
         }
-        memory.serviceURL = learnt.url.isEmpty ? service : learnt.url
-        memory.clock = learnt.clock?.rawValue ?? memory.clock
-        memory.scheme = learnt.scheme?.rawValue ?? memory.scheme
-        memory.servicePin = learnt.pin ?? memory.servicePin
+        memory.serviceURL = learnedFacts.url.isEmpty ? service : learnedFacts.url
+        memory.clock = learnedFacts.clock?.rawValue ?? memory.clock
+        memory.scheme = learnedFacts.scheme?.rawValue ?? memory.scheme
+        memory.servicePin = learnedFacts.pin ?? memory.servicePin
         memory.serial = found.device.serial
         memory.mac = found.device.mac
         memory.endpoint = found.device.endpoint
@@ -193,9 +194,9 @@ final class CameraFinder {
         state.change { _, network in
             network.device = statistics
             network.profile = profile.token
-            network.servicePin = learnt.pin
+            network.servicePin = learnedFacts.pin
             network.clockAheadMilliseconds =
-                (found.clock?.offsetMilliseconds ?? learnt.clockOffsetMilliseconds).map { Double($0) }
+                (found.clock?.offsetMilliseconds ?? learnedFacts.clockOffsetMilliseconds).map { Double($0) }
         }
         for repaired in found.repairedAddresses.prefix(8) {
             logger.info(
@@ -235,7 +236,7 @@ final class CameraFinder {
     private static var other: PullFault {
         PullFault(
             .identityNotProven, "another device than this camera answers at its address",
-            next:
+            hint:
                 "If you exchanged or reset it, accept the device: watchboxctl camera edit ID --accept-device; else look "
                 + "for who answers there",
             mayHaveMoved: true)
@@ -256,14 +257,14 @@ final class CameraFinder {
         return identity?.isEmpty == false ? identity : nil
     }
 
-    private func identity(_ memory: CameraMemory) -> DeviceIdentity? {
+    private func identity(_ memory: CameraCache) -> DeviceIdentity? {
         if let identity { return identity }
         let remembered = DeviceIdentity(endpoint: memory.endpoint, serial: memory.serial, mac: memory.mac)
         return remembered.isEmpty ? nil : remembered
     }
 
     /// Goes where a device shows the key that is known. Nothing but a TLS handshake is made with any other.
-    private func follow(password: String?, memory: inout CameraMemory) throws(PullFault) -> Stream? {
+    private func follow(password: String?, memory: inout CameraCache) throws(PullFault) -> Stream? {
         guard let key = moves.key(memory) else { return nil }
         let asked = services(memory)
         for announced in moves.candidates(memory, at: Clocks.monotonic) {
@@ -305,7 +306,7 @@ final class CameraFinder {
         return nil
     }
 
-    /// Without brackets; nil for what is no URL.
+    /// Without brackets; nil for what is not a URL.
     static func host(of url: String) -> String? {
         let parts = url.split(separator: "://", maxSplits: 1)
         guard parts.count == 2 else { return nil }

@@ -3,8 +3,8 @@ internal import ONVIF
 internal import Platform
 internal import RTSP
 
-/// What becomes of devices at other addresses that may be the camera: a move to follow, where a certificate's key that was
-/// known before proves it, or else one to propose to a person. Used by the source's thread.
+/// What becomes of devices at other addresses that may be the camera: a move to follow, where a certificate's key that
+/// was known before proves it, or else one to propose to a person. Used by the source's thread.
 struct CameraMoves {
     private let network: CameraConfiguration.Network
     private let state: SharedState
@@ -21,7 +21,7 @@ struct CameraMoves {
     private var isDevice: Bool { network.url.lowercased().hasPrefix("onvif:") }
 
     /// Of the device's service, or of the stream that is configured; nil: nothing can prove a move.
-    func key(_ memory: CameraMemory) -> String? {
+    func key(_ memory: CameraCache) -> String? {
         if isDevice { return network.pin ?? memory.servicePin }
         let isSecure = ["rtsps:", "https:"].contains { network.url.lowercased().hasPrefix($0) }
         return isSecure ? network.pin ?? memory.pin : nil
@@ -33,13 +33,13 @@ struct CameraMoves {
     }
 
     /// Hosts where the camera is known to be.
-    func known(_ memory: CameraMemory) -> [String] {
+    func known(_ memory: CameraCache) -> [String] {
         let urls = [network.url, memory.serviceURL, memory.movedURL].compactMap { $0 }
         return urls.compactMap { DeviceURL($0)?.host } + [memory.address].compactMap { $0 }
     }
 
     /// Devices whose key is worth a look, whoever they are.
-    func candidates(_ memory: CameraMemory, at now: UInt64) -> [SharedState.Announcement] {
+    func candidates(_ memory: CameraCache, at now: UInt64) -> [SharedState.Announcement] {
         let known = known(memory)
         return state.announced.filter { announced in
             !announced.isKeyShared && AnnouncedAddress.mayBeAsked(announced.address, known: known)
@@ -48,13 +48,13 @@ struct CameraMoves {
     }
 
     /// Whether a key that is known can be looked for somewhere else.
-    func hasPlaces(_ memory: CameraMemory, at now: UInt64) -> Bool {
+    func hasPlaces(_ memory: CameraCache, at now: UInt64) -> Bool {
         let known = known(memory)
         return key(memory) != nil && candidates(memory, at: now).contains { !known.contains($0.address) }
     }
 
     /// Where the configured stream would be, which has to show its key there.
-    func streams(_ configured: RTSPURL, _ memory: CameraMemory, at now: UInt64) -> [RTSPURL] {
+    func streams(_ configured: RTSPURL, _ memory: CameraCache, at now: UInt64) -> [RTSPURL] {
         guard configured.isSecure, key(memory) != nil else { return [] }
         let known = known(memory)
         return candidates(memory, at: now).filter { !known.contains($0.address) }
@@ -65,9 +65,9 @@ struct CameraMoves {
         keyholders.heard(address, at: address, now: now)
     }
 
-    /// What does not prove itself is for a person to decide, and is told that a key is missing where one is known: the camera
-    /// may have been reset, or it is somebody else.
-    func propose(_ memory: CameraMemory) {
+    /// What does not prove itself is for a person to decide, and is told that a key is missing where one is known: the
+    /// camera may have been reset, or it is somebody else.
+    func propose(_ memory: CameraCache) {
         // A pin that a person has set may be that of the stream alone.
         let hasKey = isDevice ? memory.servicePin != nil : key(memory) != nil
         let keyholders = keyholders.values(at: Clocks.monotonic)
@@ -79,7 +79,7 @@ struct CameraMoves {
     }
 
     /// Nil for what is not another address of a neighbour, or cannot be written as a source.
-    private func move(_ announced: SharedState.Announcement, _ memory: CameraMemory) -> NetworkStatistics.Move? {
+    private func move(_ announced: SharedState.Announcement, _ memory: CameraCache) -> NetworkStatistics.Move? {
         let (known, address) = (known(memory), announced.address)
         guard AnnouncedAddress.mayBeAsked(address, known: known), !known.contains(address),
             var place = DeviceURL(network.url)

@@ -11,10 +11,10 @@ protocol CameraPull: AnyObject {
     var authentication: String { get }
     var server: String? { get }
     var counters: PullCounters { get }
-    var hasSound: Bool { get }
+    var hasAudio: Bool { get }
     /// The longest distance of key frames that was seen, nanoseconds; 0: none.
     var knownGroup: UInt64 { get }
-    /// Pictures per second that were measured, where the camera promises none.
+    /// Frames per second that were measured, where the camera promises none.
     var knownRate: Double? { get }
     /// Bytes that the system lets wait for this process, where packets come as datagrams.
     var receiveBuffer: Int? { get }
@@ -30,11 +30,11 @@ protocol CameraPull: AnyObject {
 extension StreamPull {
     var authentication: String { facts.authentication }
     var server: String? { facts.server }
-    var hasSound: Bool { sound != nil }
+    var hasAudio: Bool { audio != nil }
     var knownRate: Double? { nil }
     var isGetParameterRefused: Bool { facts.getParameterRefused }
 
-    func tellTiming(_ network: inout NetworkStatistics) { network.timed(video: video, sound: sound) }
+    func tellTiming(_ network: inout NetworkStatistics) { network.timed(video: video, audio: audio) }
 }
 
 extension StreamPull.Options {
@@ -48,7 +48,7 @@ extension StreamPull.Options {
             .streamRedirected,
             "the camera sends its viewers from an address without TLS on to one with it, where its certificate is not "
                 + "known: no login is sent there",
-            next: "If that is right, give the encrypted address: "
+            hint: "If that is right, give the encrypted address: "
                 + "watchboxctl camera edit ID --source \(place.shownOrigin)…",
             ending: .person)
     }
@@ -62,7 +62,8 @@ extension RTSPURL {
 }
 
 extension RawConnection {
-    /// Connects to where a camera's stream is. With TLS the certificate has to be the one that is known, or is the first.
+    /// Connects to where a camera's stream is. With TLS the certificate has to be the one that is known, or is the
+    /// first.
     ///
     /// - Parameter seen: the pin of a first certificate; the connection that is returned accepts no other.
     static func toCamera(

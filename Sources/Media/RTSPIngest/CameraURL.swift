@@ -7,7 +7,7 @@ enum CameraURL: Equatable, Sendable {
     /// - Parameter path: of the device service; nil: the usual one.
     case device(host: String, port: UInt16?, path: String?)
 
-    static let longest = 2048
+    static let maxLength = 2048
 
     /// It may show a certificate that is worth being kept: one behind a redirect from an address without TLS is not.
     var hasCertificate: Bool {
@@ -20,7 +20,7 @@ enum CameraURL: Equatable, Sendable {
     /// - Throws: why it is none, without quoting it: somebody may have put a password into it.
     init(_ text: String) throws(PullFault) {
         let prefix = "onvif://"
-        guard text.utf8.count <= Self.longest, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+        guard text.utf8.count <= Self.maxLength, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
             throw Self.fault("is too long, or holds white space or a letter beyond ASCII")
         }
         guard text.lowercased().hasPrefix(prefix) else {
@@ -42,7 +42,8 @@ enum CameraURL: Equatable, Sendable {
 
     private static func fault(_ reason: String) -> PullFault {
         PullFault(
-            .cameraProtocol, "the camera's URL \(reason)", next: "Set it anew: watchboxctl camera edit ID --source URL",
+            .cameraProtocol, "the camera's URL \(reason)",
+            hint: "Set it again: watchboxctl camera edit ID --source URL",
             ending: .person)
     }
 }

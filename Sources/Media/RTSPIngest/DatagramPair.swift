@@ -3,7 +3,8 @@ internal import Glibc
 internal import Platform
 internal import RTSP
 
-/// Two UDP sockets side by side: one for media, the next port for control (RFC 3550 §11). Takes packets of one host only.
+/// Two UDP sockets side by side: one for media, the next port for control (RFC 3550 §11). Takes packets of one host
+/// only.
 final class DatagramPair {
     let media: Int32
     let control: Int32
@@ -51,7 +52,7 @@ final class DatagramPair {
         }
         throw PullFault(
             .transportRefused, "this machine has no free pair of UDP ports (\(SystemMessage.text(number)))",
-            next: "Use TCP: watchboxctl camera edit ID --transport tcp", isTransport: true)
+            hint: "Use TCP: watchboxctl camera edit ID --transport tcp", isTransport: true)
     }
 
     /// Joins a group on the interface that the connection to the camera goes out from.

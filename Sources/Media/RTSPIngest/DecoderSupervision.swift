@@ -1,5 +1,5 @@
-/// When a decoder's child may be started, after earlier ones ended: at once the first time, then later and later. What a
-/// camera sends can end each of them, and must not cost more than one start in half a minute for long.
+/// When a decoder's child may be started, after earlier ones ended: at once the first time, then later and later. What
+/// a camera sends can end each of them, and must not cost more than one start in half a minute for long.
 struct DecoderSupervision: Equatable, Sendable {
     /// Children that ended by themselves or were ended because they hung.
     private(set) var failures: UInt64 = 0
@@ -11,7 +11,7 @@ struct DecoderSupervision: Equatable, Sendable {
     private(set) var mayStartAt: UInt64 = 0
 
     private static let first: UInt64 = 500_000_000
-    private static let longest: UInt64 = 30_000_000_000
+    private static let maxLength: UInt64 = 30_000_000_000
     /// One that lived so long was well.
     static let wellAfter: UInt64 = 60_000_000_000
 
@@ -26,13 +26,13 @@ struct DecoderSupervision: Equatable, Sendable {
         startedAt = nil
         failures &+= 1
         self.reason = reason
-        mayStartAt = now &+ min(Self.longest, Self.first << UInt64(min(inRow, 16)))
+        mayStartAt = now &+ min(Self.maxLength, Self.first << UInt64(min(inRow, 16)))
         inRow += 1
     }
 
     /// For a person; nil: nothing happened.
     var words: String? {
         guard let reason else { return nil }
-        return "the decoder was started anew \(failures == 1 ? "once" : "\(failures) times"): \(reason)"
+        return "the decoder was started again \(failures == 1 ? "once" : "\(failures) times"): \(reason)"
     }
 }

@@ -10,8 +10,8 @@ final class Delivery: Sendable {
 
     private struct State {
         var maker: Maker?
-        /// Which decoder of sound is heard.
-        var sound = 0
+        /// Which decoder of audio is heard.
+        var audioGeneration = 0
         var video: VideoFormat?
         var audio: AudioFormat?
         var isOver = false
@@ -26,7 +26,7 @@ final class Delivery: Sendable {
 
     var video: VideoFormat? { state.withLock { $0.video } }
 
-    /// What another one still makes of earlier pictures is not handed on any more: a camera may change its coding.
+    /// What another one still makes of earlier frames is not handed on any more: a camera may change its encoding.
     func takeVideo(of maker: Maker) {
         state.withLock { state in
             guard state.maker != maker else { return }
@@ -36,22 +36,22 @@ final class Delivery: Sendable {
         }
     }
 
-    /// The same for sound: what decoders that were begun earlier still make is not handed on.
+    /// The same for audio: what decoders that were begun earlier still make is not handed on.
     ///
-    /// - Returns: what the next one hands in its sound with.
-    func takeSound() -> Int {
+    /// - Returns: what the next one hands in its audio with.
+    func takeAudio() -> Int {
         state.withLock { state in
-            state.sound += 1
-            return state.sound
+            state.audioGeneration += 1
+            return state.audioGeneration
         }
     }
 
-    /// - Parameter maker: nil for sound.
-    /// - Parameter sound: of a decoder of its own, from `takeSound`.
-    func deliver(_ event: MediaEvent, of maker: Maker? = nil, sound: Int? = nil) {
+    /// - Parameter maker: nil for audio.
+    /// - Parameter audio: of a decoder of its own, from `takeAudio`.
+    func deliver(_ event: MediaEvent, of maker: Maker? = nil, audioGeneration: Int? = nil) {
         state.withLock { state in
             guard !state.isOver, maker == nil || maker == state.maker,
-                sound == nil || sound == state.sound
+                audioGeneration == nil || audioGeneration == state.audioGeneration
             else { return }
             switch event {
             case .videoFormat(let format):

@@ -8,8 +8,8 @@ internal import Platform
 internal import RTP
 internal import RTSP
 
-/// One attempt at a camera that sends JPEG pictures over HTTP, until it ends. What is told of it is what is told of an RTSP
-/// session with MJPEG. Used by one thread, which it blocks.
+/// One attempt at a camera that sends JPEG images over HTTP, until it ends. What is told of it is what is told of an
+/// RTSP session with MJPEG. Used by one thread, which it blocks.
 final class HTTPPull: CameraPull {
     private(set) var options: StreamPull.Options
     private let wakeup: Wakeup
@@ -20,18 +20,18 @@ final class HTTPPull: CameraPull {
     private var session: HTTPVideoSession
     private var output = StreamPull.Output()
     private var buffer = [UInt8](repeating: 0, count: StreamPull.bufferSize)
-    /// Of a stream; a picture that is asked for has its deadline.
+    /// Of a stream; a frame that is asked for has its deadline.
     private var watch: FreezeWatch?
     private var choice: MediaChoice?
     private var isPolled = false
     private var clock = StreamClock(clockRate: clockRate, policy: .arrival)
-    private var measure = PictureRate()
+    private var measure = FrameRate()
     private var hasBegun = false
     private var hasMore = false
     private var tickedAt: UInt64 = 0
 
     private static let clockRate = 90_000
-    private static let mostPending = 64 << 10
+    private static let maxPending = 64 << 10
 
     /// - Parameters:
     ///   - handle: is called on the running thread.
@@ -58,7 +58,7 @@ final class HTTPPull: CameraPull {
                 }
             }, makeClientNonce: { StreamPull.randomText(32) })
         configuration.allowsBasic = options.allowsBasic
-        if options.showsOneLogin { configuration.mostLogins = 1 }
+        if options.showsOneLogin { configuration.maxLogins = 1 }
         configuration.interval = UInt64(1e9 / min(max(options.snapshotRate, 0.1), 30))
         return HTTPVideoSession(configuration)
     }
@@ -67,16 +67,16 @@ final class HTTPPull: CameraPull {
 
     var authentication: String { session.facts.authentication }
     var server: String? { session.facts.server }
-    var hasSound: Bool { false }
+    var hasAudio: Bool { false }
     var knownGroup: UInt64 { 0 }
-    /// How often pictures are asked for says nothing of a stream.
+    /// How often frames are asked for says nothing of a stream.
     var knownRate: Double? { isPolled ? nil : measure.known }
     var receiveBuffer: Int? { nil }
     var isGetParameterRefused: Bool { false }
 
     var counters: PullCounters {
         var counters = PullCounters()
-        counters.packets = session.facts.pictures
+        counters.packets = session.facts.frames
         counters.damaged = session.facts.damaged
         return counters
     }
@@ -128,9 +128,9 @@ final class HTTPPull: CameraPull {
                 connection = nil
                 output = StreamPull.Output()
             case .playing(let isPolled): playing(isPolled: isPolled, at: now)
-            case .picture(let jpeg): took(jpeg, at: now)
+            case .frame(let jpeg): took(jpeg, at: now)
             case .unchanged: break
-            case .failed(let failure): throw PullFault(failure, isLive: session.facts.pictures > 0)
+            case .failed(let failure): throw PullFault(failure, isLive: session.facts.frames > 0)
             }
         }
     }
@@ -150,14 +150,14 @@ final class HTTPPull: CameraPull {
     }
 
     private func took(_ jpeg: [UInt8], at now: UInt64) {
-        watch?.pictureArrived(at: now, isKeyFrame: true)
+        watch?.frameArrived(at: now, isKeyFrame: true)
         guard var choice, let rate = measure.took(at: now) else { return }
         choice.frameRate = rate
         // It wraps as those of RTP do.
         let timestamp = Self.timestamp(at: now)
         guard let placement = clock.place(timestamp, arrival: now) else { return }
-        let coded = CodedUnit(timestamp: timestamp, arrival: now, data: jpeg, isKeyFrame: true)
-        handle(.unit(choice, MediaTrack.Unit(coded: coded, placement: placement)), now)
+        let encoded = EncodedUnit(timestamp: timestamp, arrival: now, data: jpeg, isKeyFrame: true)
+        handle(.unit(choice, MediaTrack.Unit(encoded: encoded, placement: placement)), now)
     }
 
     static func timestamp(at now: UInt64) -> UInt32 {
@@ -175,9 +175,9 @@ final class HTTPPull: CameraPull {
             case .silent:
                 throw PullFault(
                     .streamFrozen,
-                    "the camera began its stream, and no whole picture came within "
+                    "the camera began its stream, and no whole frame came within "
                         + "\(FreezeWatch.usualGroup / 1_000_000_000) s", ending: .stalled)
-            case .noKeyFrame, .frozen: throw PullFault(.frozen, hasSound: false)
+            case .noKeyFrame, .frozen: throw PullFault(.frozen, hasAudio: false)
             }
         }
         if now >= tickedAt &+ StreamPull.tickInterval {
@@ -201,7 +201,7 @@ final class HTTPPull: CameraPull {
         guard poll(&waited, nfds_t(waited.count), Wakeup.milliseconds(longest)) > 0 else { return }
         if waited[0].revents != 0 { wakeup.drain() }
         if waited[1].revents & Int16(POLLOUT) != 0 { try flush(isWritable: true) }
-        // The picture has begun: more of it comes in the next few milliseconds.
+        // The frame has begun: more of it comes in the next few milliseconds.
         if watch != nil, waited[1].revents & Int16(POLLIN) != 0 { StreamPull.sleep(ReadPace.burst) }
     }
 
@@ -239,24 +239,24 @@ final class HTTPPull: CameraPull {
             // A connection that was kept may have been closed meanwhile: what is read of it tells.
             output = StreamPull.Output()
         }
-        guard output.pending.count <= Self.mostPending else {
+        guard output.pending.count <= Self.maxPending else {
             throw PullFault(.cameraTimeout, "the camera does not read what is sent to it")
         }
     }
 }
 
-/// How many pictures a second a camera sends that promises nothing: an encoder wants to know before the first one.
-struct PictureRate: Equatable, Sendable {
+/// How many frames a second a camera sends that promises nothing: an encoder wants to know before the first one.
+struct FrameRate: Equatable, Sendable {
     /// Nil until it is known.
     var known: Double?
     private var first: UInt64?
     private var count = 0
 
-    /// Several pictures may wait in a camera when its stream begins.
-    static let leastTime: UInt64 = 400_000_000
+    /// Several frames may wait in a camera when its stream begins.
+    static let minTime: UInt64 = 400_000_000
     private static let rates = 1.0...60.0
 
-    /// - Returns: the rate; nil while this picture is needed to find it out.
+    /// - Returns: the rate; nil while this frame is needed to find it out.
     mutating func took(at now: UInt64) -> Double? {
         if let known { return known }
         guard let first else {
@@ -264,7 +264,7 @@ struct PictureRate: Equatable, Sendable {
             return nil
         }
         count += 1
-        guard now >= first &+ Self.leastTime else { return nil }
+        guard now >= first &+ Self.minTime else { return nil }
         let rate = Double(count) / (Double(now - first) / 1e9)
         known = min(max(rate, Self.rates.lowerBound), Self.rates.upperBound)
         return known

@@ -20,74 +20,74 @@ struct MediaChoice: Equatable, Sendable {
     var format: PayloadFormat
     var payloadType: UInt8
     var clockRate: Int
-    /// Pictures per second, as promised.
+    /// Frames per second, as promised.
     var frameRate: Double?
     /// Of AAC.
     var audioFormat: AudioFormat?
     /// Of JPEG, as promised.
-    var dimensions: PictureDimensions?
+    var dimensions: FrameDimensions?
     /// Of G.711.
     var channels = 1
     /// Of Opus and G.726.
-    var coding: SoundCoding?
+    var coding: AudioEncoding?
 }
 
-/// What is taken of a camera's offer: its first video that can be published, and with it its first sound.
+/// What is taken of a camera's offer: its first video that can be published, and with it its first audio.
 struct MediaSelection: Equatable, Sendable {
     var video: MediaChoice?
-    var sound: MediaChoice?
-    /// Why there is no sound though it was asked for; nil: there is, or the camera has none.
-    var soundReason: String?
+    var audio: MediaChoice?
+    /// Why there is no audio though it was asked for; nil: there is, or the camera has none.
+    var audioReason: String?
     /// Of all media, as the camera writes them.
     var offered: [String] = []
 
     var indices: [Int]? {
         guard let video else { return nil }
-        return [video.index] + (sound.map { [$0.index] } ?? [])
+        return [video.index] + (audio.map { [$0.index] } ?? [])
     }
 
-    /// Pictures alone, of a camera that offers nothing else.
+    /// Frames alone, of a camera that offers nothing else.
     init(video: MediaChoice) {
         self.video = video
         offered = ["video \(video.kind.rawValue)"]
     }
 
-    init(_ description: SessionDescription, audio: Bool) {
+    init(_ description: SessionDescription, audio isRequested: Bool) {
         for (index, media) in description.media.enumerated() {
             offered += media.formats.map { "\(media.kind) \($0.encoding.isEmpty ? "\($0.payloadType)" : $0.encoding)" }
             if let obstacle = Self.obstacle(media) {
-                if audio, media.kind == "audio" { soundReason = soundReason ?? obstacle }
+                if isRequested, media.kind == "audio" { audioReason = audioReason ?? obstacle }
                 continue
             }
             switch media.kind {
             case "video" where video == nil:
                 video = media.formats.lazy.compactMap { Self.video($0, media, index) }.first
-            case "audio" where audio && sound == nil:
-                sound = media.formats.lazy.compactMap { Self.sound($0, index) }.first
-                if sound == nil {
+            case "audio" where isRequested && audio == nil:
+                audio = media.formats.lazy.compactMap { Self.audio($0, index) }.first
+                if audio == nil {
                     let names = media.formats.map(Self.name)
-                    soundReason =
-                        "the camera's sound is \(names.joined(separator: ", ")), which is not taken. "
+                    audioReason =
+                        "the camera's audio is \(names.joined(separator: ", ")), which is not taken. "
                         + "Choose AAC, G.711 or Opus in the camera's own settings"
                 }
             default: break
             }
         }
-        if sound != nil { soundReason = nil }
+        if audio != nil { audioReason = nil }
     }
 
-    /// Why a medium is not taken, whatever its coding; nil: it may be.
+    /// Why a medium is not taken, whatever its encoding; nil: it may be.
     private static func obstacle(_ media: SessionDescription.Media) -> String? {
         guard media.protocolName.uppercased().hasPrefix("RTP/AVP") else {
-            return "the camera's sound comes by \(media.protocolName.isEmpty ? "no protocol" : media.protocolName), "
+            return "the camera's audio comes by \(media.protocolName.isEmpty ? "no protocol" : media.protocolName), "
                 + "which is not taken. Choose plain RTP in the camera's own settings"
         }
         if media.isBackChannel {
             return "the camera offers a loudspeaker (a=sendonly) and no microphone. "
-                + "If it has one, switch its sound on in the camera's own settings"
+                + "If it has one, switch its audio on in the camera's own settings"
         }
         if media.direction == .inactive {
-            return "the camera's sound is switched off (a=inactive). Switch it on in the camera's own settings"
+            return "the camera's audio is switched off (a=inactive). Switch it on in the camera's own settings"
         }
         return nil
     }
@@ -115,10 +115,10 @@ struct MediaSelection: Equatable, Sendable {
         return MediaChoice(
             index: index, kind: kind, format: payload, payloadType: format.payloadType, clockRate: format.clockRate,
             frameRate: media.frameRate,
-            dimensions: media.dimensions.map { PictureDimensions(width: $0.width, height: $0.height) })
+            dimensions: media.dimensions.map { FrameDimensions(width: $0.width, height: $0.height) })
     }
 
-    private static func sound(_ format: SessionDescription.Format, _ index: Int) -> MediaChoice? {
+    private static func audio(_ format: SessionDescription.Format, _ index: Int) -> MediaChoice? {
         var choice = MediaChoice(
             index: index, kind: .pcmu, format: .pcmu, payloadType: format.payloadType, clockRate: format.clockRate)
         switch (format.encoding, format.payloadType) {
@@ -129,7 +129,7 @@ struct MediaSelection: Equatable, Sendable {
             choice.audioFormat = found.format
         case ("PCMU", _), ("", 0), ("PCMA", _), ("", 8):
             // Beside the telephone's 8000, cameras have 16 000 and more, and two channels.
-            guard SoundTranscoder.inputRates.contains(format.clockRate), (1...2).contains(format.channels) else {
+            guard AudioTranscoder.inputRates.contains(format.clockRate), (1...2).contains(format.channels) else {
                 return nil
             }
             choice.channels = format.channels
@@ -138,13 +138,13 @@ struct MediaSelection: Equatable, Sendable {
                 choice.format = .pcma
             }
         case ("OPUS", _):
-            // RFC 7587 §4.1: whatever was coded.
-            guard format.clockRate == SoundCoding.opus.sampleRate else { return nil }
+            // RFC 7587 §4.1: whatever was encoded.
+            guard format.clockRate == AudioEncoding.opus.sampleRate else { return nil }
             choice.kind = .opus
             choice.format = .packets
             choice.coding = .opus
         case (let name, _) where name.hasPrefix("G726") || name.hasPrefix("AAL2-G726"):
-            guard let coding = SoundCoding(rawValue: name.lowercased()), format.channels == 1,
+            guard let coding = AudioEncoding(rawValue: name.lowercased()), format.channels == 1,
                 format.clockRate == coding.sampleRate
             else { return nil }
             choice.kind = .g726
@@ -197,8 +197,8 @@ struct MediaSelection: Equatable, Sendable {
         )
     }
 
-    /// NAL units in Base64, separated by commas; what is none is left out. Cameras put quotes into the middle, and start
-    /// codes before and behind a unit (`scottlamb/moonfire-nvr#213`).
+    /// NAL units in Base64, separated by commas; what is none is left out. Cameras put quotes into the middle, and
+    /// start codes before and behind a unit (`scottlamb/moonfire-nvr#213`).
     static func sets(_ text: String?) -> [[UInt8]] {
         guard let text else { return [] }
         return text.split(separator: ",").prefix(16).flatMap { part -> [[UInt8]] in

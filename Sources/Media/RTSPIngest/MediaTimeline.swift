@@ -1,9 +1,9 @@
 internal import Media
 
-/// One time line for all that comes of a camera: from the first picture on, without a step back, over every reconnect. A
+/// One timeline for all that comes of a camera: from the first frame on, without a step back, over every reconnect. A
 /// gap in the stream is as long here as it was.
 struct MediaTimeline: Equatable, Sendable {
-    /// The first picture's decode time on CLOCK_MONOTONIC.
+    /// The first frame's decode time on CLOCK_MONOTONIC.
     private var zero: MediaTime?
     private var lastVideo: MediaTime?
     private var lastAudio: MediaTime?
@@ -13,7 +13,7 @@ struct MediaTimeline: Equatable, Sendable {
         var decode: MediaTime
     }
 
-    /// Of a picture, which begins the time line if it is the first.
+    /// Of a frame, which begins the timeline if it is the first.
     mutating func video(presentation: MediaTime, decode: MediaTime) -> Times {
         let zero = zero ?? decode
         self.zero = zero
@@ -22,7 +22,7 @@ struct MediaTimeline: Equatable, Sendable {
         return times
     }
 
-    /// Of sound; nil before the first picture.
+    /// Of audio; nil before the first frame.
     mutating func audio(_ time: MediaTime) -> MediaTime? {
         guard let zero, time >= zero else { return nil }
         let times = Self.after(lastAudio, time - zero, time - zero)

@@ -13,11 +13,11 @@ struct MediaTrack {
     var nextReport: UInt64
     /// Units that came at a time for which there is no place.
     private(set) var unplaced: UInt64 = 0
-    /// A picture was left out: those that refer to it are, too.
+    /// A frame was left out: those that refer to it are, too.
     private var isBroken = false
 
     struct Unit {
-        var coded: CodedUnit
+        var encoded: EncodedUnit
         var placement: StreamClock.Placement
     }
 
@@ -44,7 +44,7 @@ struct MediaTrack {
         placed(rtp.ticked(at: now))
     }
 
-    private mutating func placed(_ units: [CodedUnit]) -> [Unit] {
+    private mutating func placed(_ units: [EncodedUnit]) -> [Unit] {
         if units.isEmpty { return [] }
         var placed: [Unit] = []
         placed.reserveCapacity(units.count)
@@ -57,7 +57,7 @@ struct MediaTrack {
             }
             if let placement = clock.place(unit.timestamp, arrival: unit.arrival) {
                 isBroken = false
-                placed.append(Unit(coded: unit, placement: placement))
+                placed.append(Unit(encoded: unit, placement: placement))
             } else {
                 unplaced += 1
                 isBroken = choice.kind.isVideo

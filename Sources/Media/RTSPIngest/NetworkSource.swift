@@ -9,13 +9,14 @@ internal import RTSP
 internal import Synchronization
 public import VideoCodec
 
-/// A camera on the network. Its coded pictures go on untouched; only JPEG, G.711, G.726 and Opus are coded anew, and of these
-/// all but G.711, which is a table, are decoded in a child without files, network and secrets (`DecoderProgram`).
+/// A camera on the network. Its access units go on untouched; only JPEG, G.711, G.726 and Opus are encoded again, and
+/// of these all but G.711, which is a table, are decoded in a child without files, network and secrets
+/// (`DecoderProgram`).
 ///
-/// One thread does it all, from the socket to the access unit; what is decoded in a child is encoded on another, so that
-/// reception never waits for it. A camera that is away, or refuses, is waited for: it never
-/// ends the source. Instants of capture are those at which a picture's last packet arrived: when the camera took it, only
-/// the camera knows, by a clock that may be wrong.
+/// One thread does it all, from the socket to the access unit; what is decoded in a child is encoded on another, so
+/// that reception never waits for it. A camera that is away, or refuses, is waited for: it never ends the source.
+/// Instants of capture are those at which a frame's last packet arrived: when the camera took it, only the camera
+/// knows, by a clock that may be wrong.
 public final class NetworkSource: LiveSource, NetworkSourceControl {
     private let network: CameraConfiguration.Network
     private let camera: String
@@ -60,10 +61,10 @@ public final class NetworkSource: LiveSource, NetworkSourceControl {
 
     public func stop() { state.wakeup.stop() }
 
-    /// Asks the camera for a key frame where it can be asked (ONVIF), and the encoder where there is one; at most once in
-    /// two seconds.
+    /// Asks the camera for a key frame where it can be asked (ONVIF), and the encoder where there is one; at most once
+    /// in two seconds.
     public func requestKeyFrame() {
-        state.wishes.withLock { $0.isKeyFrameWanted = true }
+        state.requests.withLock { $0.isKeyFrameRequested = true }
     }
 
     public func run(_ deliver: @escaping @Sendable (MediaEvent) -> Void) throws(MediaSourceError) {
@@ -74,7 +75,7 @@ public final class NetworkSource: LiveSource, NetworkSourceControl {
             }
         }
         var network = network
-        if let reason = CameraMemory.prepare(network) {
+        if let reason = CameraCache.prepare(network) {
             logger.warning("what was learned of the camera before is not used, and nothing new is kept: \(reason)")
             network.memoryFile = nil
         }
@@ -85,7 +86,7 @@ public final class NetworkSource: LiveSource, NetworkSourceControl {
                 bootLoginPause: bootLoginPause, logger: logger,
                 deliver: deliver)
         } catch {
-            throw MediaSourceError(what: "\(camera) cannot be pulled", why: error.what, next: error.next)
+            throw MediaSourceError(what: "\(camera) cannot be pulled", why: error.what, hint: error.hint)
         }
         try run.run()
     }
@@ -96,7 +97,7 @@ public final class NetworkSource: LiveSource, NetworkSourceControl {
         } catch {
             let problem = error.problems[0]
             throw CodedError(
-                .invalidValue, "\(camera) cannot change so: \(problem.field) \(problem.reason)", next: problem.next,
+                .invalidValue, "\(camera) cannot change so: \(problem.field) \(problem.reason)", hint: problem.hint,
                 object: camera)
         }
         let isTranscoded = state.statistics.withLock { $0.network?.videoCodec } == "mjpeg"
@@ -104,14 +105,14 @@ public final class NetworkSource: LiveSource, NetworkSourceControl {
             throw CodedError(
                 .badRequest, "\(camera) cannot change that while it publishes",
                 why: isTranscoded
-                    ? "size and rate are those of the camera's own pictures"
-                    : "the camera codes its pictures itself",
-                next: "Change the camera's own encoder: watchboxctl camera profiles \(camera) --set",
+                    ? "size and rate are those of the camera's own frames"
+                    : "the camera encodes its frames itself",
+                hint: "Change the camera's own encoder: watchboxctl camera profiles \(camera) --set",
                 object: camera)
         }
-        state.wishes.withLock { wishes in
-            wishes.transcoding.bitrate = change.bitrate ?? wishes.transcoding.bitrate
-            wishes.transcoding.gopSeconds = change.gopSeconds ?? wishes.transcoding.gopSeconds
+        state.requests.withLock { requests in
+            requests.transcoding.bitrate = change.bitrate ?? requests.transcoding.bitrate
+            requests.transcoding.gopSeconds = change.gopSeconds ?? requests.transcoding.gopSeconds
         }
     }
 
@@ -119,13 +120,13 @@ public final class NetworkSource: LiveSource, NetworkSourceControl {
         address: String, url: String?, evidence: NetworkStatistics.Move.Evidence, isKeyShared: Bool
     ) {
         // Address and URL come from the network.
-        guard address.utf8.count <= 64, (url ?? "").utf8.count <= CameraURL.longest else { return }
+        guard address.utf8.count <= 64, (url ?? "").utf8.count <= CameraURL.maxLength else { return }
         let now = Clocks.monotonic
-        state.wishes.withLock { wishes in
-            wishes.announced.heard(
+        state.requests.withLock { requests in
+            requests.announced.heard(
                 .init(address: address, url: url, evidence: evidence, isKeyShared: isKeyShared),
                 at: address.lowercased(), now: now)
-            wishes.announcements &+= 1
+            requests.announcements &+= 1
         }
         state.wakeup.signal()
     }
@@ -133,7 +134,7 @@ public final class NetworkSource: LiveSource, NetworkSourceControl {
     public func test(_ progress: @escaping @Sendable (StreamTestReport) -> Void) async -> StreamTestReport {
         var subject = StreamTest.Subject(network: network, password: nil)
         // The camera's own certificates are known by now; another one is what the test has to find.
-        subject.memory = CameraMemory.load(network.memoryFile, for: network)
+        subject.memory = CameraCache.load(network.memoryFile, for: network)
         do throws(PullFault) {
             subject.password = try network.passwordFile.map { (path) throws(PullFault) in
                 try CameraPassword.read(path)
@@ -143,7 +144,7 @@ public final class NetworkSource: LiveSource, NetworkSourceControl {
             report.lines.append(
                 .init(
                     step: .login, outcome: .failed, milliseconds: 0, text: error.what, code: error.code,
-                    next: error.next))
+                    hint: error.hint))
             report.isDone = true
             progress(report)
             return report
@@ -193,7 +194,7 @@ extension NetworkSource {
             return try await question(device)
         } catch {
             let fault = PullFault(error)
-            throw CodedError(fault.code, "\(camera): \(fault.what)", next: fault.next, object: camera)
+            throw CodedError(fault.code, "\(camera): \(fault.what)", hint: fault.hint, object: camera)
         }
     }
 
@@ -202,10 +203,10 @@ extension NetworkSource {
         guard network.url.lowercased().hasPrefix("onvif://") else {
             throw CodedError(
                 .cameraRefuses, "\(camera) cannot be asked for that",
-                why: "it was added by the address of its stream, and only ONVIF knows of motors and encoders",
-                next: "Add it by its address instead: watchboxctl camera add onvif://ADDRESS", object: camera)
+                why: "it was added by the address of its stream, and only ONVIF knows of PTZ and encoders",
+                hint: "Add it by its address instead: watchboxctl camera add onvif://ADDRESS", object: camera)
         }
         throw CodedError(
-            .cameraUnreachable, "\(camera) was not reached yet", next: "Try again in a minute", object: camera)
+            .cameraUnreachable, "\(camera) was not reached yet", hint: "Try again in a minute", object: camera)
     }
 }

@@ -6,7 +6,7 @@ struct PullCounters: Equatable, Sendable {
     var lost: UInt64 = 0
     var reordered: UInt64 = 0
     var discarded: UInt64 = 0
-    /// Pictures alone.
+    /// Frames alone.
     var damaged: UInt64 = 0
     var timelines: UInt64 = 0
 

@@ -11,7 +11,7 @@ struct PullFault: Error, Equatable, Sendable {
     /// What happened and why, without a full stop.
     var what: String
     /// What a person can do.
-    var next: String
+    var hint: String
     var ending: PullSupervision.Ending
     /// Another transport may work.
     var isTransport = false
@@ -21,12 +21,12 @@ struct PullFault: Error, Equatable, Sendable {
     var redirect: RTSPURL?
 
     init(
-        _ code: ErrorCode, _ what: String, next: String? = nil, ending: PullSupervision.Ending = .broken,
+        _ code: ErrorCode, _ what: String, hint: String? = nil, ending: PullSupervision.Ending = .broken,
         isTransport: Bool = false, mayHaveMoved: Bool = false, redirect: RTSPURL? = nil
     ) {
         self.code = code
         self.what = what
-        self.next = next ?? code.entry?.next ?? "Run: watchboxctl camera test ID"
+        self.hint = hint ?? code.entry?.hint ?? "Run: watchboxctl camera test ID"
         self.ending = ending
         self.isTransport = isTransport
         self.mayHaveMoved = mayHaveMoved
@@ -35,11 +35,11 @@ struct PullFault: Error, Equatable, Sendable {
 
     /// Ends nothing: it is told while the next key frame is waited for.
     static let longGroup = PullFault(
-        .noKeyFrame, "the camera's pictures come, and a key frame to begin with is waited for: they are far apart")
+        .noKeyFrame, "the camera's frames come, and a key frame to begin with is waited for: they are far apart")
 
     /// For the status; commands name the camera.
     func sentence(for camera: String) -> String {
-        let words = next.split(separator: " ", omittingEmptySubsequences: false).map { word in
+        let words = hint.split(separator: " ", omittingEmptySubsequences: false).map { word in
             word == "ID" ? Substring(camera) : word == "ID," ? "\(camera)," : word
         }
         return "\(what). \(words.joined(separator: " "))"
@@ -62,7 +62,7 @@ extension PullFault {
             // Switched off in the camera, it comes by itself.
             self.init(
                 .unsupportedCodec, what,
-                next: "Take ?enableSrtp out of the address, or switch SRTP off in the camera; rtsps:// encrypts as well"
+                hint: "Take ?enableSrtp out of the address, or switch SRTP off in the camera; rtsps:// encrypts as well"
             )
         case .redirectElsewhere: self.init(.streamRedirected, what, mayHaveMoved: true)
         case .refused, .malformed, .tooLong: self.init(.cameraProtocol, what)
@@ -72,30 +72,30 @@ extension PullFault {
         }
     }
 
-    /// - Parameter isLive: pictures came before.
+    /// - Parameter isLive: frames came before.
     init(_ failure: HTTPVideoFailure, isLive: Bool) {
         let what = "\(failure)"
         switch failure {
         case .session(.timeout) where isLive:
-            self.init(.streamFrozen, "the camera did not send the next picture in time", ending: .stalled)
+            self.init(.streamFrozen, "the camera did not send the next frame in time", ending: .stalled)
         case .session(let failure): self.init(failure)
         case .notHTTP:
             self.init(
-                .notRTSP, what, next: "Check address and port; cameras with RTSP are added as rtsp://",
+                .notRTSP, what, hint: "Check address and port; cameras with RTSP are added as rtsp://",
                 mayHaveMoved: true)
-        case .noPictures(_, true):
+        case .noFrames(_, true):
             self.init(
                 .notRTSP, what,
-                next: "Use the address of the pictures themselves, such as http://ADDRESS:81/stream of an ESP32-CAM; "
+                hint: "Use the address of the images themselves, such as http://ADDRESS:81/stream of an ESP32-CAM; "
                     + "of a camera with ONVIF give its address: --source onvif://ADDRESS")
-        case .noPictures(_, false):
+        case .noFrames(_, false):
             self.init(
-                .unsupportedCodec, what, next: "Use an address of the camera's that sends MJPEG or a JPEG picture",
+                .unsupportedCodec, what, hint: "Use an address of the camera's that sends MJPEG or a JPEG image",
                 ending: .unready)
         case .tooManyRedirects:
             self.init(
                 .streamRedirected, what,
-                next: "Open the address in a browser, and give the one where the pictures are: "
+                hint: "Open the address in a browser, and give the one where the images are: "
                     + "watchboxctl camera edit ID --source URL")
         }
     }
@@ -113,7 +113,7 @@ extension PullFault {
         case .tlsFailed: self.init(.cameraCertificate, what, mayHaveMoved: true)
         case .invalidURL, .plainHTTPRefused, .invalidHeader, .malformedResponse, .responseTooLarge, .cancelled,
             .tooManyRequests, .unavailable:
-            self.init(.cameraProtocol, what, next: error.next)
+            self.init(.cameraProtocol, what, hint: error.hint)
         }
     }
 
@@ -125,12 +125,12 @@ extension PullFault {
         case .notONVIF:
             self.init(
                 .cameraProtocol, what,
-                next: "Switch ONVIF on in the camera, or use the rtsp:// address of its stream", mayHaveMoved: true)
+                hint: "Switch ONVIF on in the camera, or use the rtsp:// address of its stream", mayHaveMoved: true)
         case .loginNeeded: self.init(.loginNeeded, what, ending: .person)
         case .loginRefused:
             self.init(
                 .loginRefused, what,
-                next: "Many cameras keep ONVIF users apart from others: create one there. "
+                hint: "Many cameras keep ONVIF users apart from others: create one there. "
                     + "Then run: watchboxctl camera password ID",
                 ending: .loginRefused)
         case .forbidden: self.init(.accessForbidden, what, ending: .unready)
@@ -141,20 +141,20 @@ extension PullFault {
         }
     }
 
-    init(_ finding: FreezeWatch.Finding, hasSound: Bool) {
+    init(_ finding: FreezeWatch.Finding, hasAudio: Bool) {
         switch finding {
         case .silent:
             self.init(
-                hasSound ? .noKeyFrame : .streamFrozen,
-                "the camera began its stream, and no \(hasSound ? "picture, only sound," : "packet") came within "
+                hasAudio ? .noKeyFrame : .streamFrozen,
+                "the camera began its stream, and no \(hasAudio ? "picture, only audio," : "packet") came within "
                     + "\(FreezeWatch.usualGroup / 1_000_000_000) s", ending: .stalled)
         case .noKeyFrame(let seconds):
             self.init(
                 .noKeyFrame,
-                "the stream runs, and no picture that a viewer can begin with came within \(seconds) s",
+                "the stream runs, and no frame that a viewer can begin with came within \(seconds) s",
                 ending: .stalled)
         case .frozen:
-            self.init(.streamFrozen, "the camera's pictures stopped though its connection stands", ending: .stalled)
+            self.init(.streamFrozen, "the camera's frames stopped though its connection stands", ending: .stalled)
         }
     }
 }

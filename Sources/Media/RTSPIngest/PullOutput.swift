@@ -7,8 +7,8 @@ internal import RTP
 internal import Synchronization
 internal import VideoCodec
 
-/// From a camera's units to the events of the source, over all attempts: one time line, formats when they change, and what
-/// has to be coded anew. Used by the source's thread.
+/// From a camera's units to the events of the source, over all attempts: one timeline, formats when they change, and
+/// what has to be encoded again. Used by the source's thread.
 final class PullOutput {
     private let durationLimit: Double?
     private let state: SharedState
@@ -17,20 +17,20 @@ final class PullOutput {
     private let program: DecoderProgram
 
     private var timeline = MediaTimeline()
-    private let pictures: PictureTranscoder
-    private var sound: SoundTranscoder?
-    /// What `sound` was made for.
-    private var soundChoice: MediaChoice?
-    private var childSound: ChildSound?
-    private var soundReason: String?
-    /// How decoders of sound fared, whatever they decoded.
-    private var soundSupervision = DecoderSupervision()
+    private let frames: FrameTranscoder
+    private var audio: AudioTranscoder?
+    /// What `audio` was made for.
+    private var audioChoice: MediaChoice?
+    private var childAudio: ChildAudio?
+    private var audioReason: String?
+    /// How decoders of audio fared, whatever they decoded.
+    private var audioSupervision = DecoderSupervision()
     private var transcoding: CameraConfiguration.Network.Transcoding
 
     private var connectBegan: UInt64 = 0
     private var playBegan: UInt64?
     private var hasKeyFrame = false
-    /// The newest picture that a viewer can begin with is a recovery point.
+    /// The newest frame that a viewer can begin with is a recovery point.
     private var hasIntraRefresh = false
     private var captured: UInt64 = 0
     private var rate = RateMeter()
@@ -53,28 +53,28 @@ final class PullOutput {
         self.program = program
         let delivery = Delivery(deliver)
         self.delivery = delivery
-        pictures = PictureTranscoder(transcoding, program: program, logger: logger, failed: { state.wakeup.signal() }) {
+        frames = FrameTranscoder(transcoding, program: program, logger: logger, failed: { state.wakeup.signal() }) {
             delivery.deliver($0, of: .encoder)
         }
     }
 
-    var damaged: UInt64 { pictures.shown.damaged }
+    var damaged: UInt64 { frames.shown.damaged }
     /// Enough has come, or no more can come.
-    var isOver: Bool { isLimitReached || pictures.hasFailed }
+    var isOver: Bool { isLimitReached || frames.hasFailed }
 
     /// Why there can be no more pictures: no encoder works.
     var failure: MediaSourceError? {
-        guard let reason = pictures.shown.failure else { return nil }
+        guard let reason = frames.shown.failure else { return nil }
         return MediaSourceError(
-            what: "the camera's JPEG pictures cannot be made into H.264", why: reason,
-            next: "Choose H.264 or H.265 in the camera's own settings; Debian's libavcodec has libx264 for JPEG")
+            what: "the camera's JPEG images cannot be made into H.264", why: reason,
+            hint: "Choose H.264 or H.265 in the camera's own settings; Debian's libavcodec has libx264 for JPEG")
     }
 
     /// Nothing is delivered any more.
     func end() {
         delivery.end()
-        pictures.stop()
-        childSound?.stop()
+        frames.stop()
+        childAudio?.stop()
     }
 
     // MARK: - An attempt's begin
@@ -87,24 +87,24 @@ final class PullOutput {
 
     func described(_ selection: MediaSelection) {
         self.selection = selection
-        soundReason = selection.soundReason
-        if let childSound, childSound.coding != selection.sound?.coding { endChildSound() }
+        audioReason = selection.audioReason
+        if let childAudio, childAudio.coding != selection.audio?.coding { endChildAudio() }
     }
 
     func playing(at now: UInt64) { playBegan = now }
 
     /// What other threads want of the encoder, or of the camera.
-    func applyWishes(_ synchronize: () -> Void) {
-        let (wanted, isKeyFrameWanted) = state.wishes.withLock { wishes in
-            defer { wishes.isKeyFrameWanted = false }
-            return (wishes.transcoding, wishes.isKeyFrameWanted)
+    func applyRequests(_ synchronize: () -> Void) {
+        let (wanted, isKeyFrameRequested) = state.requests.withLock { requests in
+            defer { requests.isKeyFrameRequested = false }
+            return (requests.transcoding, requests.isKeyFrameRequested)
         }
-        if isKeyFrameWanted {
-            if codec == .mjpeg { pictures.requestKeyFrame() } else { synchronize() }
+        if isKeyFrameRequested {
+            if codec == .mjpeg { frames.requestKeyFrame() } else { synchronize() }
         }
         guard wanted != transcoding else { return }
         transcoding = wanted
-        pictures.use(wanted)
+        frames.use(wanted)
     }
 
     // MARK: - Units
@@ -119,29 +119,29 @@ final class PullOutput {
     }
 
     private func picture(_ choice: MediaChoice, _ unit: MediaTrack.Unit, at now: UInt64) {
-        let coded = unit.coded
+        let encoded = unit.encoded
         let times = timeline.video(
             presentation: unit.placement.presentationTime, decode: unit.placement.decodeTime)
         if let durationLimit, Double(times.presentation.nanoseconds) / 1e9 >= durationLimit {
             isLimitReached = true
             return
         }
-        if codec == .mjpeg, choice.kind != .mjpeg { pictures.rest() }
+        if codec == .mjpeg, choice.kind != .mjpeg { frames.rest() }
         codec = choice.kind
         captured &+= 1
         rate.took(times.decode)
-        if coded.isKeyFrame { hasIntraRefresh = coded.isRecoveryPoint }
-        if coded.isKeyFrame, !hasKeyFrame {
+        if encoded.isKeyFrame { hasIntraRefresh = encoded.isRecoveryPoint }
+        if encoded.isKeyFrame, !hasKeyFrame {
             hasKeyFrame = true
             firstKeyFrame = Double(now &- connectBegan) / 1e6
             playToKeyFrame = playBegan.map { Double(now &- $0) / 1e6 }
         }
         delivery.takeVideo(of: choice.kind == .mjpeg ? .encoder : .camera)
         if choice.kind == .mjpeg {
-            pictures.add(coded.data, at: times.presentation, rate: choice.frameRate, arrival: coded.arrival)
+            frames.add(encoded.data, at: times.presentation, rate: choice.frameRate, arrival: encoded.arrival)
             return
         }
-        if var found = coded.format {
+        if var found = encoded.format {
             found.frameRate = found.frameRate ?? choice.frameRate
             delivery.deliver(.videoFormat(found), of: .camera)
         }
@@ -149,19 +149,19 @@ final class PullOutput {
         delivery.deliver(
             .accessUnit(
                 AccessUnit(
-                    track: .video(format.codec), isKeyFrame: coded.isKeyFrame,
-                    presentationTime: times.presentation, decodeTime: times.decode, data: coded.data,
-                    captureInstant: coded.arrival)), of: .camera)
+                    track: .video(format.codec), isKeyFrame: encoded.isKeyFrame,
+                    presentationTime: times.presentation, decodeTime: times.decode, data: encoded.data,
+                    captureInstant: encoded.arrival)), of: .camera)
         let done = Clocks.monotonic
-        latency = done > coded.arrival ? done - coded.arrival : 0
+        latency = done > encoded.arrival ? done - encoded.arrival : 0
     }
 
     private func heard(_ choice: MediaChoice, _ unit: MediaTrack.Unit, at now: UInt64) {
-        // Before the first picture there is nothing to hear.
+        // Before the first frame there is nothing to hear.
         guard hasKeyFrame || delivery.video != nil, let time = timeline.audio(unit.placement.presentationTime) else {
             return
         }
-        let coded = unit.coded
+        let encoded = unit.encoded
         switch choice.kind {
         case .aac:
             guard let format = choice.audioFormat else { return }
@@ -170,50 +170,50 @@ final class PullOutput {
                 .accessUnit(
                     AccessUnit(
                         track: .audio(.aac), isKeyFrame: true, presentationTime: time, decodeTime: time,
-                        data: coded.data, captureInstant: coded.arrival)))
+                        data: encoded.data, captureInstant: encoded.arrival)))
         case .pcmu, .pcma:
             do throws(VideoCodecError) {
                 let coder = try transcoder(choice)
                 let units = try coder.encode(
-                    coded.data, isALaw: choice.kind == .pcma, at: time, captureInstant: coded.arrival)
+                    encoded.data, isALaw: choice.kind == .pcma, at: time, captureInstant: encoded.arrival)
                 if !units.isEmpty { delivery.deliver(.audioFormat(coder.format)) }
                 for unit in units { delivery.deliver(.accessUnit(unit)) }
             } catch {
-                if soundReason == nil { logger.warning("the camera's sound cannot be made into AAC: \(error)") }
-                soundReason = "it cannot be made into AAC: \(error)"
+                if audioReason == nil { logger.warning("the camera's audio cannot be made into AAC: \(error)") }
+                audioReason = "it cannot be made into AAC: \(error)"
             }
         case .opus, .g726:
             guard let coding = choice.coding else { return }
-            child(for: coding).add(coded.data, at: time, arrival: coded.arrival)
+            child(for: coding).add(encoded.data, at: time, arrival: encoded.arrival)
         case .h264, .hevc, .mjpeg: break
         }
     }
 
-    private func transcoder(_ choice: MediaChoice) throws(VideoCodecError) -> SoundTranscoder {
-        if let sound, soundChoice == choice { return sound }
-        let made = try SoundTranscoder(inputRate: choice.clockRate, channels: choice.channels)
-        sound = made
-        soundChoice = choice
+    private func transcoder(_ choice: MediaChoice) throws(VideoCodecError) -> AudioTranscoder {
+        if let audio, audioChoice == choice { return audio }
+        let made = try AudioTranscoder(inputRate: choice.clockRate, channels: choice.channels)
+        audio = made
+        audioChoice = choice
         return made
     }
 
-    private func child(for coding: SoundCoding) -> ChildSound {
-        if let childSound, childSound.coding == coding { return childSound }
-        endChildSound()
-        let generation = delivery.takeSound()
-        let made = ChildSound(coding, program: program, supervision: soundSupervision, logger: logger) { [delivery] in
-            delivery.deliver($0, sound: generation)
+    private func child(for coding: AudioEncoding) -> ChildAudio {
+        if let childAudio, childAudio.coding == coding { return childAudio }
+        endChildAudio()
+        let generation = delivery.takeAudio()
+        let made = ChildAudio(coding, program: program, supervision: audioSupervision, logger: logger) { [delivery] in
+            delivery.deliver($0, audioGeneration: generation)
         }
-        childSound = made
+        childAudio = made
         return made
     }
 
-    private func endChildSound() {
-        guard let ended = childSound else { return }
+    private func endChildAudio() {
+        guard let ended = childAudio else { return }
         ended.stop()
-        soundSupervision = ended.supervision
-        childSound = nil
-        _ = delivery.takeSound()
+        audioSupervision = ended.supervision
+        childAudio = nil
+        _ = delivery.takeAudio()
     }
 
     // MARK: - Statistics
@@ -221,8 +221,8 @@ final class PullOutput {
     func publish() {
         let rate = rate.picturesPerSecond
         let format = delivery.video
-        let shown = pictures.shown
-        let noSound = soundReason ?? (selection?.sound?.coding == nil ? nil : childSound?.reason)
+        let shown = frames.shown
+        let noAudio = audioReason ?? (selection?.audio?.coding == nil ? nil : childAudio?.reason)
         state.change { statistics, network in
             statistics.captured = captured
             statistics.device = network.address
@@ -238,10 +238,10 @@ final class PullOutput {
             network.playToKeyFrameMilliseconds = playToKeyFrame
             guard let codec else { return }
             network.videoCodec = codec.rawValue
-            network.audioCodec = selection?.sound?.kind.rawValue
+            network.audioCodec = selection?.audio?.kind.rawValue
             statistics.pixelFormat = codec.rawValue.uppercased()
-            statistics.sound = noSound == nil ? selection?.sound?.kind.rawValue : nil
-            statistics.soundReason = noSound
+            statistics.audio = noAudio == nil ? selection?.audio?.kind.rawValue : nil
+            statistics.audioReason = noAudio
             if codec == .mjpeg {
                 statistics.encoder = shown.encoder
                 statistics.encoderReason = shown.reason
@@ -255,7 +255,7 @@ final class PullOutput {
             } else {
                 statistics.encoder = "passthrough"
                 statistics.encoderReason =
-                    "the camera codes \(codec.rawValue) itself"
+                    "the camera encodes \(codec.rawValue) itself"
                     + (hasIntraRefresh ? ", without key frames (intra refresh): viewers begin at recovery points" : "")
                 statistics.isHardwareEncoder = nil
             }
@@ -263,7 +263,7 @@ final class PullOutput {
     }
 }
 
-/// Pictures per second, over the last few seconds of the stream's own time.
+/// Frames per second, over the last few seconds of the stream's own time.
 struct RateMeter: Equatable, Sendable {
     private var times: [MediaTime] = []
     private static let window = 64
@@ -273,7 +273,7 @@ struct RateMeter: Equatable, Sendable {
         if times.count > 2 * Self.window { times.removeFirst(Self.window) }
     }
 
-    /// Nil before the second picture.
+    /// Nil before the second frame.
     var picturesPerSecond: Double? {
         guard let first = times.first, let last = times.last, last > first else { return nil }
         let rate = Double(times.count - 1) / (Double((last - first).nanoseconds) / 1e9)

@@ -5,8 +5,8 @@ internal import Platform
 internal import Synchronization
 
 extension SharedState {
-    private static let mostEvents = 32
-    private static let longestText = 256
+    private static let maxEvents = 32
+    private static let maxTextLength = 256
 
     /// Nil without ONVIF.
     func followEvents() -> Task<Void, Never>? {
@@ -26,12 +26,12 @@ extension SharedState {
             network.eventCount &+= 1
             network.events.append(
                 NetworkStatistics.Event(
-                    number: network.eventCount, kind: String(event.kind.prefix(Self.longestText)),
-                    topic: String(event.topic.prefix(Self.longestText)), isActive: event.isActive,
-                    source: event.sourceName.map { String($0.prefix(Self.longestText)) },
+                    number: network.eventCount, kind: String(event.kind.prefix(Self.maxTextLength)),
+                    topic: String(event.topic.prefix(Self.maxTextLength)), isActive: event.isActive,
+                    source: event.sourceName.map { String($0.prefix(Self.maxTextLength)) },
                     realtimeMicroseconds: realtime))
-            if network.events.count > Self.mostEvents {
-                network.events.removeFirst(network.events.count - Self.mostEvents)
+            if network.events.count > Self.maxEvents {
+                network.events.removeFirst(network.events.count - Self.maxEvents)
             }
         }
     }

@@ -23,16 +23,16 @@ final class PullRun {
     private let output: PullOutput
 
     private var supervision: PullSupervision
-    private var memory: CameraMemory
+    private var memory: CameraCache
     /// As it is in the file.
-    private var stored: CameraMemory
+    private var stored: CameraCache
     private var transport: RTSPSession.Transport
     /// UDP brought packets once: then it is not given up.
     private var hasTransportWorked = false
     private var keepsAliveWithOptions = false
     /// The longest distance of key frames of the last session that had two of them, nanoseconds.
     private var knownGroup: UInt64 = 0
-    /// Pictures per second of the last session over HTTP.
+    /// Frames per second of the last session over HTTP.
     private var knownRate: Double?
     private var closed = PullCounters()
     private var told: PullFault?
@@ -40,7 +40,7 @@ final class PullRun {
     private var passwordLookedAt: UInt64 = 0
     private var syncedAt: UInt64 = 0
     /// Until the next one comes.
-    private var isKeyFrameWanted = false
+    private var isKeyFrameRequested = false
     private var hasToldBuffer = false
     private var isLongGroupTold = false
     private var selection: MediaSelection?
@@ -65,7 +65,7 @@ final class PullRun {
         self.state = state
         self.logger = logger
         url = try CameraURL(network.url)
-        memory = CameraMemory.load(network.memoryFile, url: network.url)
+        memory = CameraCache.load(network.memoryFile, url: network.url)
         stored = memory
         moves = CameraMoves(network, state: state)
         // Of a camera that is away, too: control compares keys.
@@ -99,7 +99,7 @@ final class PullRun {
             keep(state.proposedMoves(), isLast: true)
         }
         while !state.wakeup.isStopped, !output.isOver {
-            nudge()
+            wake()
             let action = supervision.next(at: Clocks.monotonic)
             publish()
             switch action {
@@ -118,19 +118,19 @@ final class PullRun {
     }
 
     /// Whether somebody wants the next attempt now.
-    private func nudge() {
+    private func wake() {
         let now = Clocks.monotonic
-        let count = state.wishes.withLock { $0.announcements }
+        let count = state.requests.withLock { $0.announcements }
         if count != announcements {
             // Each one shortens one wait.
             announcements = count
-            if supervision.nudged(by: .announcement, at: now) {
+            if supervision.woken(by: .announcement, at: now) {
                 finder?.mistrust()
             } else if case .refused = supervision.state, told?.code == .certificateChanged, told?.mayHaveMoved == true,
                 (finder?.moves ?? moves).hasPlaces(memory, at: now)
             {
                 // Another device is at the address that the camera had, and now it may be known where the camera is.
-                supervision.nudged(by: .person, at: now)
+                supervision.woken(by: .person, at: now)
             } else if let told {
                 // What is not tried for a while is told at once.
                 tell(told)
@@ -139,7 +139,7 @@ final class PullRun {
         if case .refused = supervision.state, now >= passwordLookedAt &+ Self.passwordInterval {
             passwordLookedAt = now
             if let path = network.passwordFile, let new = try? CameraPassword.read(path), new != password {
-                supervision.nudged(by: .person, at: now)
+                supervision.woken(by: .person, at: now)
             }
         }
     }
@@ -240,10 +240,10 @@ final class PullRun {
             return url
         } catch {
             if finder != nil {
-                throw PullFault(.cameraProtocol, "the camera tells an address of its stream that is none: \(error)")
+                throw PullFault(.cameraProtocol, "the camera tells an invalid address of its stream: \(error)")
             }
             throw PullFault(
-                .cameraProtocol, "\(error)", next: "Set it anew: watchboxctl camera edit ID --source URL",
+                .cameraProtocol, "\(error)", hint: "Set it again: watchboxctl camera edit ID --source URL",
                 ending: .person)
         }
     }
@@ -257,7 +257,7 @@ final class PullRun {
 
     private func pull(_ url: RTSPURL, followsRedirect: Bool) throws(PullFault) {
         if url.service == .rtsp, url.isSecure, transport != .tcp {
-            useTCP(because: PullFault(.transportRefused, "datagrams beside rtsps:// would carry pictures unencrypted"))
+            useTCP(because: PullFault(.transportRefused, "datagrams beside rtsps:// would carry frames unencrypted"))
         }
         var options = options(for: url)
         options.transport = transport
@@ -338,25 +338,25 @@ final class PullRun {
             if let pull { playing(pull) }
         case .unit(let choice, let unit):
             if choice.kind.isVideo {
-                if unit.coded.isKeyFrame { isKeyFrameWanted = false }
-                pictureArrived(&events, at: now)
+                if unit.encoded.isKeyFrame { isKeyFrameRequested = false }
+                frameArrived(&events, at: now)
             }
             output.took(choice, unit, at: now)
-        case .needsKeyFrame: isKeyFrameWanted = true
+        case .needsKeyFrame: isKeyFrameRequested = true
         case .lacksKeyFrame: tellOfLongGroup()
         case .ticked:
             if let pull { count(pull) }
-            output.applyWishes { self.isKeyFrameWanted = true }
+            output.applyRequests { self.isKeyFrameRequested = true }
             publish()
         }
-        if isKeyFrameWanted { synchronize(at: now) }
+        if isKeyFrameRequested { synchronize(at: now) }
     }
 
     private func playing(_ pull: any CameraPull) {
         count(pull)
-        if !pull.hasSound, var selection, selection.sound != nil {
-            selection.sound = nil
-            selection.soundReason = "the camera offers sound and refused to set it up"
+        if !pull.hasAudio, var selection, selection.audio != nil {
+            selection.audio = nil
+            selection.audioReason = "the camera offers audio and refused to set it up"
             output.described(selection)
         }
         tell(ofBuffer: pull.receiveBuffer)
@@ -384,18 +384,18 @@ final class PullRun {
             """)
     }
 
-    private func pictureArrived(_ events: inout Task<Void, Never>?, at now: UInt64) {
+    private func frameArrived(_ events: inout Task<Void, Never>?, at now: UInt64) {
         let before = supervision.state
-        supervision.pictureArrived(at: now)
+        supervision.frameArrived(at: now)
         guard before != .live || isLongGroupTold else { return }
         isLongGroupTold = false
         state.forgetMoves()
-        // What brought pictures is worth being kept over a power cut.
+        // What brought frames is worth being kept over a power cut.
         remember()
         if transport != .tcp { hasTransportWorked = true }
         if told != nil {
             told = nil
-            logger.notice("the camera's pictures are there again")
+            logger.notice("the camera's frames are there again")
         }
         state.change { statistics, network in
             statistics.state = .streaming
@@ -426,7 +426,7 @@ final class PullRun {
         tell(fault)
     }
 
-    /// Why there are no pictures, and before it where the camera seems to be: a long sentence is cut at its end.
+    /// Why there are no frames, and before it where the camera seems to be: a long sentence is cut at its end.
     private func tell(_ fault: PullFault) {
         (finder?.moves ?? moves).propose(memory)
         let proposed = state.proposedMoves()

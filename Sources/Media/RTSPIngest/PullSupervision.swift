@@ -12,7 +12,7 @@ public struct PullSupervision: Sendable {
         /// The camera answers, and grants no stream: 403, or none that can be taken. Only a person helps, unless it is
         /// starting up.
         case unready
-        /// Pictures stopped though the connection stands.
+        /// Frames stopped though the connection stands.
         case stalled
         /// User or password were refused.
         case loginRefused
@@ -25,7 +25,7 @@ public struct PullSupervision: Sendable {
     }
 
     /// Who asks for an attempt now.
-    public enum Nudge: Equatable, Sendable {
+    public enum WakeReason: Equatable, Sendable {
         /// The camera announced itself. Everybody on its network can forge that, so it never shortens what protects the
         /// account.
         case announcement
@@ -42,8 +42,8 @@ public struct PullSupervision: Sendable {
     }
 
     /// A camera that was away and answers again starts up, which explains refusals for a while. It does so after each
-    /// absence that is long enough for a power cut; but what protects accounts must not be worn down by a camera that comes
-    /// and goes: the one login more has to be earned, by pictures for long enough.
+    /// absence that is long enough for a power cut; but what protects accounts must not be worn down by a camera that
+    /// comes and goes: the one login more has to be earned, by frames for long enough.
     private struct Boot {
         /// Since when it has not answered; nil while it does.
         var awaySince: UInt64?
@@ -51,7 +51,7 @@ public struct PullSupervision: Sendable {
         var isExpected = false
         /// Its first refusal since.
         var began: UInt64?
-        /// No absence, however short, was taken for a start since it had pictures for long enough.
+        /// No absence, however short, was taken for a start since it had frames for long enough.
         var isEarned = true
         var hasTriedLogin = false
 
@@ -70,7 +70,7 @@ public struct PullSupervision: Sendable {
     public private(set) var state: State
     /// Attempts to connect.
     public private(set) var attempts: UInt64 = 0
-    /// Of these, the ones that brought pictures.
+    /// Of these, the ones that brought frames.
     public private(set) var connections: UInt64 = 0
     public private(set) var stalls: UInt64 = 0
     /// Grows with each attempt and each step of a wait that is meant: what a watchdog sees of a source that gets on.
@@ -80,14 +80,14 @@ public struct PullSupervision: Sendable {
     private var failures = 0
     private var refusals = 0
     private var liveSince: UInt64?
-    private var pictureAt: UInt64 = 0
-    /// Sessions with few pictures, one behind the other.
+    private var frameAt: UInt64 = 0
+    /// Sessions with few frames, one behind the other.
     private var shortSessions = 0
     private var boot = Boot()
-    /// The next attempt, or the one that runs, is the one login more of a camera that starts up: it shows no second login,
-    /// whatever the camera says of the first one.
+    /// The next attempt, or the one that runs, is the one login more of a camera that starts up: it shows no second
+    /// login, whatever the camera says of the first one.
     public private(set) var showsOneLogin = false
-    private var nudgedAt: UInt64?
+    private var wokenAt: UInt64?
     private var steppedAt: UInt64 = 0
     private let bootLoginPause: UInt64
     /// 0 ≤ value < 1.
@@ -95,34 +95,35 @@ public struct PullSupervision: Sendable {
 
     /// The middle of the first pause; with its jitter it stays below a second.
     static let firstPause = 0.8e9
-    static let longestPause = 60e9
-    /// The same after pictures for long enough: with a second to the next key frame less than 1.5 s are lost.
-    static let firstPauseAfterPictures = 0.28e9
-    /// After a session that had pictures, however few.
-    static let longestPauseAfterPictures = 5e9
-    /// After so many of them in a row it is no accident, and each may leave a viewer in the camera for a minute.
-    static let mostShortSessions = 10
-    static let longestPauseOfShortSessions = 30e9
+    static let maxPause = 60e9
+    /// The same after frames for long enough: with a second to the next key frame less than 1.5 s are lost.
+    static let firstPauseAfterFrames = 0.28e9
+    /// After a session that had frames, however few.
+    static let maxPauseAfterFrames = 5e9
+    /// After so many of them in a row it is not an accident, and each may leave a viewer in the camera for a minute.
+    static let maxShortSessions = 10
+    static let maxPauseOfShortSessions = 30e9
     static let jitter = 0.25
-    /// Nanoseconds from the first picture to the last one after which earlier failures are forgotten.
+    /// Nanoseconds from the first frame to the last one after which earlier failures are forgotten.
     static let longEnough: UInt64 = 10_000_000_000
-    /// Nanoseconds from its first refusal to the attempts at a camera that starts up; with the last one the time is over.
+    /// Nanoseconds from its first refusal to the attempts at a camera that starts up; with the last one the time is
+    /// over.
     static let bootAttempts: [UInt64] = [5, 15, 30, 60, 90].map { $0 * 1_000_000_000 }
     static let bootTime: UInt64 = 90_000_000_000
     /// Between two of them.
-    static let shortestBootPause: UInt64 = 1_000_000_000
+    static let minBootPause: UInt64 = 1_000_000_000
     /// Nanoseconds without an answer in which a camera may have lost its power.
     static let powerCut: UInt64 = 30_000_000_000
     /// Before the one login more that a camera gets which starts up; a minute.
     public static let bootLoginPause: UInt64 = 60_000_000_000
     static let refusalPause: UInt64 = 900_000_000_000
-    static let mostRefusals = 2
+    static let maxRefusals = 2
     static let busyPause = 30
-    static let longestBusyPause = 600
+    static let maxBusyPause = 600
     /// Between two steps of one wait.
     static let step: UInt64 = 5_000_000_000
     /// Between two announcements that count.
-    static let nudgePause: UInt64 = 5_000_000_000
+    static let wakePause: UInt64 = 5_000_000_000
 
     /// - Parameters:
     ///   - bootLoginPause: nanoseconds before the one login more that a camera gets which starts up.
@@ -160,23 +161,23 @@ public struct PullSupervision: Sendable {
         steps += 1
     }
 
-    /// A picture came that a viewer can begin with, or the first one after a stall.
-    public mutating func pictureArrived(at now: UInt64) {
+    /// A frame came that a viewer can begin with, or the first one after a stall.
+    public mutating func frameArrived(at now: UInt64) {
         switch state {
         case .connecting:
             state = .live
             connections += 1
             liveSince = now
-            pictureAt = now
+            frameAt = now
             refusals = 0
             showsOneLogin = false
             noteAnswer(at: now)
         case .stalled:
             state = .live
             liveSince = now
-            pictureAt = now
+            frameAt = now
         case .live:
-            pictureAt = now
+            frameAt = now
             if isGood {
                 failures = 0
                 shortSessions = 0
@@ -186,12 +187,12 @@ public struct PullSupervision: Sendable {
         }
     }
 
-    /// Pictures came for long enough.
+    /// Frames came for long enough.
     private var isGood: Bool {
-        liveSince.map { pictureAt >= $0 &+ Self.longEnough } ?? false
+        liveSince.map { frameAt >= $0 &+ Self.longEnough } ?? false
     }
 
-    /// Pictures stopped; the attempt is about to be ended.
+    /// Frames stopped; the attempt is about to be ended.
     public mutating func stalled(at now: UInt64) {
         guard state == .live || state == .connecting else { return }
         state = .stalled
@@ -199,7 +200,7 @@ public struct PullSupervision: Sendable {
     }
 
     public mutating func ended(_ ending: Ending, at now: UInt64) {
-        let pictures = liveSince == nil ? Pictures.none : isGood ? .enough : .few
+        let frames = liveSince == nil ? Frames.none : isGood ? .enough : .few
         liveSince = nil
         steppedAt = now
         switch ending {
@@ -210,14 +211,14 @@ public struct PullSupervision: Sendable {
         noteBoot(ending, at: now)
         switch ending {
         case .broken, .stalled, .away:
-            state = .waiting(until: now &+ pause(after: pictures))
+            state = .waiting(until: now &+ pause(after: frames))
         case .busy(let seconds):
             // A camera that says 0 gets a second; one that says a year gets ten minutes.
-            let pause = min(max(seconds ?? Self.busyPause, 1), Self.longestBusyPause)
+            let pause = min(max(seconds ?? Self.busyPause, 1), Self.maxBusyPause)
             state = .waiting(until: now &+ UInt64(pause) &* 1_000_000_000)
         case .loginRefused:
             refusals += 1
-            if refusals < Self.mostRefusals {
+            if refusals < Self.maxRefusals {
                 // Some cameras lose a nonce: once more, not at once.
                 state = .waiting(until: now &+ 2_000_000_000)
             } else if triesLoginAgain(at: now) {
@@ -262,13 +263,13 @@ public struct PullSupervision: Sendable {
         boot.isExpected = true
     }
 
-    /// Nanoseconds until a camera that starts up is asked again; nil when that does not explain it. By time alone: attempts
-    /// that somebody else asked for use none up.
+    /// Nanoseconds until a camera that starts up is asked again; nil when that does not explain it. By time alone:
+    /// attempts that somebody else asked for use none up.
     private func bootPause(at now: UInt64) -> UInt64? {
         guard let began = boot.began, boot.explains(at: now),
             let next = Self.bootAttempts.first(where: { began &+ $0 > now })
         else { return nil }
-        return max(began &+ next &- now, Self.shortestBootPause)
+        return max(began &+ next &- now, Self.minBootPause)
     }
 
     private mutating func triesLoginAgain(at now: UInt64) -> Bool {
@@ -281,10 +282,10 @@ public struct PullSupervision: Sendable {
     ///
     /// - Returns: whether it will.
     @discardableResult
-    public mutating func nudged(by nudge: Nudge, at now: UInt64) -> Bool {
-        switch (state, nudge) {
+    public mutating func woken(by wake: WakeReason, at now: UInt64) -> Bool {
+        switch (state, wake) {
         case (.waiting, .announcement):
-            if let nudgedAt, now < nudgedAt &+ Self.nudgePause { return false }
+            if let wokenAt, now < wokenAt &+ Self.wakePause { return false }
             // Only one pause is shortened; how long the next is stays as it was.
             guard refusals == 0 else { return false }
         case (.waiting, .person), (.refused, .person):
@@ -293,7 +294,7 @@ public struct PullSupervision: Sendable {
             showsOneLogin = false
         default: return false
         }
-        nudgedAt = now
+        wokenAt = now
         state = .waiting(until: now)
         return true
     }
@@ -306,21 +307,21 @@ public struct PullSupervision: Sendable {
         }
     }
 
-    private enum Pictures { case none, few, enough }
+    private enum Frames { case none, few, enough }
 
-    private mutating func pause(after pictures: Pictures) -> UInt64 {
+    private mutating func pause(after frames: Frames) -> UInt64 {
         var first = Self.firstPause
-        var longest = Self.longestPause
-        switch pictures {
+        var longest = Self.maxPause
+        switch frames {
         case .none: break
         case .few:
-            shortSessions = min(shortSessions + 1, Self.mostShortSessions + 16)
-            let more = max(shortSessions - Self.mostShortSessions, 0)
-            longest = more > 0 ? Self.longestPauseOfShortSessions : Self.longestPauseAfterPictures
+            shortSessions = min(shortSessions + 1, Self.maxShortSessions + 16)
+            let more = max(shortSessions - Self.maxShortSessions, 0)
+            longest = more > 0 ? Self.maxPauseOfShortSessions : Self.maxPauseAfterFrames
             // The next outage begins with short pauses as well.
             failures = min(failures, 3 + more)
         case .enough:
-            first = Self.firstPauseAfterPictures
+            first = Self.firstPauseAfterFrames
             failures = 0
         }
         let doublings = min(failures, 16)

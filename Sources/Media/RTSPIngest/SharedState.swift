@@ -12,21 +12,23 @@ final class SharedState: Sendable {
         var isKeyShared = false
     }
 
-    struct Wishes: Sendable {
-        /// Devices that may be the camera; an address that changes without a restart is announced before the pictures stop.
+    struct Requests: Sendable {
+        /// Devices that may be the camera; an address that changes without a restart is announced before the frames
+        /// stop.
         var announced = RecentPlaces<Announcement>(lifetime: 600_000_000_000)
         /// How many there were.
         var announcements: UInt64 = 0
         var transcoding: CameraConfiguration.Network.Transcoding
-        var isKeyFrameWanted = false
+        var isKeyFrameRequested = false
     }
 
     let wakeup = Wakeup()
     let statistics: Mutex<CaptureStatistics>
-    let wishes: Mutex<Wishes>
+    let requests: Mutex<Requests>
     /// Of an ONVIF camera, once it is known where it is.
     let device: Mutex<CameraDevice?>
-    /// Moves that nobody has accepted. Control looks for the camera every quarter of an hour, and finds again what is true.
+    /// Moves that nobody has accepted. Control looks for the camera every quarter of an hour, and finds again what is
+    /// true.
     private let moves = Mutex(RecentPlaces<NetworkStatistics.Move>(lifetime: 2_400_000_000_000))
 
     init(_ network: CameraConfiguration.Network) {
@@ -34,7 +36,7 @@ final class SharedState: Sendable {
         statistics.network = NetworkStatistics()
         statistics.network?.transport = network.transport.rawValue
         self.statistics = Mutex(statistics)
-        wishes = Mutex(Wishes(transcoding: network.transcoding))
+        requests = Mutex(Requests(transcoding: network.transcoding))
         device = Mutex(nil)
     }
 
@@ -51,7 +53,7 @@ final class SharedState: Sendable {
     /// What was announced within the last minutes.
     var announced: [Announcement] {
         let now = Clocks.monotonic
-        return wishes.withLock { $0.announced.values(at: now) }
+        return requests.withLock { $0.announced.values(at: now) }
     }
 
     func propose(_ move: NetworkStatistics.Move) {
@@ -70,7 +72,7 @@ final class SharedState: Sendable {
 
     /// The camera is there: whoever else claims to be it is not.
     func forgetMoves() {
-        wishes.withLock { $0.announced.removeAll() }
+        requests.withLock { $0.announced.removeAll() }
         moves.withLock { $0.removeAll() }
         change { _, network in network.moves = nil }
     }

@@ -20,9 +20,9 @@ extension StreamPull {
         /// A login that is refused is not followed by another one, whatever the camera says of it.
         var showsOneLogin = false
         var connectTimeout = Duration.seconds(5)
-        /// Of a camera that is asked for each picture, pictures per second.
+        /// Of a camera that is asked for each frame, frames per second.
         var snapshotRate = 2.0
-        /// Pictures per second that an earlier session saw; nil: none did.
+        /// Frames per second that an earlier session saw; nil: none did.
         var knownRate: Double?
     }
 
@@ -33,9 +33,9 @@ extension StreamPull {
         case described(MediaSelection)
         case playing
         case unit(MediaChoice, MediaTrack.Unit)
-        /// Pictures are left out until a key frame comes; again each half second until it does.
+        /// Frames are left out until a key frame comes; again each half second until it does.
         case needsKeyFrame
-        /// Pictures come, and for longer than usual none that a viewer can begin with; again each half second.
+        /// Frames come, and for longer than usual none that a viewer can begin with; again each half second.
         case lacksKeyFrame
         /// Each half second, for counting.
         case ticked
@@ -50,9 +50,9 @@ extension StreamPull {
     /// A camera that said BYE and sends on has changed its source; this one does not.
     static let byePatience: UInt64 = 1_000_000_000
     static let lingering: UInt64 = 100_000_000
-    static let mostPending = 256 << 10
-    /// Holds the longest datagram, and stays in a small processor's cache while its packets are worked on. A frame that it
-    /// cuts is copied, and no other.
+    static let maxPending = 256 << 10
+    /// Holds the longest datagram, and stays in a small processor's cache while its packets are worked on. A frame that
+    /// it cuts is copied, and no other.
     static let bufferSize = 64 << 10
 
     static func session(_ options: Options, isEncrypted: Bool) -> RTSPSession {
@@ -68,7 +68,7 @@ extension StreamPull {
             }, makeClientNonce: { randomText(32) },
             select: { MediaSelection($0, audio: audio).indices })
         configuration.followsRedirect = options.followsRedirect
-        if options.showsOneLogin { configuration.mostLogins = 1 }
+        if options.showsOneLogin { configuration.maxLogins = 1 }
         configuration.keepsAliveWithOptions = options.keepsAliveWithOptions
         return RTSPSession(configuration)
     }

@@ -26,7 +26,7 @@ final class StreamPull: CameraPull {
     private var watch: FreezeWatch?
     private var playedAt: UInt64?
     private var needsKeyFrame = false
-    private var skippedPictures: UInt64 = 0
+    private var skippedFrames: UInt64 = 0
     private var hasMore = false
     private var pace = ReadPace()
     /// The socket's low-water mark, as it was set.
@@ -53,7 +53,7 @@ final class StreamPull: CameraPull {
     // MARK: - Facts
 
     var facts: RTSPSession.Facts { session.facts }
-    var sound: MediaTrack? { tracks.first { !$0.choice.kind.isVideo } }
+    var audio: MediaTrack? { tracks.first { !$0.choice.kind.isVideo } }
     var video: MediaTrack? { tracks.first { $0.choice.kind.isVideo } }
 
     var counters: PullCounters {
@@ -130,7 +130,7 @@ final class StreamPull: CameraPull {
 
     private func setUp(_ media: Int, _ transport: MediaTransport, at now: UInt64) throws(PullFault) {
         guard let selection, let connection,
-            let choice = [selection.video, selection.sound].compactMap({ $0 }).first(where: { $0.index == media })
+            let choice = [selection.video, selection.audio].compactMap({ $0 }).first(where: { $0.index == media })
         else { return }
         var datagrams: DatagramPair?
         switch transport.delivery {
@@ -162,8 +162,8 @@ final class StreamPull: CameraPull {
         handle(.playing, now)
     }
 
-    /// Fewer bytes do not make the socket readable (socket(7)): a small packet of sound waits for the picture behind it.
-    /// Where that is refused, more is read in smaller pieces.
+    /// Fewer bytes do not make the socket readable (socket(7)): a small packet of audio waits for the frame behind
+    /// it. Where that is refused, more is read in smaller pieces.
     private func gather() {
         if playedAt != nil, pace.readsBursts { setMark(pace.mark) }
     }
@@ -190,8 +190,8 @@ final class StreamPull: CameraPull {
         let choice = tracks[place].choice
         for unit in units {
             if choice.kind.isVideo {
-                watch?.pictureArrived(at: now, isKeyFrame: unit.coded.isKeyFrame)
-                pace.pictureEnded(at: now)
+                watch?.frameArrived(at: now, isKeyFrame: unit.encoded.isKeyFrame)
+                pace.frameEnded(at: now)
             }
             handle(.unit(choice, unit), now)
         }
@@ -274,7 +274,7 @@ final class StreamPull: CameraPull {
             let bytes = tracks[place].rtp.receiverReport(at: now)
             if let pair = tracks[place].datagrams {
                 pair.sendControl(bytes)
-            } else if output.pending.count < Self.mostPending / 2,
+            } else if output.pending.count < Self.maxPending / 2,
                 let media = session.frameToSend(
                     media: tracks[place].choice.index, isControl: true, bytes)
             {
@@ -284,15 +284,15 @@ final class StreamPull: CameraPull {
         }
     }
 
-    /// Whether pictures still come.
+    /// Whether frames still come.
     private func judge(at now: UInt64) throws(PullFault) {
         guard let playedAt, let video else { return }
         let last = video.rtp.statistics.lastPacket
         if let last {
             watch?.packetArrived(at: last)
             let skipped = video.rtp.statistics.skipped
-            if skipped != skippedPictures { watch?.pictureSkipped(at: last) }
-            skippedPictures = skipped
+            if skipped != skippedFrames { watch?.frameSkipped(at: last) }
+            skippedFrames = skipped
         }
         if video.datagrams != nil, last == nil, now >= playedAt &+ Self.datagramPatience,
             tracks.allSatisfy({ $0.rtp.statistics.lastPacket == nil })
@@ -311,8 +311,8 @@ final class StreamPull: CameraPull {
         if needs, !needsKeyFrame { handle(.needsKeyFrame, now) }
         needsKeyFrame = needs
         guard let finding = watch?.finding(at: now) else { return }
-        let hasSound = tracks.contains { !$0.choice.kind.isVideo && $0.rtp.statistics.lastPacket != nil }
-        throw PullFault(finding, hasSound: hasSound)
+        let hasAudio = tracks.contains { !$0.choice.kind.isVideo && $0.rtp.statistics.lastPacket != nil }
+        throw PullFault(finding, hasAudio: hasAudio)
     }
 
     private func wait() throws(PullFault) {
@@ -362,7 +362,7 @@ final class StreamPull: CameraPull {
             isSessionOver = true
             throw PullFault(error)
         }
-        guard output.pending.count <= Self.mostPending else {
+        guard output.pending.count <= Self.maxPending else {
             throw PullFault(.cameraTimeout, "the camera does not read what is sent to it")
         }
     }

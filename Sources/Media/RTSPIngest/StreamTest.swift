@@ -11,7 +11,7 @@ public enum StreamTest {
         /// With no pin: take whatever certificate is shown, and tell its pin; else TLS without a pin is refused.
         public var trustsFirstCertificate = true
         /// What its process learned of it: where its ONVIF service is, and the certificates that were shown.
-        var memory: CameraMemory?
+        var memory: CameraCache?
 
         public init(network: CameraConfiguration.Network, password: String?, trustsFirstCertificate: Bool = true) {
             self.network = network

@@ -51,8 +51,8 @@ final class StreamTestRun: Sendable {
             self.deadline = deadline
         }
 
-        /// The report tells a pin only when it is the camera's one: ONVIF and stream may show different certificates, and
-        /// a pin in the settings counts for both.
+        /// The report tells a pin only when it is the camera's one: ONVIF and stream may show different certificates,
+        /// and a pin in the settings counts for both.
         mutating func saw(pin: String?) {
             guard let pin, !pins.contains(pin) else { return }
             pins.append(pin)
@@ -66,13 +66,13 @@ final class StreamTestRun: Sendable {
 
         mutating func add(
             _ step: StreamTestReport.Step, _ outcome: StreamTestReport.Outcome, _ text: String,
-            code: ErrorCode? = nil, next: String? = nil, milliseconds: Double? = nil
+            code: ErrorCode? = nil, hint: String? = nil, milliseconds: Double? = nil
         ) {
             let now = Clocks.monotonic
             report.lines.append(
                 .init(
                     step: step, outcome: outcome, milliseconds: milliseconds ?? Double(now &- began) / 1e6, text: text,
-                    code: code, next: next))
+                    code: code, hint: hint))
             began = now
         }
 
@@ -109,7 +109,7 @@ final class StreamTestRun: Sendable {
     func withoutThread() -> StreamTestReport {
         let now = Clocks.monotonic
         var log = Log(report: StreamTestReport(url: subject.network.url), began: now, deadline: now)
-        log.add(.reach, .failed, "nothing was tried: no thread can be made for the test", next: "Try again later")
+        log.add(.reach, .failed, "nothing was tried: no thread can be made for the test", hint: "Try again later")
         log.report.isDone = true
         tell(log)
         return Self.shown(log.report)
@@ -128,7 +128,7 @@ final class StreamTestRun: Sendable {
         do throws(RTSPURLFault) {
             return try RTSPURL(stream: text)
         } catch {
-            throw PullFault(.cameraProtocol, "\(error)", next: "Check the address of the camera", ending: .person)
+            throw PullFault(.cameraProtocol, "\(error)", hint: "Check the address of the camera", ending: .person)
         }
     }
 
@@ -144,7 +144,7 @@ final class StreamTestRun: Sendable {
             step = .describe
         }
         let what = state.wakeup.isStopped ? "the test was ended before this step was done" : fault.what
-        log.add(step, .failed, what, code: fault.code, next: fault.next)
+        log.add(step, .failed, what, code: fault.code, hint: fault.hint)
     }
 
     // MARK: - ONVIF
@@ -169,31 +169,31 @@ final class StreamTestRun: Sendable {
             throw error
         }
         let statistics = state.statistics.withLock { $0.network }
-        let learnt = state.device.withLock { $0 }?.device.learnt
-        log.report.address = learnt?.address
+        let learnedFacts = state.device.withLock { $0 }?.device.learnedFacts
+        log.report.address = learnedFacts?.address
         log.report.device = statistics?.device
         let took = Double(Clocks.monotonic &- log.began) / 1e6
         log.add(
             .reach, .ok, "\(memory.serviceURL.map { DeviceURL.shown($0) } ?? host) answers as an ONVIF device",
             milliseconds: took)
-        log.saw(pin: learnt?.pin)
-        let offset = learnt?.clockOffsetMilliseconds ?? 0
+        log.saw(pin: learnedFacts?.pin)
+        let offset = learnedFacts?.clockOffsetMilliseconds ?? 0
         if abs(offset) > Self.clockTolerance {
             let seconds = abs(offset) / 1000
             log.add(
                 .clock, .warning,
                 "the camera's clock is \(seconds) s \(offset > 0 ? "ahead of" : "behind") this box's; logins go by it",
-                next: "Set the camera's clock, best by NTP, so that its own recordings and text are right")
+                hint: "Set the camera's clock, best by NTP, so that its own recordings and text are right")
         } else {
             log.add(.clock, .ok, "the camera's clock is right")
         }
-        log.add(.login, .ok, "ONVIF accepts the login (\(Self.words(learnt?.scheme)))")
+        log.add(.login, .ok, "ONVIF accepts the login (\(Self.words(learnedFacts?.scheme)))")
         tell(log)
         return found.url
     }
 
     /// What is known of the camera already.
-    private var memory: CameraMemory { subject.memory ?? CameraMemory(url: subject.network.url) }
+    private var memory: CameraCache { subject.memory ?? CameraCache(url: subject.network.url) }
 
     private static func words(_ scheme: LoginScheme?) -> String {
         switch scheme {
@@ -233,7 +233,7 @@ final class StreamTestRun: Sendable {
         if url.isSecure, options.pin == nil, !subject.trustsFirstCertificate {
             throw PullFault(
                 .cameraCertificate, "nobody has accepted the camera's certificate yet",
-                next: "Add the camera, or accept its certificate: watchboxctl camera edit ID --accept-certificate")
+                hint: "Add the camera, or accept its certificate: watchboxctl camera edit ID --accept-certificate")
         }
         switch subject.network.transport {
         case .tcp: options.transport = .tcp
@@ -302,8 +302,8 @@ final class StreamTestRun: Sendable {
             tell(log)
         case .playing, .needsKeyFrame, .lacksKeyFrame, .ticked: break
         case .unit(let choice, let unit):
-            guard choice.kind.isVideo, unit.coded.isKeyFrame else { return false }
-            return pictureArrived(choice, unit, pull, &log)
+            guard choice.kind.isVideo, unit.encoded.isKeyFrame else { return false }
+            return frameArrived(choice, unit, pull, &log)
         }
         return false
     }
@@ -317,7 +317,7 @@ final class StreamTestRun: Sendable {
         log.report.authentication = pull?.authentication
         log.report.server = pull?.server
         log.report.videoCodec = video.kind.rawValue
-        log.report.audioCodec = selection.sound?.kind.rawValue
+        log.report.audioCodec = selection.audio?.kind.rawValue
         log.report.rate = video.frameRate
         let scheme = pull?.authentication ?? "none"
         if !log.report.lines.contains(where: { $0.step == .login }) {
@@ -326,24 +326,24 @@ final class StreamTestRun: Sendable {
                 scheme == "none" ? "the camera asks for no login" : "the camera accepts the login (\(scheme))",
                 milliseconds: 0)
         }
-        let sound = selection.sound.map { " and \($0.kind.rawValue)" } ?? " without sound"
-        if let reason = selection.soundReason {
-            log.add(.describe, .warning, "\(video.kind.rawValue) without sound: \(reason)", code: .soundMissing)
+        let audio = selection.audio.map { " and \($0.kind.rawValue)" } ?? " without audio"
+        if let reason = selection.audioReason {
+            log.add(.describe, .warning, "\(video.kind.rawValue) without audio: \(reason)", code: .audioMissing)
         } else {
-            log.add(.describe, .ok, video.kind.rawValue + sound)
+            log.add(.describe, .ok, video.kind.rawValue + audio)
         }
     }
 
-    private func pictureArrived(
+    private func frameArrived(
         _ choice: MediaChoice, _ unit: MediaTrack.Unit, _ pull: (any CameraPull)?, _ log: inout Log
     ) -> Bool {
-        if let format = unit.coded.format {
+        if let format = unit.encoded.format {
             log.report.width = format.width
             log.report.height = format.height
             log.report.rate = format.frameRate ?? log.report.rate
         } else if choice.kind == .mjpeg {
             // The next one may be whole.
-            guard let header = Self.header(unit.coded.data) else { return false }
+            guard let header = Self.header(unit.encoded.data) else { return false }
             log.report.width = header.width
             log.report.height = header.height
         }
@@ -354,7 +354,7 @@ final class StreamTestRun: Sendable {
         return true
     }
 
-    /// A stranger's picture is measured, and not decoded: this runs with the rights of the control process as well.
+    /// A stranger's frame is measured, and not decoded: this runs with the rights of the control process as well.
     static func header(_ jpeg: [UInt8]) -> JPEGHeader? {
         do throws(VideoCodecError) {
             return try jpeg.span.bytes.withUnsafeBytes { (bytes) throws(VideoCodecError) in try JPEGHeader(bytes) }

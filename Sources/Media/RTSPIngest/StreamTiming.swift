@@ -23,8 +23,8 @@ extension NetworkStatistics.Timing {
 
 extension NetworkStatistics {
     /// What the clocks of a session's media say; nil: there is no such medium.
-    mutating func timed(video: MediaTrack?, sound: MediaTrack?) {
-        audioTiming = sound.map { Timing($0.clock.basis) }
+    mutating func timed(video: MediaTrack?, audio: MediaTrack?) {
+        audioTiming = audio.map { Timing($0.clock.basis) }
         guard let video else { return }
         videoTiming = Timing(video.clock.basis)
         driftPartsPerMillion = video.clock.driftPartsPerMillion

@@ -16,7 +16,7 @@ struct BufferAnswer {
     var length: Int
     /// For mmap.
     var offset: Int
-    /// Where the picture begins, and its end.
+    /// Where the frame begins, and its end.
     var dataOffset: Int
     var bytesUsed: Int
     var flags: UInt32

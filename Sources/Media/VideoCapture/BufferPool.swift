@@ -1,9 +1,9 @@
 internal import CV4L2
 internal import Synchronization
 
-/// The buffers of one stream: mapped when it starts, unmapped when neither the stream nor a picture needs them.
+/// The buffers of one stream: mapped when it starts, unmapped when neither the stream nor a frame needs them.
 ///
-/// A picture may end on any thread, long after the stream stopped or the device was closed: `end` and each return of a
+/// A frame may end on any thread, long after the stream stopped or the device was closed: `end` and each return of a
 /// buffer exclude each other, and after `end` the descriptor, which may be another file's by then, is not touched.
 final class BufferPool: Sendable {
     struct Mapping {
@@ -60,7 +60,7 @@ final class BufferPool: Sendable {
         if let failure { throw failure }
     }
 
-    /// Gives a picture's buffer back. What the driver does not take is offered again by `queueRefused`.
+    /// Gives a frame's buffer back. What the driver does not take is offered again by `queueRefused`.
     func giveBack(_ index: Int) {
         state.withLock { state in
             if queue(index, &state) != nil { state.refused.append(index) }
@@ -168,7 +168,7 @@ final class BufferLease: Sendable {
 
     var start: UnsafeMutableRawPointer { pool.mapping(index).memory + offset }
 
-    /// From the picture's first byte to where nothing can be read any more.
+    /// From the frame's first byte to where nothing can be read any more.
     var capacity: Int { max(count, pool.mapping(index).readable - offset) }
 
     func exportDMABUF() throws(CaptureError) -> Int32 { try pool.exportDMABUF(index) }

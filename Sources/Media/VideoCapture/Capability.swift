@@ -35,7 +35,7 @@ struct Capability {
 /// One answer of VIDIOC_ENUM_FMT.
 struct FormatDescription {
     /// A driver that lists more says the same for ever.
-    static let most = 128
+    static let maxCount = 128
 
     var pixelFormat: FourCC
     var name: String
@@ -46,7 +46,7 @@ struct FormatDescription {
         _ calls: any DeviceCalls, _ descriptor: Int32, type: UInt32
     ) throws(CallFailure) -> [FormatDescription] {
         var list: [FormatDescription] = []
-        for index in 0..<UInt32(most) {
+        for index in 0..<UInt32(maxCount) {
             var answer = v4l2_fmtdesc()
             answer.index = index
             answer.type = type

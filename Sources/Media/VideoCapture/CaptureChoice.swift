@@ -1,7 +1,7 @@
 /// Decides what a camera is asked for: which of its formats, sizes and rates serve a request best.
 ///
 /// The size comes first, because scaling costs time and sharpness: exactly that size, else the smallest that covers it,
-/// else the largest below. Then the rate, then whether the bus can carry raw pictures, then the format that costs least
+/// else the largest below. Then the rate, then whether the bus can carry raw frames, then the format that costs least
 /// before the encoder. Only a rate below half of what is wanted weighs more than the size.
 struct CaptureChoice {
     struct Candidate: Equatable {
@@ -11,7 +11,7 @@ struct CaptureChoice {
     }
 
     /// Best first, at most `most`: a driver may refuse what it lists.
-    static let most = 8
+    static let maxCount = 8
 
     var request: CaptureRequest
     /// Nil: no limit.
@@ -32,7 +32,7 @@ struct CaptureChoice {
         let order = ranked.indices.sorted { a, b in
             ranked[a].rank == ranked[b].rank ? a < b : ranked[a].rank.lexicographicallyPrecedes(ranked[b].rank)
         }
-        return order.prefix(Self.most).map { ranked[$0].candidate }
+        return order.prefix(Self.maxCount).map { ranked[$0].candidate }
     }
 
     private func rank(_ candidate: Candidate, isCompressed: Bool, cost: Int) -> [Double] {
@@ -58,7 +58,7 @@ struct CaptureChoice {
         guard let limit = rawBytesPerSecond, !isCompressed else { return false }
         let size = candidate.size
         let bytes =
-            PictureLayout(candidate.pixelFormat).map { layout in
+            FrameLayout(candidate.pixelFormat).map { layout in
                 layout.bytes(bytesPerLine: layout.bytesPerLine(width: size.width), height: size.height)
             } ?? size.area * 2
         return Double(bytes) * candidate.rate.value > Double(limit)
@@ -68,7 +68,7 @@ struct CaptureChoice {
     private func cost(of format: FourCC) -> Int? {
         if let wanted = request.pixelFormat {
             if format == wanted { return 0 }
-            // Two names for the same pictures.
+            // Two names for the same frames.
             return wanted.isJPEG && format.isJPEG ? 1 : nil
         }
         let preferred: [FourCC] = [

@@ -1,6 +1,6 @@
 /// Since the device was opened; all go up only.
 public struct CaptureCounters: Equatable, Sendable {
-    /// Pictures that the driver delivered, with those below but `lost`.
+    /// Frames that the driver delivered, with those below but `lost`.
     public var captured: UInt64 = 0
     /// Given up because a newer one was there as well.
     public var superseded: UInt64 = 0
@@ -12,7 +12,7 @@ public struct CaptureCounters: Equatable, Sendable {
     public init() {}
 }
 
-/// What a driver said besides pictures.
+/// What a driver said besides frames.
 public struct CaptureEvents: OptionSet, Sendable {
     public var rawValue: UInt8
 
@@ -22,24 +22,25 @@ public struct CaptureEvents: OptionSet, Sendable {
 
     /// The signal has another size or rate now (V4L2_EVENT_SOURCE_CHANGE).
     public static let sourceChange = CaptureEvents(rawValue: 1)
-    /// No more pictures will come (V4L2_EVENT_EOS).
+    /// No more frames will come (V4L2_EVENT_EOS).
     public static let endOfStream = CaptureEvents(rawValue: 2)
     /// A bridge had nothing to tell its sender, and was given what it takes (VIDIOC_S_EDID).
     public static let edidGiven = CaptureEvents(rawValue: 4)
 }
 
-/// Finds pictures that are missing in a driver's count of them.
+/// Finds frames that are missing in a driver's count of them.
 struct SequenceCounter {
-    /// A larger step is a driver that counts anew.
-    static let largestGap: UInt32 = 1 << 16
+    /// A larger step is a driver that counts again.
+    static let maxGap: UInt32 = 1 << 16
 
     private var last: UInt32?
 
-    /// - Returns: How many are missing before this one. A wrap at 2^32 is no gap; neither is a count that begins again.
+    /// - Returns: How many are missing before this one. A wrap at 2^32 is not a gap; neither is a count that begins
+    ///   again.
     mutating func missing(before sequence: UInt32) -> UInt64 {
         defer { last = sequence }
         guard let last else { return 0 }
         let step = sequence &- last
-        return step > 1 && step <= Self.largestGap ? UInt64(step - 1) : 0
+        return step > 1 && step <= Self.maxGap ? UInt64(step - 1) : 0
     }
 }

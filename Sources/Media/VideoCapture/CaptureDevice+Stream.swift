@@ -37,10 +37,10 @@ extension CaptureDevice {
         events = []
     }
 
-    /// Ends the stream; nothing when there is none. Pictures that are still out stay readable.
+    /// Ends the stream; nothing when there is none. Frames that are still out stay readable.
     public func stop() {
         guard let pool else { return }
-        // First of all: a picture that ends now must not queue its buffer between STREAMOFF and REQBUFS.
+        // First of all: a frame that ends now must not queue its buffer between STREAMOFF and REQBUFS.
         pool.end()
         self.pool = nil
         var type = BufferCall.type(isMultiplanar: isMultiplanar)
@@ -58,7 +58,7 @@ extension CaptureDevice {
         } catch {
             throw .streaming("VIDIOC_REQBUFS", error, path: path)
         }
-        // With one buffer the driver would have none while its picture is looked at.
+        // With one buffer the driver would have none while its frame is looked at.
         guard (2...32).contains(request.count) else {
             throw .badAnswer("VIDIOC_REQBUFS gave \(request.count) buffers, where 2 to 32 can be used.")
         }
@@ -82,9 +82,9 @@ extension CaptureDevice {
             throw .streaming("VIDIOC_QUERYBUF", error, path: path)
         }
         let least = Self.leastBytes(setup)
-        guard (least...FormatNegotiation.mostBytes).contains(answer.length) else {
+        guard (least...FormatNegotiation.maxBytes).contains(answer.length) else {
             throw .badAnswer(
-                "VIDIOC_QUERYBUF gave a buffer of \(answer.length) bytes, where a picture needs \(least).")
+                "VIDIOC_QUERYBUF gave a buffer of \(answer.length) bytes, where a frame needs \(least).")
         }
         let margin = Self.margin(setup)
         do throws(CallFailure) {
@@ -95,16 +95,16 @@ extension CaptureDevice {
         }
     }
 
-    /// Bytes behind an uncompressed picture up to the end of its last row of macroblocks: an encoder that may read them needs
-    /// no copy.
+    /// Bytes behind an uncompressed frame up to the end of its last row of macroblocks: an encoder that may read them
+    /// needs no copy.
     private static func margin(_ setup: CaptureSetup) -> Int {
-        guard PictureLayout(setup.pixelFormat) != nil else { return 0 }
-        return min(setup.bytesPerLine * 16, FormatNegotiation.mostBytes)
+        guard FrameLayout(setup.pixelFormat) != nil else { return 0 }
+        return min(setup.bytesPerLine * 16, FormatNegotiation.maxBytes)
     }
 
-    /// Of a whole picture; 1 when any number may do.
+    /// Of a whole frame; 1 when any number may do.
     private static func leastBytes(_ setup: CaptureSetup) -> Int {
-        PictureLayout(setup.pixelFormat)?.bytes(bytesPerLine: setup.bytesPerLine, height: setup.height) ?? 1
+        FrameLayout(setup.pixelFormat)?.bytes(bytesPerLine: setup.bytesPerLine, height: setup.height) ?? 1
     }
 
     private func freeBuffers() {
@@ -124,7 +124,7 @@ extension CaptureDevice {
     }
 }
 
-// MARK: pictures
+// MARK: frames
 
 extension CaptureDevice {
     /// A filled buffer, found good.
@@ -135,14 +135,14 @@ extension CaptureDevice {
         var received: UInt64
     }
 
-    /// Waits up to `milliseconds` for pictures, takes all that are ready and keeps the newest; the others go back to the
-    /// driver at once. Nil: none in time.
+    /// Waits up to `milliseconds` for frames, takes all that are ready and keeps the newest; the others go back to
+    /// the driver at once. Nil: none in time.
     ///
-    /// Of pictures that build on each other (`FourCC.isVideo`) none is left out: they come one by one, oldest first. One that
-    /// the driver lost, or that was damaged, shows as a gap in `RawFrame.sequence`.
+    /// Of frames that build on each other (`FourCC.isVideo`) none is left out: they come one by one, oldest first.
+    /// One that the driver lost, or that was damaged, shows as a gap in `RawFrame.sequence`.
     ///
-    /// A driver whose buffers were all full had no room for newer pictures. What it has then is old, and is kept only if
-    /// no newer one comes within one and a half times the distance of two pictures.
+    /// A driver whose buffers were all full had no room for newer frames. What it has then is old, and is kept only
+    /// if no newer one comes within one and a half times the distance of two frames.
     ///
     /// - Throws: `disconnected`; `stream` and `badAnswer` for what a restart of the stream may mend; `formatChanged`.
     public func nextFrame(milliseconds: Int) throws(CaptureError) -> RawFrame? {
@@ -175,7 +175,7 @@ extension CaptureDevice {
         }
     }
 
-    /// Nanoseconds from picture to picture.
+    /// Nanoseconds from frame to frame.
     private static func period(_ setup: CaptureSetup) -> UInt64 {
         setup.rate.isFinite && setup.rate > 1.0 / 60 ? UInt64(1e9 / min(setup.rate, 10_000)) : 60_000_000_000
     }
@@ -189,7 +189,7 @@ extension CaptureDevice {
         return age > 2 * Self.period(setup) && age < 3_600_000_000_000
     }
 
-    /// Whether pictures are there.
+    /// Whether frames are there.
     private func wait(until deadline: UInt64) throws(CaptureError) -> Bool {
         let now = watchbox_monotonic_nanoseconds()
         let milliseconds = now >= deadline ? 0 : (deadline - now + 999_999) / 1_000_000

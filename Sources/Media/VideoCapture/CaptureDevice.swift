@@ -1,6 +1,6 @@
 internal import CV4L2
 
-/// An open camera. For one thread at a time; the pictures that it gives may go to others.
+/// An open camera. For one thread at a time; the frames that it gives may go to others.
 ///
 /// `init` → `negotiate` → `start` → `nextFrame` again and again → `stop`; after an error, what its `remedy` says.
 public final class CaptureDevice {
@@ -47,7 +47,7 @@ public final class CaptureDevice {
         close()
     }
 
-    /// Stops, and gives the device up. Pictures that are still out keep their memory, and with it the kernel's device,
+    /// Stops, and gives the device up. Frames that are still out keep their memory, and with it the kernel's device,
     /// until they end.
     public func close() {
         stop()
@@ -100,7 +100,7 @@ public final class CaptureDevice {
     ///   `badAnswer`, `refused`.
     public func negotiate(_ request: CaptureRequest) throws(CaptureError) -> CaptureSetup {
         try checkOpen()
-        let sides = 1...ModeListing.longestSide
+        let sides = 1...ModeListing.maxSide
         guard sides.contains(request.width), sides.contains(request.height), request.rate.isFinite,
             request.rate >= Fraction.lowestRate.value
         else { throw .noSuchFormat(wanted: request.text, offered: "sizes up to 16384x16384 and rates from 0.1") }

@@ -31,7 +31,7 @@ public enum CaptureError: Error, Equatable, Sendable {
     case controlRange(name: String, value: Int, allowed: String)
     /// It shows something, or another control rules it now.
     case controlNotSettable(name: String, reason: String)
-    /// This format cannot be turned into pictures; the text says why.
+    /// This format cannot be turned into frames; the text says why.
     case notConvertible(FourCC, String)
 
     /// What can be done about it.

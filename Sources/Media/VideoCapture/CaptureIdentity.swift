@@ -1,9 +1,9 @@
-/// What a camera is known by when its number changes: it was unplugged, or the machine started anew.
+/// What a camera is known by when its number changes: it was unplugged, or the machine started again.
 ///
-/// A serial number decides where there is one: another camera at the same port is another camera. Makers exist that give
-/// all their devices one number; once two of them were seen together, the port decides alone, and so it does without a
-/// serial number. The link under by-id decides nothing: without a serial number it is one per model, and udev lets it
-/// point to the twin as soon as this camera is away.
+/// A serial number decides where there is one: another camera at the same port is another camera. Makers exist that
+/// give all their devices one number; once two of them were seen together, the port decides alone, and so it does
+/// without a serial number. The link under by-id decides nothing: without a serial number it is one per model, and udev
+/// lets it point to the twin as soon as this camera is away.
 public struct CaptureIdentity: Codable, Equatable, Sendable {
     public var card: String
     public var bus: String

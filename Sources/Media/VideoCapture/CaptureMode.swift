@@ -14,7 +14,7 @@ public struct CaptureSize: Hashable, Sendable, CustomStringConvertible {
     public var description: String { "\(width)x\(height)" }
 }
 
-/// Of two whole numbers: pictures per second.
+/// Of two whole numbers: frames per second.
 public struct Fraction: Hashable, Sendable {
     public var numerator: Int
     public var denominator: Int

@@ -33,9 +33,9 @@ public struct CaptureNode: Equatable, Sendable {
 
     public var isCamera: Bool { verdict == .camera }
 
-    /// Bytes per second that raw pictures may take on the way from this camera; nil: as many as it likes.
+    /// Bytes per second that raw frames may take on the way from this camera; nil: as many as it likes.
     ///
-    /// USB 2 carries 24 MB/s of pictures in one isochronous stream at the most (3 × 1024 bytes in each of 8000
+    /// USB 2 carries 24 MB/s of frames in one isochronous stream at the most (3 × 1024 bytes in each of 8000
     /// microframes), USB 1 one megabyte.
     var rawBytesPerSecond: Int? {
         guard subsystem == "usb" else { return nil }
@@ -47,7 +47,7 @@ public struct CaptureNode: Equatable, Sendable {
     }
 }
 
-/// A node that codes video, by what it lists: that it really does is for a probe to show.
+/// A node that encodes video, by what it lists: that it really does is for a probe to show.
 public struct EncoderNode: Equatable, Sendable, CustomStringConvertible {
     /// "/dev/video11"
     public var device: String

@@ -5,8 +5,8 @@ internal import Platform
 public enum CaptureNodes {
     private static let classDirectory = "/sys/class/video4linux"
 
-    /// All nodes, by number. Asks sysfs, and each node what it can (VIDIOC_QUERYCAP, VIDIOC_ENUM_FMT): no format is set and
-    /// no stream disturbed.
+    /// All nodes, by number. Asks sysfs, and each node what it can (VIDIOC_QUERYCAP, VIDIOC_ENUM_FMT): no format is set
+    /// and no stream disturbed.
     ///
     /// - Parameters:
     ///   - root: in front of `/sys` and `/dev`; empty for the machine itself.
@@ -27,8 +27,8 @@ public enum CaptureNodes {
 
     /// What a configured path is now: symbolic links are followed.
     ///
-    /// - Throws: `notThere`, `notPermitted`, `busy`, `notACamera(.notVideo)`. A node that is something else than a camera
-    ///   is returned with its verdict.
+    /// - Throws: `notThere`, `notPermitted`, `busy`, `notACamera(.notVideo)`. A node that is something else than a
+    ///   camera is returned with its verdict.
     public static func node(
         at path: String, root: String = "", calls: any DeviceCalls = KernelCalls()
     ) throws(CaptureError) -> CaptureNode {
@@ -44,7 +44,7 @@ public enum CaptureNodes {
         identity.match(among: find(root: root, calls: calls))
     }
 
-    /// Nodes that list H.264 or HEVC as what they give, and pictures as what they take.
+    /// Nodes that list H.264 or HEVC as what they give, and frames as what they take.
     public static func encoders(
         root: String = "", calls: any DeviceCalls = KernelCalls()
     ) -> [EncoderNode] {
@@ -112,22 +112,22 @@ public enum CaptureNodes {
         guard node.subsystem == "usb", let name = Sysfs.resolved(interface),
             // ".../1-1.4:1.0": configuration 1, interface 0.
             let number = name.split(separator: ".").last.flatMap({ Int($0) }),
-            let descriptors = try? SmallFile.whole("\(interface)/../descriptors", limit: longestDescriptors)
+            let descriptors = try? SmallFile.whole("\(interface)/../descriptors", limit: maxDescriptorsLength)
         else { return nil }
         return H264ExtensionUnit(descriptors: descriptors, interface: number)
     }
 
     /// A configuration of USB has 65 535 bytes at the most; some devices have several.
-    private static let longestDescriptors = 1 << 18
+    private static let maxDescriptorsLength = 1 << 18
 
     private static func verdictByName(_ node: CaptureNode) -> CaptureNode.Verdict {
-        // Where sysfs names no driver, those that matter begin their nodes' names with it; what is virtual has a name that a
-        // person gave.
+        // Where sysfs names no driver, those that matter begin their nodes' names with it; what is virtual has a name
+        // that a person gave.
         let driver = node.driver.isEmpty && node.subsystem != "virtual" ? node.card : node.driver
         if node.subsystem != "usb", let rejection = NodeInspection.rejection(ofDriver: driver) {
             return .rejected(rejection)
         }
-        // uvcvideo gives each camera a second node that only describes the pictures of the first.
+        // uvcvideo gives each camera a second node that only describes the frames of the first.
         let isFirst = node.stableID?.hasSuffix("-index0") ?? (node.index == 0)
         return isFirst ? .camera : .rejected(.metadata)
     }

@@ -1,20 +1,20 @@
 extension CaptureNode {
     /// What a node is that is not a camera.
     public enum Rejection: Sendable, Equatable, CaseIterable {
-        /// Codes or decodes pictures that it is given.
+        /// Codes or decodes frames that it is given.
         case codec
-        /// Scales or converts pictures that it is given, or is one end of an image processor.
+        /// Scales or converts frames that it is given, or is one end of an image processor.
         case imageProcessor
         /// Gives a sensor's raw samples only.
         case rawBayer
         /// One stage of a camera that has to be put together first (V4L2_CAP_IO_MC).
         case mediaController
-        /// Describes the pictures of another node.
+        /// Describes the frames of another node.
         case metadata
-        /// Shows pictures.
+        /// Shows frames.
         case output
         case radioOrTouch
-        /// Gives no pictures through memory that can be shared.
+        /// Gives no frames through memory that can be shared.
         case noStreaming
         /// Names no format at all.
         case noFormats
@@ -22,27 +22,27 @@ extension CaptureNode {
         case notVideo
 
         /// What it is and what to do, in one sentence each.
-        public var reason: String { "\(what) \(next)" }
+        public var reason: String { "\(what) \(hint)" }
 
         /// What it is.
         public var what: String {
             switch self {
-            case .codec: "It is a video codec, which codes or decodes pictures that it is given."
-            case .imageProcessor: "It is an image processor, which works on pictures that it is given."
+            case .codec: "It is a video codec, which encodes or decodes frames that it is given."
+            case .imageProcessor: "It is an image processor, which works on frames that it is given."
             case .rawBayer:
                 "It is the receiver of a CSI camera and gives the sensor's raw samples (Bayer), which need an image processor."
             case .mediaController: "It is one stage of a camera pipeline that has to be put together first."
-            case .metadata: "It describes the pictures of another node and has none of its own."
-            case .output: "It shows pictures and takes none."
-            case .radioOrTouch: "It is a tuner, a touch panel, or something else without pictures."
+            case .metadata: "It describes the frames of another node and has none of its own."
+            case .output: "It shows frames and takes none."
+            case .radioOrTouch: "It is a tuner, a touch panel, or something else without frames."
             case .noStreaming: "Its driver does not share its buffers (no streaming through mmap)."
-            case .noFormats: "Its driver names no picture format."
+            case .noFormats: "Its driver names no frame format."
             case .notVideo: "It is no V4L2 device."
             }
         }
 
         /// What to do.
-        public var next: String {
+        public var hint: String {
             switch self {
             case .rawBayer, .mediaController:
                 "Such cameras need libcamera, which WatchBox does not have; use a USB camera, or an HDMI bridge whose "

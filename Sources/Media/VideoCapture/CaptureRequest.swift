@@ -3,11 +3,11 @@ public struct CaptureRequest: Equatable, Sendable {
     /// Pixels, before any rotation.
     public var width: Int
     public var height: Int
-    /// Pictures per second, 0.1 at least.
+    /// Frames per second, 0.1 at least.
     public var rate: Double
-    /// Nil: the cheapest that the camera has for the size and the rate, and never one that the camera codes as video.
+    /// Nil: the cheapest that the camera has for the size and the rate, and never one that the camera encodes as video.
     public var pixelFormat: FourCC?
-    /// The driver is asked for lines of planar pictures that begin at multiples of so many bytes. Encoders in hardware
+    /// The driver is asked for lines of planar frames that begin at multiples of so many bytes. Encoders in hardware
     /// want it; a driver may refuse.
     public var lineAlignment: Int
 
@@ -28,7 +28,7 @@ public struct CaptureRequest: Equatable, Sendable {
     }
 }
 
-/// What the driver agreed to. Its numbers are checked: lines and pictures fit into the buffers that it named.
+/// What the driver agreed to. Its numbers are checked: lines and frames fit into the buffers that it named.
 public struct CaptureSetup: Equatable, Sendable {
     /// Which matrix turns the samples into colours.
     public enum ColorSpace: String, Equatable, Sendable, CaseIterable {
@@ -39,16 +39,16 @@ public struct CaptureSetup: Equatable, Sendable {
     /// Pixels.
     public var width: Int
     public var height: Int
-    /// From the begin of a line to that of the next, first plane; 0 where the picture is compressed.
+    /// From the begin of a line to that of the next, first plane; 0 where the frame is compressed.
     public var bytesPerLine: Int
-    /// Of a whole picture; the largest when it is compressed.
+    /// Of a whole frame; the largest when it is compressed.
     public var imageBytes: Int
-    /// Pictures per second, never below 0.1; what was asked for when the driver does not say, or says what cannot be.
+    /// Frames per second, never below 0.1; what was asked for when the driver does not say, or says what cannot be.
     public var rate: Double
-    /// Samples go from 0 to 255 instead of from 16 to 235 or 240. RGB always; of JPEG, the picture itself says it.
+    /// Samples go from 0 to 255 instead of from 16 to 235 or 240. RGB always; of JPEG, the frame itself says it.
     public var isFullRange: Bool
     public var colorSpace: ColorSpace
-    /// The driver speaks the multi-planar interface; the pictures are in one plane of it.
+    /// The driver speaks the multi-planar interface; the frames are in one plane of it.
     public var isMultiplanar: Bool
 
     public init(

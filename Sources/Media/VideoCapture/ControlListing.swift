@@ -3,8 +3,8 @@ internal import CV4L2
 /// The controls of an open device.
 struct ControlListing {
     /// A driver that lists more says the same for ever.
-    private static let most = 512
-    private static let mostItems = 256
+    private static let maxCount = 512
+    private static let maxItems = 256
 
     let calls: any DeviceCalls
     let descriptor: Int32
@@ -13,7 +13,7 @@ struct ControlListing {
     func controls() -> [CaptureControl] {
         var list: [CaptureControl] = []
         var id: UInt32 = 0
-        for _ in 0..<Self.most {
+        for _ in 0..<Self.maxCount {
             guard let answer = query(after: id) else { break }
             // A list in ascending order is V4L2's promise; without it there would be no end.
             guard answer.id > id else { break }
@@ -42,7 +42,7 @@ struct ControlListing {
         var minimum: Int
         var maximum: Int
         var step: Int
-        var standard: Int
+        var defaultValue: Int
         var flags: UInt32
     }
 
@@ -55,7 +55,7 @@ struct ControlListing {
             return Answer(
                 id: newer.id, type: newer.type, name: withUnsafeBytes(of: &newer.name) { Sysfs.text($0) },
                 minimum: Int(newer.minimum), maximum: Int(newer.maximum), step: Int(clamping: newer.step),
-                standard: Int(newer.default_value), flags: newer.flags)
+                defaultValue: Int(newer.default_value), flags: newer.flags)
         } catch {
             guard error.errno == ENOTTY else { return nil }
         }
@@ -65,7 +65,7 @@ struct ControlListing {
         return Answer(
             id: older.id, type: older.type, name: withUnsafeBytes(of: &older.name) { Sysfs.text($0) },
             minimum: Int(older.minimum), maximum: Int(older.maximum), step: Int(older.step),
-            standard: Int(older.default_value), flags: older.flags)
+            defaultValue: Int(older.default_value), flags: older.flags)
     }
 
     private func control(_ answer: Answer, taken: Set<String>) -> CaptureControl? {
@@ -74,14 +74,14 @@ struct ControlListing {
         var name = Self.name(answer.name)
         if name.isEmpty { name = "control" }
         if taken.contains(name) {
-            let other = (2...Self.most + 2).first { !taken.contains("\(name)_\($0)") }
+            let other = (2...Self.maxCount + 2).first { !taken.contains("\(name)_\($0)") }
             name += "_\(other ?? 0)"
         }
         let kind = Self.kind(answer.type)
         let isReadable = answer.flags & UInt32(V4L2_CTRL_FLAG_WRITE_ONLY) == 0 && kind != .button && kind != .other
         var control = CaptureControl(
             name: name, id: answer.id, kind: kind, minimum: answer.minimum, maximum: answer.maximum,
-            step: max(1, answer.step), default: answer.standard, value: nil,
+            step: max(1, answer.step), default: answer.defaultValue, value: nil,
             isReadOnly: answer.flags & UInt32(V4L2_CTRL_FLAG_READ_ONLY) != 0,
             isInactive: answer.flags & UInt32(V4L2_CTRL_FLAG_INACTIVE) != 0)
         if kind == .menu || kind == .integerMenu { control.menu = menu(control) }
@@ -114,7 +114,7 @@ struct ControlListing {
 
     private func menu(_ control: CaptureControl) -> [Int: String] {
         let first = min(max(0, control.minimum), Int(Int32.max))
-        let last = min(control.maximum, first + Self.mostItems - 1, Int(Int32.max))
+        let last = min(control.maximum, first + Self.maxItems - 1, Int(Int32.max))
         guard first <= last else { return [:] }
         var items: [Int: String] = [:]
         for index in first...last {

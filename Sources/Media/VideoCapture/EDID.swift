@@ -1,12 +1,12 @@
 internal import CV4L2
 
-/// What an HDMI bridge tells its sender of the pictures that it takes (VESA E-EDID 1.3 with one block of CTA-861).
+/// What an HDMI bridge tells its sender of the frames that it takes (VESA E-EDID 1.3 with one block of CTA-861).
 ///
 /// Without one a sender sends nothing: bridges such as the TC358743 come up with none, and show no signal for ever.
 enum EDID {
     private static let blockBytes = 128
 
-    /// 1080 lines at 30, 25 and 24 pictures a second and 720 lines at up to 60, none of which needs more than 74.25 MHz: what
+    /// 1080 lines at 30, 25 and 24 frames a second and 720 lines at up to 60, none of which needs more than 74.25 MHz: what
     /// two CSI lanes and an encoder of level 4.0 carry.
     static let standard: [UInt8] = block(base) + block(extension861)
 
@@ -43,7 +43,7 @@ enum EDID {
     ]
 
     private static let extension861: [UInt8] =
-        // Revision 3, no further timings, whole pictures, YCbCr 4:4:4 and 4:2:2.
+        // Revision 3, no further timings, whole frames, YCbCr 4:4:4 and 4:2:2.
         [0x02, 0x03, 0x16, 0xB0]
         // By number: 1080p30 (native), 25, 24; 720p60, 50, 30, 25, 24; 640x480.
         + [0x49, 0x80 | 34, 33, 32, 4, 19, 62, 61, 60, 1]

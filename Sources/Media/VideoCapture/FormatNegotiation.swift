@@ -2,8 +2,8 @@ internal import CV4L2
 
 /// Sets one format and one rate, and checks every number of the driver's answer before anybody trusts it.
 struct FormatNegotiation {
-    /// A picture of 4096 × 4096 in 8 bytes per pixel; more is a fault of the driver.
-    static let mostBytes = 128 << 20
+    /// A frame of 4096 × 4096 in 8 bytes per pixel; more is a fault of the driver.
+    static let maxBytes = 128 << 20
 
     let calls: any DeviceCalls
     let descriptor: Int32
@@ -32,7 +32,7 @@ struct FormatNegotiation {
 
     private func request(_ candidate: CaptureChoice.Candidate) -> v4l2_format {
         var stride = 0
-        if let layout = PictureLayout(candidate.pixelFormat), layout.isPlanar, lineAlignment > 1 {
+        if let layout = FrameLayout(candidate.pixelFormat), layout.isPlanar, lineAlignment > 1 {
             let line = layout.bytesPerLine(width: candidate.size.width)
             stride = (line + lineAlignment - 1) / lineAlignment * lineAlignment
         }
@@ -58,20 +58,20 @@ struct FormatNegotiation {
     }
 
     private func check(_ answer: inout Answer) throws(CaptureError) {
-        let sides = 1...ModeListing.longestSide
+        let sides = 1...ModeListing.maxSide
         guard sides.contains(answer.width), sides.contains(answer.height) else {
             throw .badAnswer("VIDIOC_S_FMT agreed to a size of \(answer.width)x\(answer.height).")
         }
-        guard (1...Self.mostBytes).contains(answer.imageBytes) else {
-            throw .badAnswer("VIDIOC_S_FMT named pictures of \(answer.imageBytes) bytes.")
+        guard (1...Self.maxBytes).contains(answer.imageBytes) else {
+            throw .badAnswer("VIDIOC_S_FMT named frames of \(answer.imageBytes) bytes.")
         }
-        guard let layout = PictureLayout(answer.pixelFormat) else {
-            // A number here means nothing for coded pictures.
+        guard let layout = FrameLayout(answer.pixelFormat) else {
+            // A number here means nothing for access units.
             if answer.pixelFormat.isCompressed { answer.bytesPerLine = 0 }
             return
         }
         let least = layout.bytesPerLine(width: answer.width)
-        guard answer.bytesPerLine >= least, answer.bytesPerLine <= Self.mostBytes / answer.height else {
+        guard answer.bytesPerLine >= least, answer.bytesPerLine <= Self.maxBytes / answer.height else {
             throw .badAnswer(
                 "VIDIOC_S_FMT named lines of \(answer.bytesPerLine) bytes for \(answer.width) pixels in "
                     + "\(answer.pixelFormat), which need \(least).")
@@ -79,7 +79,7 @@ struct FormatNegotiation {
         let needed = layout.bytes(bytesPerLine: answer.bytesPerLine, height: answer.height)
         guard answer.imageBytes >= needed else {
             throw .badAnswer(
-                "VIDIOC_S_FMT named pictures of \(answer.imageBytes) bytes, where \(answer.height) lines of "
+                "VIDIOC_S_FMT named frames of \(answer.imageBytes) bytes, where \(answer.height) lines of "
                     + "\(answer.bytesPerLine) bytes in \(answer.pixelFormat) need \(needed).")
         }
     }
@@ -132,7 +132,7 @@ struct FormatNegotiation {
             }
         }
 
-        /// One plane of whole pictures; single fields in turn are not.
+        /// One plane of whole frames; single fields in turn are not.
         var isUsable: Bool {
             let fields = [V4L2_FIELD_ALTERNATE, V4L2_FIELD_TOP, V4L2_FIELD_BOTTOM].map(\.rawValue)
             return planes == 1 && !fields.contains(field)

@@ -1,6 +1,6 @@
 internal import CV4L2
 
-/// V4L2's name of how samples lie in memory, or of how they are coded: four characters.
+/// V4L2's name of how samples lie in memory, or of how they are encoded: four characters.
 public struct FourCC: RawRepresentable, Hashable, Sendable {
     /// First character lowest, as the kernel has it.
     public var rawValue: UInt32
@@ -55,13 +55,13 @@ public struct FourCC: RawRepresentable, Hashable, Sendable {
     public static let h264 = FourCC(known: "H264")
     public static let hevc = FourCC(known: "HEVC")
 
-    /// A JPEG picture each.
+    /// A JPEG image each.
     public var isJPEG: Bool { self == .mjpeg || self == .jpeg }
 
-    /// Coded: the number of bytes differs from picture to picture.
+    /// Coded: the number of bytes differs from frame to frame.
     public var isCompressed: Bool { Self.compressed.contains(self) }
 
-    /// Coded as video: a picture may need those before it.
+    /// Coded as video: a frame may need those before it.
     public var isVideo: Bool { Self.video.contains(self) }
 
     /// Samples of a sensor behind a mosaic of colour filters, which need an image processor.

@@ -1,8 +1,8 @@
 internal import CV4L2
 
 extension CaptureDevice {
-    /// Asks a camera that codes video for a key frame: by V4L2's control of codecs, or by the H.264 extension unit of a
-    /// USB camera.
+    /// Asks a camera that encodes video for a key frame: by V4L2's control of codecs, or by the H.264 extension unit of
+    /// a USB camera.
     ///
     /// - Returns: whether the camera has such a control and took it; when the key frame comes is its own business.
     @discardableResult
@@ -15,8 +15,8 @@ extension CaptureDevice {
     }
 }
 
-/// The unit of a USB camera that rules its H.264 coder (USB Device Class Definition for Video Devices: H.264 Payload 1.0,
-/// section 3.3).
+/// The unit of a USB camera that rules its H.264 encoder (USB Device Class Definition for Video Devices: H.264 Payload
+/// 1.0, section 3.3).
 struct H264ExtensionUnit: Equatable, Sendable {
     /// bUnitID.
     var id: UInt8
@@ -25,7 +25,7 @@ struct H264ExtensionUnit: Equatable, Sendable {
     private static let identifier: [UInt8] = [
         0x41, 0x76, 0x9E, 0xA2, 0x04, 0xDE, 0xE3, 0x47, 0x8B, 0x2B, 0xF4, 0x34, 0x1A, 0xFF, 0x00, 0x3B,
     ]
-    /// UVCX_PICTURE_TYPE_CONTROL, and in it: an IDR picture with new parameter sets, of all layers.
+    /// UVCX_PICTURE_TYPE_CONTROL, and in it: an IDR frame with new parameter sets, of all layers.
     private static let pictureType: UInt8 = 0x09
     private static let newKeyFrame: [UInt8] = [0, 0, 2, 0]
 

@@ -2,16 +2,16 @@ internal import CV4L2
 
 /// Asks a driver for all its formats, sizes and rates. Every list has an end, also with a driver that knows none.
 struct ModeListing {
-    private static let mostSizes = 256
-    private static let mostRates = 64
+    private static let maxSizes = 256
+    private static let maxRates = 64
     /// Of all lists together.
-    private static let mostCalls = 20_000
-    static let longestSide = 16_384
+    private static let maxCalls = 20_000
+    static let maxSide = 16_384
 
     private let calls: any DeviceCalls
     private let descriptor: Int32
     private let type: UInt32
-    private var remaining = mostCalls
+    private var remaining = maxCalls
 
     init(_ calls: any DeviceCalls, _ descriptor: Int32, isMultiplanar: Bool) {
         self.calls = calls
@@ -48,7 +48,7 @@ struct ModeListing {
 
     private mutating func extents(of format: FourCC) throws(CallFailure) -> [CaptureMode.Extent] {
         var extents: [CaptureMode.Extent] = []
-        for index in 0..<UInt32(Self.mostSizes) {
+        for index in 0..<UInt32(Self.maxSizes) {
             var answer = v4l2_frmsizeenum()
             answer.index = index
             answer.pixel_format = format.rawValue
@@ -75,14 +75,14 @@ struct ModeListing {
     }
 
     private func size(_ width: UInt32, _ height: UInt32) -> CaptureSize? {
-        let sides = 1...UInt32(Self.longestSide)
+        let sides = 1...UInt32(Self.maxSide)
         guard sides.contains(width), sides.contains(height) else { return nil }
         return CaptureSize(width: Int(width), height: Int(height))
     }
 
     private mutating func rates(of format: FourCC, _ size: CaptureSize) throws(CallFailure) -> CaptureMode.Rates {
         var rates: [Fraction] = []
-        for index in 0..<UInt32(Self.mostRates) {
+        for index in 0..<UInt32(Self.maxRates) {
             var answer = v4l2_frmivalenum()
             answer.index = index
             answer.pixel_format = format.rawValue
@@ -108,11 +108,11 @@ struct ModeListing {
 }
 
 extension Fraction {
-    /// One picture in ten seconds: whoever is slower cannot be told from a camera that hangs.
+    /// One frame in ten seconds: whoever is slower cannot be told from a camera that hangs.
     static let lowestRate = Fraction(1, 10)
     private static let rates = lowestRate.value...10_000
 
-    /// Pictures per second of a time per picture; nil when that is no time, or gives no rate between one picture in ten
+    /// Frames per second of a time per frame; nil when that is no time, or gives no rate between one frame in ten
     /// seconds and 10 000 in one.
     init?(interval: v4l2_fract) {
         guard interval.numerator > 0, interval.denominator > 0 else { return nil }
@@ -120,12 +120,12 @@ extension Fraction {
         guard Self.rates.contains(value) else { return nil }
     }
 
-    /// The time per picture.
+    /// The time per frame.
     var interval: v4l2_fract {
         v4l2_fract(numerator: UInt32(clamping: denominator), denominator: UInt32(clamping: numerator))
     }
 
-    /// - Parameter rate: pictures per second; whole numbers stay whole.
+    /// - Parameter rate: frames per second; whole numbers stay whole.
     init(rate: Double) {
         let bounded = rate.isFinite ? min(max(rate, Self.rates.lowerBound), Self.rates.upperBound) : 30
         if bounded == bounded.rounded() {

@@ -1,8 +1,8 @@
 internal import CV4L2
 internal import Platform
 
-/// Tells what a node is: by what it says of itself, and where it does not say enough, by its driver's name. What a device is
-/// labelled with says nothing: everybody may call a v4l2loopback "Display".
+/// Tells what a node is: by what it says of itself, and where it does not say enough, by its driver's name. What a
+/// device is labelled with says nothing: everybody may call a v4l2loopback "Display".
 struct NodeInspection {
     let capability: Capability
     private let calls: any DeviceCalls
@@ -16,7 +16,7 @@ struct NodeInspection {
 
     /// - Parameter isUSB: an image processor is part of the machine; a webcam may be called "Crisp".
     func verdict(isUSB: Bool) -> CaptureNode.Verdict {
-        if capability.isMemoryToMemory { return .rejected(hasCodedFormats ? .codec : .imageProcessor) }
+        if capability.isMemoryToMemory { return .rejected(hasEncodedFormats ? .codec : .imageProcessor) }
         guard capability.isCapture else {
             if capability.isMetadata { return .rejected(.metadata) }
             return .rejected(capability.isOutput ? .output : .radioOrTouch)
@@ -37,20 +37,20 @@ struct NodeInspection {
         return formats.allSatisfy(\.pixelFormat.isBayer) ? .rejected(.rawBayer) : .camera
     }
 
-    /// FFmpeg's names of the codecs that the node codes to, of pictures that an encoder is given here.
+    /// FFmpeg's names of the codecs that the node encodes to, of frames that an encoder is given here.
     func codecs() -> Set<String> {
         guard capability.isMemoryToMemory,
             pictures.contains(where: { $0 == .yu12 || $0 == .nv12 || $0 == FourCC("YM12") || $0 == FourCC("NM12") })
         else { return [] }
         var codecs: Set<String> = []
-        for format in coded {
+        for format in encoded {
             if format == .h264 { codecs.insert("h264") }
             if format == .hevc { codecs.insert("hevc") }
         }
         return codecs
     }
 
-    private var hasCodedFormats: Bool { (pictures + coded).contains(where: \.isCompressed) }
+    private var hasEncodedFormats: Bool { (pictures + encoded).contains(where: \.isCompressed) }
 
     /// What the node takes.
     private var pictures: [FourCC] {
@@ -58,7 +58,7 @@ struct NodeInspection {
     }
 
     /// What it gives.
-    private var coded: [FourCC] {
+    private var encoded: [FourCC] {
         list(capability.isMultiplanar ? V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE : V4L2_BUF_TYPE_VIDEO_CAPTURE)
     }
 
@@ -66,8 +66,9 @@ struct NodeInspection {
         ((try? FormatDescription.list(calls, descriptor, type: type.rawValue)) ?? []).map(\.pixelFormat)
     }
 
-    /// Of drivers whose nodes convert pictures instead of taking them (Raspberry Pi, Rockchip, Allwinner, NXP, MediaTek,
-    /// Qualcomm, Samsung, Amlogic, Chips&Media). Most say so themselves (M2M, media controller); not all versions do.
+    /// Of drivers whose nodes convert frames instead of taking them (Raspberry Pi, Rockchip, Allwinner, NXP,
+    /// MediaTek, Qualcomm, Samsung, Amlogic, Chips&Media). Most say so themselves (M2M, media controller); not all
+    /// versions do.
     private static let codecs = [
         "allegro", "amphion", "bcm2835-codec", "cedrus", "coda", "hantro", "meson-vdec", "mtk-jpeg", "mtk-vcodec",
         "mxc-jpeg",

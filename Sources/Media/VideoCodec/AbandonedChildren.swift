@@ -2,8 +2,8 @@ internal import Glibc
 internal import Platform
 internal import Synchronization
 
-/// Killed children that the kernel does not let go at once, as one that a driver holds. A thread reaps them, and ends with
-/// the last of them: nobody else would, of a camera that needs no child any more.
+/// Killed children that the kernel does not let go at once, as one that a driver holds. A thread reaps them, and ends
+/// with the last of them: nobody else would, of a camera that needs no child any more.
 enum AbandonedChildren {
     private struct State {
         var children: [pid_t] = []
@@ -11,8 +11,8 @@ enum AbandonedChildren {
     }
 
     private static let state = Mutex(State())
-    private static let shortestPause: UInt32 = 10_000
-    private static let longestPause: UInt32 = 1_000_000
+    private static let minPause: UInt32 = 10_000
+    private static let maxPause: UInt32 = 1_000_000
 
     static func add(_ child: pid_t) {
         state.withLock { state in
@@ -23,10 +23,10 @@ enum AbandonedChildren {
     }
 
     private static func reap() {
-        var pause = shortestPause
+        var pause = minPause
         while isOneLeft() {
             usleep(pause)
-            pause = min(pause * 2, longestPause)
+            pause = min(pause * 2, maxPause)
         }
     }
 

@@ -25,7 +25,7 @@ public final class AudioEncoder {
     /// Samples of each channel in a frame.
     public let samplesPerFrame: Int
 
-    private let coder: CodecContext
+    private let codecContext: CodecContext
     /// Interleaved, less than one frame.
     private(set) var waiting: [Float] = []
     /// Of the first waiting sample, in samples; nil before the first.
@@ -53,30 +53,30 @@ public final class AudioEncoder {
         guard let encoder = wb_avcodec_find_encoder_by_name("aac") else {
             throw .noEncoder([EncoderRejection(encoder: "aac", reason: "not in this libavcodec")])
         }
-        coder = try CodecContext(encoder)
-        let context = coder.context
+        codecContext = try CodecContext(encoder)
+        let context = codecContext.context
         context.pointee.sample_rate = Int32(configuration.sampleRate)
         context.pointee.sample_fmt = AV_SAMPLE_FMT_FLTP
         context.pointee.bit_rate = numericCast(configuration.bitsPerSecond)
         context.pointee.time_base = AVRational(num: 1, den: Int32(configuration.sampleRate))
         context.pointee.flags |= AV_CODEC_FLAG_GLOBAL_HEADER
         wb_av_channel_layout_default(&context.pointee.ch_layout, Int32(configuration.channels))
-        try coder.open()
+        try codecContext.open()
         self.configuration = configuration
         samplesPerFrame = Int(context.pointee.frame_size)
         delay = MediaTime(
             ticks: Int64(context.pointee.initial_padding), timescale: Int64(configuration.sampleRate))
         format = AudioFormat(
             codec: .aac, sampleRate: configuration.sampleRate, channels: configuration.channels,
-            audioSpecificConfig: coder.extradata)
-        let frame = coder.frame
-        frame.pointee.format = AV_SAMPLE_FMT_FLTP.rawValue
-        frame.pointee.sample_rate = context.pointee.sample_rate
-        frame.pointee.nb_samples = context.pointee.frame_size
+            audioSpecificConfig: codecContext.extradata)
+        let avFrame = codecContext.avFrame
+        avFrame.pointee.format = AV_SAMPLE_FMT_FLTP.rawValue
+        avFrame.pointee.sample_rate = context.pointee.sample_rate
+        avFrame.pointee.nb_samples = context.pointee.frame_size
         try Libav.check(
-            wb_av_channel_layout_copy(&frame.pointee.ch_layout, &context.pointee.ch_layout),
+            wb_av_channel_layout_copy(&avFrame.pointee.ch_layout, &context.pointee.ch_layout),
             "av_channel_layout_copy")
-        try Libav.check(wb_av_frame_get_buffer(frame, 0), "av_frame_get_buffer")
+        try Libav.check(wb_av_frame_get_buffer(avFrame, 0), "av_frame_get_buffer")
     }
 
     /// Codes samples.
@@ -95,7 +95,7 @@ public final class AudioEncoder {
             let expected = position &+ Int64(waiting.count / configuration.channels)
             let jump = given.subtractingReportingOverflow(expected)
             let tolerated = Int64(Double(configuration.sampleRate) * Self.toleratedJump)
-            // Time never runs backwards: what was coded is out.
+            // Time never runs backwards: what was encoded is out.
             if jump.overflow || jump.partialValue > tolerated {
                 self.position = max(given &- Int64(waiting.count / configuration.channels), position)
             }
@@ -126,16 +126,16 @@ public final class AudioEncoder {
             units += try encodeFrame((waiting + silence)[...], captureInstant: nil)
             waiting = []
         }
-        if case .failed(let error) = coder.send(frame: nil) { throw error }
+        if case .failed(let error) = codecContext.send(avFrame: nil) { throw error }
         return try units + receive()
     }
 
     private func encodeFrame(
         _ samples: ArraySlice<Float>, captureInstant: UInt64?
     ) throws(VideoCodecError) -> [AccessUnit] {
-        let frame = coder.frame
-        try Libav.check(wb_av_frame_make_writable(frame), "av_frame_make_writable")
-        let planes = [frame.pointee.data.0, frame.pointee.data.1]
+        let avFrame = codecContext.avFrame
+        try Libav.check(wb_av_frame_make_writable(avFrame), "av_frame_make_writable")
+        let planes = [avFrame.pointee.data.0, avFrame.pointee.data.1]
         for channel in 0..<configuration.channels {
             guard let plane = planes[channel] else { throw .invalid(.channels, value: channel) }
             plane.withMemoryRebound(to: Float.self, capacity: samplesPerFrame) { target in
@@ -147,10 +147,10 @@ public final class AudioEncoder {
             }
         }
         let start = position ?? 0
-        frame.pointee.pts = start
+        avFrame.pointee.pts = start
         position = start &+ Int64(samplesPerFrame)
         captureInstants[start] = captureInstant
-        switch coder.send(frame: frame) {
+        switch codecContext.send(avFrame: avFrame) {
         case .taken: return try receive()
         case .full: throw .malformedOutput("the encoder takes no samples and gives no packet")
         case .failed(let error): throw error
@@ -159,10 +159,10 @@ public final class AudioEncoder {
 
     private func receive() throws(VideoCodecError) -> [AccessUnit] {
         var units: [AccessUnit] = []
-        while try coder.receivePacket() {
-            let packet = coder.packet.pointee
+        while try codecContext.receivePacket() {
+            let packet = codecContext.packet.pointee
             // The instant at which the newest samples that this frame holds were captured.
-            let newest = packet.pts &+ Int64(coder.context.pointee.initial_padding)
+            let newest = packet.pts &+ Int64(codecContext.context.pointee.initial_padding)
             let instant = captureInstants.removeValue(forKey: newest)
             if captureInstants.count > 64 { captureInstants.removeAll() }
             let time = MediaTime(ticks: packet.pts, timescale: Int64(configuration.sampleRate))

@@ -1,6 +1,6 @@
 /// Letters of 5 by 7 dots, for text that is drawn into pictures: ASCII from space to tilde.
 ///
-/// Our own drawing, so that no font file is needed, and plain enough to survive coding at a low rate.
+/// Our own drawing, so that no font file is needed, and plain enough to survive encoding at a low rate.
 enum BitmapFont {
     static let glyphWidth = 5
     static let glyphHeight = 7

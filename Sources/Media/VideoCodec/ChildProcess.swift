@@ -2,9 +2,10 @@ internal import CSandbox
 internal import Glibc
 internal import Platform
 
-/// A child process with one socket at its standard input and output. Ends with its owner: killed, and reaped if it can be.
+/// A child process with one socket at its standard input and output. Ends with its owner: killed, and reaped if it can
+/// be.
 ///
-/// For what may hang or crash: a driver, or a decoder with pictures of somebody else.
+/// For what may hang or crash: a driver, or a decoder with frames of somebody else.
 final class ChildProcess {
     enum Output {
         /// Status as waitpid gave it; nil when someone else reaped the child.
@@ -34,9 +35,9 @@ final class ChildProcess {
     private var hasHungUp = false
     private static let memoryPlace: Int32 = 3
     /// From the end of the socket to that of the process.
-    static let longestEnding = Duration.seconds(2)
+    static let maxEndingTime = Duration.seconds(2)
 
-    /// - Parameter isSandboxed: it is told nothing of this process's surroundings but where libraries are.
+    /// - Parameter isSandboxed: it is told nothing of this process's environment but where libraries are.
     init(
         _ executable: String, _ words: [String], connection: Connection = .stream, isSandboxed: Bool = false
     ) throws(Failure) {
@@ -151,8 +152,8 @@ final class ChildProcess {
         return .late
     }
 
-    /// Sends one message, and never waits: false when the child does not take it. One that reads before it answers always has
-    /// room for the next request.
+    /// Sends one message, and never waits: false when the child does not take it. One that reads before it answers
+    /// always has room for the next request.
     func send(message: [UInt8]) -> Bool {
         let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
         var count = -1
@@ -183,11 +184,11 @@ final class ChildProcess {
         return nil
     }
 
-    /// Words for how it ended, when it has: "signal 11". One that has closed its end is waited for: on a busy machine its
-    /// end takes a while.
+    /// Words for how it ended, when it has: "signal 11". One that has closed its end is waited for: on a busy machine
+    /// its end takes a while.
     ///
     /// - Parameter isStopped: nobody waits any more.
-    func ending(within duration: Duration = longestEnding, isStopped: () -> Bool = { false }) -> String? {
+    func ending(within duration: Duration = maxEndingTime, isStopped: () -> Bool = { false }) -> String? {
         guard !isReaped else { return nil }
         var status: Int32 = 0
         let limit = ContinuousClock.now + duration

@@ -2,16 +2,16 @@ package import CAVCodec
 
 /// An AVCodecContext with the packet and frame that it works with; freed together.
 ///
-/// Used by one thread at a time: the coder classes that own one are not Sendable.
+/// Used by one thread at a time: the encoder classes that own one are not Sendable.
 package final class CodecContext {
     package let context: UnsafeMutablePointer<AVCodecContext>
     package let packet: UnsafeMutablePointer<AVPacket>
-    package let frame: UnsafeMutablePointer<AVFrame>
+    package let avFrame: UnsafeMutablePointer<AVFrame>
 
     /// No packets come out any more.
     package private(set) var isAtEnd = false
 
-    /// What a coder did with what it was given.
+    /// What an encoder did with what it was given.
     package enum Outcome: Equatable {
         case taken
         /// Its output must be fetched first.
@@ -23,25 +23,25 @@ package final class CodecContext {
     package init(_ codec: UnsafePointer<AVCodec>) throws(VideoCodecError) {
         var context = wb_avcodec_alloc_context3(codec)
         var packet = wb_av_packet_alloc()
-        var frame = wb_av_frame_alloc()
-        guard let context, let packet, let frame else {
+        var avFrame = wb_av_frame_alloc()
+        guard let context, let packet, let avFrame else {
             wb_avcodec_free_context(&context)
             wb_av_packet_free(&packet)
-            wb_av_frame_free(&frame)
+            wb_av_frame_free(&avFrame)
             throw .failed(call: "avcodec_alloc_context3", code: wb_averror(ENOMEM), message: "out of memory")
         }
         self.context = context
         self.packet = packet
-        self.frame = frame
+        self.avFrame = avFrame
     }
 
     deinit {
         var context: UnsafeMutablePointer<AVCodecContext>? = context
         var packet: UnsafeMutablePointer<AVPacket>? = packet
-        var frame: UnsafeMutablePointer<AVFrame>? = frame
+        var avFrame: UnsafeMutablePointer<AVFrame>? = avFrame
         wb_avcodec_free_context(&context)
         wb_av_packet_free(&packet)
-        wb_av_frame_free(&frame)
+        wb_av_frame_free(&avFrame)
     }
 
     /// A decoder for what a container declares.
@@ -64,7 +64,7 @@ package final class CodecContext {
         return try CodecContext(codec)
     }
 
-    /// Opens the coder. Options that it does not know are ignored.
+    /// Opens the encoder. Options that it does not know are ignored.
     package func open(_ options: [(name: String, value: String)] = []) throws(VideoCodecError) {
         var dictionary: OpaquePointer?
         defer { wb_av_dict_free(&dictionary) }
@@ -75,7 +75,7 @@ package final class CodecContext {
 
     /// Copies `bytes` into memory that libavcodec owns, with the padding that its parsers read beyond the end.
     package func setExtradata(_ bytes: [UInt8]) throws(VideoCodecError) {
-        guard bytes.count <= Self.longestExtradata else {
+        guard bytes.count <= Self.maxExtradataLength else {
             throw .malformedOutput("\(bytes.count) bytes of codec configuration")
         }
         wb_av_freep(&context.pointee.extradata)
@@ -97,15 +97,15 @@ package final class CodecContext {
     package var newExtradata: [UInt8] {
         var count = 0
         guard let bytes = wb_av_packet_get_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, &count),
-            (1...Self.longestExtradata).contains(count)
+            (1...Self.maxExtradataLength).contains(count)
         else { return [] }
         return Array(UnsafeBufferPointer(start: bytes, count: count))
     }
 
     /// Nil for `frame` ends the input.
-    package func send(frame: UnsafePointer<AVFrame>?) -> Outcome {
+    package func send(avFrame: UnsafePointer<AVFrame>?) -> Outcome {
         Libav.takeLog()
-        return outcome(wb_avcodec_send_frame(context, frame), "avcodec_send_frame")
+        return outcome(wb_avcodec_send_frame(context, avFrame), "avcodec_send_frame")
     }
 
     /// Nil for `packet` ends the input.
@@ -126,7 +126,7 @@ package final class CodecContext {
         }
     }
 
-    /// Fetches the next coded packet into `packet`; false when there is none yet, or none any more.
+    /// Fetches the next encoded packet into `packet`; false when there is none yet, or none any more.
     package func receivePacket() throws(VideoCodecError) -> Bool {
         let code = wb_avcodec_receive_packet(context, packet)
         if code == wb_averror_eof() { isAtEnd = true }
@@ -136,14 +136,14 @@ package final class CodecContext {
     }
 
     /// Fetches the next decoded frame into `frame`; false when there is none yet, or none any more.
-    package func receiveFrame(into frame: UnsafeMutablePointer<AVFrame>) throws(VideoCodecError) -> Bool {
-        let code = wb_avcodec_receive_frame(context, frame)
+    package func receiveFrame(into avFrame: UnsafeMutablePointer<AVFrame>) throws(VideoCodecError) -> Bool {
+        let code = wb_avcodec_receive_frame(context, avFrame)
         if code == wb_averror(EAGAIN) || code == wb_averror_eof() { return false }
         try Libav.check(code, "avcodec_receive_frame")
         return true
     }
 
-    private static let longestExtradata = 1 << 20
+    private static let maxExtradataLength = 1 << 20
 
     private func outcome(_ code: Int32, _ call: String) -> Outcome {
         if code >= 0 { return .taken }

@@ -25,7 +25,7 @@ public enum ColorMatrix: Equatable, Sendable {
         }
     }
 
-    /// What players take for `unspecified`, of a picture of so many rows.
+    /// What players take for `unspecified`, of a frame of so many rows.
     public func resolved(height: Int) -> ColorMatrix {
         self == .unspecified ? (height >= 720 ? .bt709 : .bt601) : self
     }

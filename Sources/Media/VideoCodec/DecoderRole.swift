@@ -3,21 +3,21 @@ internal import Wire
 
 /// What a decoding child is for, and how it is told: the arguments of `watchboxd decode`.
 public enum DecoderRole: Equatable, Sendable {
-    /// JPEG pictures become planes in shared memory of so many bytes.
-    case pictures(memory: Int)
-    case sound(SoundCoding)
+    /// JPEG images become planes in shared memory of so many bytes.
+    case frames(memory: Int)
+    case audio(AudioEncoding)
 
     public var arguments: [String] {
         switch self {
-        case .pictures(let memory): ["decode", "--pictures", "\(memory)"]
-        case .sound(let coding): ["decode", "--sound", coding.rawValue]
+        case .frames(let memory): ["decode", "--frames", "\(memory)"]
+        case .audio(let coding): ["decode", "--audio", coding.rawValue]
         }
     }
 }
 
-/// Codings of sound that libavcodec decodes.
-public enum SoundCoding: String, CaseIterable, Sendable {
-    /// RFC 6716; stereo, 48 000 samples a second, whatever was coded.
+/// Codings of audio that libavcodec decodes.
+public enum AudioEncoding: String, CaseIterable, Sendable {
+    /// RFC 6716; stereo, 48 000 samples a second, whatever was encoded.
     case opus
     /// ITU-T G.726 at 8000 samples a second, as RFC 3551 packs it: the first sample in the lowest bits.
     case g726r16 = "g726-16"
@@ -60,7 +60,7 @@ public struct DecoderProgram: Sendable {
     public var executable: String
     /// In front of those of the role.
     public var arguments: [String]
-    /// For one picture or packet; a child that takes longer is ended.
+    /// For one frame or packet; a child that takes longer is ended.
     public var deadline: Duration
 
     public init(
@@ -116,7 +116,7 @@ public enum DecoderFault: Error, Equatable, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .damaged(let reason), .lost(let reason): reason
-        case .busy: "the pictures before are still in use"
+        case .busy: "the frames before are still in use"
         }
     }
 }

@@ -9,21 +9,21 @@ internal import Platform
 public enum DecoderSandbox {
     /// What such a process may use.
     public struct Limits: Equatable, Sendable {
-        /// Bytes that it may take beyond those that it has when it enters; shared memory that it was given is not counted.
-        /// A picture that takes more is damaged. Where a unit's memory is at its end nevertheless, the kernel ends decoders
-        /// first (`oom_score_adj`).
+        /// Bytes that it may take beyond those that it has when it enters; shared memory that it was given is not
+        /// counted. A frame that takes more is damaged. Where a unit's memory is at its end nevertheless, the kernel
+        /// ends decoders first (`oom_score_adj`).
         public var memory: Int
         /// After which the kernel ends it; nil: its parent does.
         public var seconds: UInt32?
         /// Added to its priority.
         public var niceness: Int32 = 0
 
-        /// A key frame of H.264 or H.265 with 4096x4096 pixels takes a few pictures of 24 MiB.
+        /// A key frame of H.264 or H.265 with 4096x4096 pixels takes a few frames of 24 MiB.
         public static let keyFrame = 200 << 20
         /// A JPEG of 4096x4096 pixels with all its chroma takes 48 MiB, its bytes 16 MiB.
-        public static let pictures = 128 << 20
-        /// A packet of sound has 8 KiB.
-        public static let sound = 16 << 20
+        public static let frames = 128 << 20
+        /// A packet of audio has 8 KiB.
+        public static let audio = 16 << 20
 
         public init(memory: Int = Self.keyFrame, seconds: UInt32? = nil, niceness: Int32 = 0) {
             self.memory = memory
@@ -72,7 +72,7 @@ public enum DecoderSandbox {
 
         /// Takes the line off `bytes`; nil when they do not begin with one.
         public init?(takenFrom bytes: inout [UInt8]) {
-            guard let end = bytes.prefix(Self.longestLine).firstIndex(of: 0x0A) else { return nil }
+            guard let end = bytes.prefix(Self.maxLineLength).firstIndex(of: 0x0A) else { return nil }
             let words = bytes[..<end].split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
             guard words.count == 3, words[0] == "sandbox", let version = Int(words[1]), (0...999).contains(version),
                 let filtered = Int(words[2]), (0...1).contains(filtered)
@@ -82,7 +82,7 @@ public enum DecoderSandbox {
             bytes.removeFirst(end + 1)
         }
 
-        static let longestLine = 32
+        static let maxLineLength = 32
     }
 
     /// The sandbox could not be entered, though this kernel has it: nothing may be decoded then.

@@ -1,18 +1,18 @@
 internal import CAVCodec
 internal import Glibc
 
-/// A decoding child's own side: libav is loaded, the sandbox is entered, and only then the first byte is read. It answers
-/// one request after the other until its parent is gone.
+/// A decoding child's own side: libav is loaded, the sandbox is entered, and only then the first byte is read. It
+/// answers one request after the other until its parent is gone.
 public enum DecoderService {
-    /// Descriptor of the memory for pictures.
+    /// Descriptor of the memory for frames.
     private static let memoryPlace: Int32 = 3
 
     /// - Throws: a sentence that was told to the parent.
     public static func run(_ role: DecoderRole) throws {
         do {
             switch role {
-            case .pictures(let memory): try decodePictures(memory)
-            case .sound(let coding): try decodeSound(coding)
+            case .frames(let memory): try decodeFrames(memory)
+            case .audio(let coding): try decodeAudio(coding)
             }
         } catch {
             send(Array("\(error)".utf8.prefix(300)))
@@ -20,30 +20,30 @@ public enum DecoderService {
         }
     }
 
-    private static func decodePictures(_ count: Int) throws {
-        guard (PictureRoom.Layout.jpegBytes...1 << 30).contains(count), let room = Mapping(memoryPlace, count: count)
-        else { throw VideoCodecError.pictureFailed("no memory for pictures") }
-        let filling = try PictureFilling()
-        try enter(memory: DecoderSandbox.Limits.pictures)
+    private static func decodeFrames(_ count: Int) throws {
+        guard (SharedFrames.Layout.jpegBytes...1 << 30).contains(count), let room = Mapping(memoryPlace, count: count)
+        else { throw VideoCodecError.frameFailed("no memory for frames") }
+        let filling = try FrameFilling()
+        try enter(memory: DecoderSandbox.Limits.frames)
         serve { (request) throws(VideoCodecError) in
             guard let words = DecoderMessage.words(request, count: 5) else {
-                throw .pictureFailed("the request is not as expected")
+                throw .frameFailed("the request is not as expected")
             }
-            let layout = try PictureRoom.Layout(width: Int(words[3]), height: Int(words[4]))
-            guard words[1] < PictureRoom.Layout.places, Int(words[2]) <= PictureRoom.Layout.jpegBytes,
+            let layout = try SharedFrames.Layout(width: Int(words[3]), height: Int(words[4]))
+            guard words[1] < SharedFrames.Layout.places, Int(words[2]) <= SharedFrames.Layout.jpegBytes,
                 layout.total <= room.bytes.count
-            else { throw .pictureFailed("the request is not as expected") }
+            else { throw .frameFailed("the request is not as expected") }
             let place = UnsafeMutableRawBufferPointer(rebasing: room.bytes[layout.range(ofPlace: Int(words[1]))])
-            let target = try PictureRoom.picture(in: place, layout) {}
+            let target = try SharedFrames.picture(in: place, layout) {}
             let jpeg = UnsafeRawBufferPointer(rebasing: room.bytes[0..<Int(words[2])])
             try filling.fill(target, from: jpeg)
             return []
         }
     }
 
-    private static func decodeSound(_ coding: SoundCoding) throws {
-        let codec = try SoundCodec(coding)
-        try enter(memory: DecoderSandbox.Limits.sound)
+    private static func decodeAudio(_ coding: AudioEncoding) throws {
+        let codec = try AudioDecoding(coding)
+        try enter(memory: DecoderSandbox.Limits.audio)
         serve { (request) throws(VideoCodecError) in try codec.decode(request.dropFirst(4)) }
     }
 
@@ -55,7 +55,7 @@ public enum DecoderService {
 
     /// - Parameter answer: gets a request, and gives what follows sequence number and status.
     private static func serve(_ answer: (ArraySlice<UInt8>) throws(VideoCodecError) -> [UInt8]) {
-        var buffer = [UInt8](repeating: 0, count: SoundDecoder.longestPacket + 64)
+        var buffer = [UInt8](repeating: 0, count: AudioDecoder.maxPacketLength + 64)
         while true {
             let count = read(STDIN_FILENO, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
@@ -74,17 +74,17 @@ public enum DecoderService {
     }
 }
 
-/// Decodes JPEG pictures into what encoders take: YUV 4:2:0, television's range, BT.601.
-final class PictureFilling {
-    private let decoder = JPEGDecoder(mostPixels: PictureRequest.mostPixels)
-    private let scaler: PictureScaler
+/// Decodes JPEG images into what encoders take: YUV 4:2:0, television's range, BT.601.
+final class FrameFilling {
+    private let decoder = JPEGDecoder(maxPixels: FrameRequest.maxPixels)
+    private let scaler: FrameScaler
 
     init() throws(VideoCodecError) {
         try decoder.prepare()
-        scaler = try PictureScaler(method: .fast)
+        scaler = try FrameScaler(method: .fast)
     }
 
-    func fill(_ target: borrowing RawPicture, from jpeg: UnsafeRawBufferPointer) throws(VideoCodecError) {
+    func fill(_ target: borrowing VideoFrame, from jpeg: UnsafeRawBufferPointer) throws(VideoCodecError) {
         let picture = try decoder.decode(jpeg)
         let hasMatrix = !picture.pixelFormat.isRGB && picture.pixelFormat != .gray8
         let isSame =

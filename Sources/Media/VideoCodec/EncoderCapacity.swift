@@ -13,9 +13,9 @@ public struct EncoderTrial: Equatable, Sendable {
     /// Seconds that it may take.
     public var seconds: Double
 
-    /// Codes pictures that move until the time is over, as a camera would.
+    /// Codes frames that move until the time is over, as a camera would.
     ///
-    /// - Returns: pictures per second.
+    /// - Returns: frames per second.
     /// - Throws: when the encoder does not open.
     public func run() throws(VideoCodecError) -> Double {
         var configuration = VideoEncoderConfiguration(
@@ -26,17 +26,17 @@ public struct EncoderTrial: Equatable, Sendable {
         let encoder = try VideoEncoder(configuration)
         let scene = MovingScene(width: width, height: height)
         let end = begin &+ UInt64((seconds * 1e9).clamped(to: 0...60e9))
-        var pictures = 0
+        var frames = 0
         // At least two, of which the first is a key frame and the second is not.
-        while pictures < 2 || (SourceClock.now < end && pictures < Self.mostPictures) {
-            let time = MediaTime(seconds: Double(pictures) / rate)
-            _ = try encoder.encode(scene.picture(pictures), at: time)
-            pictures += 1
+        while frames < 2 || (SourceClock.now < end && frames < Self.maxFrames) {
+            let time = MediaTime(seconds: Double(frames) / rate)
+            _ = try encoder.encode(scene.picture(frames), at: time)
+            frames += 1
         }
-        return Double(pictures) * 1e9 / Double(max(1, encoder.encodeNanoseconds.total))
+        return Double(frames) * 1e9 / Double(max(1, encoder.encodeNanoseconds.total))
     }
 
-    private static let mostPictures = 60
+    private static let maxFrames = 60
 }
 
 /// Fits what was asked for to what a software encoder holds on this machine.
@@ -44,25 +44,25 @@ public struct EncoderCapacity: Equatable, Sendable {
     public var preset: String
     public var width: Int
     public var height: Int
-    /// Pictures per second.
+    /// Frames per second.
     public var rate: Double
     /// The finding in words.
     public var words: String
     /// What was asked for, what is held, and why; nil: all as asked.
     public var limit: String?
 
-    /// Best picture first.
+    /// Best frame first.
     static let presets = ["veryfast", "superfast", "ultrafast"]
     /// The encoder has to leave time for all else.
     static let reserve = 1.3
-    /// Pictures per second below which a smaller picture is better.
-    static let leastRate = 10.0
+    /// Frames per second below which a smaller frame is better.
+    static let minRate = 10.0
     /// Seconds for all measurements together.
     static let budget = 0.4
 
     /// - Throws: what `measure` throws, for the first measurement.
     static func plan(
-        _ encoder: String, _ request: EncoderRequest, now: Double, memory: inout EncoderMemory,
+        _ encoder: String, _ request: EncoderRequest, now: Double, memory: inout EncoderCache,
         measure: (EncoderTrial) throws(VideoCodecError) -> Double
     ) throws(VideoCodecError) -> EncoderCapacity {
         let presets = EncoderTraits(name: encoder).hasPresets ? presets : [""]
@@ -84,7 +84,7 @@ public struct EncoderCapacity: Equatable, Sendable {
         return fitting(request, encoder, preset: last.preset, speed: last.speed)
     }
 
-    /// What was asked for where `speed`, in pictures of that size a second, is enough for it; else less.
+    /// What was asked for where `speed`, in frames of that size a second, is enough for it; else less.
     static func fitting(
         _ request: EncoderRequest, _ encoder: String, preset: String, speed: Double
     ) -> EncoderCapacity {
@@ -94,15 +94,15 @@ public struct EncoderCapacity: Equatable, Sendable {
         }
         return EncoderCapacity(
             preset: preset, width: request.width, height: request.height, rate: request.rate,
-            words: "codes \(words(speed)) pictures of \(request.width)x\(request.height) a second here"
+            words: "encodes \(words(speed)) frames of \(request.width)x\(request.height) a second here"
                 + (preset.isEmpty ? "" : " (preset \(preset))"))
     }
 
-    /// A lower rate, or a smaller picture at a lower rate.
+    /// A lower rate, or a smaller frame at a lower rate.
     private static func reduced(
         _ request: EncoderRequest, _ encoder: String, preset: String, speed: Double
     ) -> EncoderCapacity {
-        let needed = min(request.rate, leastRate)
+        let needed = min(request.rate, minRate)
         var chosen = (width: request.width, height: request.height, rate: 0.0)
         for (numerator, denominator) in [(1, 1), (3, 4), (1, 2)] {
             let width = max(16, request.width * numerator / denominator / 2 * 2)
@@ -113,7 +113,7 @@ public struct EncoderCapacity: Equatable, Sendable {
             if chosen.rate >= needed { break }
         }
         let size = "\(request.width)x\(request.height)"
-        let found = "\(encoder) codes \(words(speed)) pictures of \(size) a second on this machine"
+        let found = "\(encoder) encodes \(words(speed)) frames of \(size) a second on this machine"
         return EncoderCapacity(
             preset: preset, width: chosen.width, height: chosen.height, rate: chosen.rate,
             words: found + (preset.isEmpty ? "" : " with its fastest preset (\(preset))"),
@@ -124,7 +124,7 @@ public struct EncoderCapacity: Equatable, Sendable {
 
     /// What is held, what was asked for, and why.
     static func limit(_ request: EncoderRequest, width: Int, height: Int, rate: Double, why: String) -> String {
-        "\(width)x\(height) at \(words(rate)) pictures a second instead of \(request.width)x\(request.height) at "
+        "\(width)x\(height) at \(words(rate)) frames a second instead of \(request.width)x\(request.height) at "
             + "\(words(request.rate)): \(why)"
     }
 

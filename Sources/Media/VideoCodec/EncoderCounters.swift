@@ -1,13 +1,13 @@
-/// What became of the pictures and packets of a `VideoEncoder`; counts begin with it and never go back.
+/// What became of the frames and packets of a `VideoEncoder`; counts begin with it and never go back.
 public struct EncoderCounters: Equatable, Sendable {
     /// Packets that the encoder flagged or that could not be read, and those after them that were given up until the
     /// next key frame.
     public var errors: UInt64 = 0
-    /// Pictures that went in and never came out.
+    /// Frames that went in and never came out.
     public var drops: UInt64 = 0
-    /// Packets of no picture that went in: some drivers begin with one.
+    /// Packets of no frame that went in: some drivers begin with one.
     public var unmatched: UInt64 = 0
-    /// Pictures that were copied because their rows did not lie as the encoder needs them.
+    /// Frames that were copied because their rows did not lie as the encoder needs them.
     public var realigned: UInt64 = 0
     /// Times when the encoder was opened, the first included.
     public var openings: UInt64 = 0
@@ -20,7 +20,7 @@ public struct EncoderCounters: Equatable, Sendable {
 /// Time inside libavcodec's encoder, CLOCK_MONOTONIC, in nanoseconds: opening and ending not counted.
 public struct EncoderTime: Equatable, Sendable {
     public var total: UInt64 = 0
-    /// Of the last picture.
+    /// Of the last frame.
     public var last: UInt64 = 0
 
     public init() {}

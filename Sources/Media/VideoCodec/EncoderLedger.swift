@@ -1,29 +1,29 @@
 internal import Media
 
-/// Matches what comes out of an encoder with what went in, by time stamp: drivers drop pictures without a word, and give
-/// packets of pictures that nobody sent.
+/// Matches what comes out of an encoder with what went in, by time stamp: drivers drop frames without a word, and
+/// give packets of frames that nobody sent.
 ///
-/// A picture that is passed over by a later one was dropped. After a damaged packet nothing is handed on until a key
-/// frame, because what follows refers to what was lost. Encoders give pictures in the order in which they got them: no
+/// A frame that is passed over by a later one was dropped. After a damaged packet nothing is handed on until a key
+/// frame, because what follows refers to what was lost. Encoders give frames in the order in which they got them: no
 /// B-frames are asked for.
 struct EncoderLedger {
-    struct Picture: Equatable, Sendable {
+    struct Frame: Equatable, Sendable {
         var presentationTime: MediaTime
         var captureInstant: UInt64?
     }
 
     enum Verdict: Equatable {
-        case deliver(Picture)
-        /// Of a picture that is known, and of no use.
-        case giveUp(Picture)
-        /// Of no picture that is known.
+        case deliver(Frame)
+        /// Of a frame that is known, and of no use.
+        case giveUp(Frame)
+        /// Of no frame that is known.
         case ignore
     }
 
-    /// What can be told of a packet without knowing its picture.
+    /// What can be told of a packet without knowing its frame.
     enum Condition: Equatable {
-        case sound
-        /// Without a coded picture, or with parameter sets that make no sense.
+        case audio
+        /// Without an access unit, or with parameter sets that make no sense.
         case unreadable
         /// The driver says that it is damaged.
         case flagged
@@ -35,15 +35,15 @@ struct EncoderLedger {
     /// What came out last is damaged, or nothing has come out yet.
     private(set) var isAwaitingKeyFrame = true
     /// In the order of their time stamps.
-    private var pending: [(tick: Int64, picture: Picture)] = []
+    private var pending: [(tick: Int64, picture: Frame)] = []
 
-    /// More pictures than any encoder holds back: the buffers of a V4L2 encoder on both sides.
-    static let longestDelay = 128
+    /// More frames than any encoder holds back: the buffers of a V4L2 encoder on both sides.
+    static let maxDelay = 128
 
     var waiting: Int { pending.count }
 
     /// - Parameter tick: greater than all before.
-    mutating func sent(_ picture: Picture, at tick: Int64) {
+    mutating func sent(_ picture: Frame, at tick: Int64) {
         pending.append((tick, picture))
     }
 
@@ -60,7 +60,7 @@ struct EncoderLedger {
         let picture = pending[index].picture
         drops += UInt64(index)
         pending.removeFirst(index + 1)
-        if condition != .sound {
+        if condition != .audio {
             isAwaitingKeyFrame = true
         } else if isKeyFrame {
             isAwaitingKeyFrame = false

@@ -3,7 +3,7 @@ internal import Media
 
 /// How an encoder is found and set up.
 struct EncoderOpening {
-    let coder: CodecContext
+    let codecContext: CodecContext
     let choice: VideoEncoder.Choice
 
     /// The first of `configuration.encoders` that opens.
@@ -13,8 +13,8 @@ struct EncoderOpening {
         var rejections: [EncoderRejection] = []
         for name in configuration.encoders {
             do throws(VideoCodecError) {
-                let (coder, codec) = try Self.open(EncoderTraits(name: name), configuration)
-                self.coder = coder
+                let (codecContext, codec) = try Self.open(EncoderTraits(name: name), configuration)
+                self.codecContext = codecContext
                 choice = VideoEncoder.Choice(
                     encoder: name, codec: codec,
                     reason: rejections.isEmpty
@@ -30,7 +30,7 @@ struct EncoderOpening {
 
     static func open(
         _ traits: EncoderTraits, _ configuration: VideoEncoderConfiguration
-    ) throws(VideoCodecError) -> (coder: CodecContext, codec: VideoCodec) {
+    ) throws(VideoCodecError) -> (codecContext: CodecContext, codec: VideoCodec) {
         guard let encoder = wb_avcodec_find_encoder_by_name(traits.name) else {
             throw .failed(call: "avcodec_find_encoder_by_name", code: 0, message: "not in this libavcodec")
         }
@@ -42,10 +42,10 @@ struct EncoderOpening {
         }
         // The wrapper would code the samples as if they had the limited range.
         guard traits.isSoftware || !configuration.isFullRange else {
-            throw .failed(call: traits.name, code: 0, message: "takes pictures of limited range only")
+            throw .failed(call: traits.name, code: 0, message: "takes frames of limited range only")
         }
-        let coder = try CodecContext(encoder)
-        let context = coder.context
+        let codecContext = try CodecContext(encoder)
+        let context = codecContext.context
         context.pointee.width = Int32(configuration.width)
         context.pointee.height = Int32(configuration.height)
         context.pointee.pix_fmt = AVPixelFormat(rawValue: configuration.pixelFormat.rawValue)
@@ -53,14 +53,14 @@ struct EncoderOpening {
         context.pointee.time_base = AVRational(num: 1, den: Int32(traits.ticksPerSecond))
         let rate = configuration.frameRateFraction
         context.pointee.framerate = AVRational(num: rate.numerator, den: rate.denominator)
-        context.pointee.gop_size = Int32(clamping: traits.pictures(perKeyFrame: configuration.picturesPerKeyFrame))
+        context.pointee.gop_size = Int32(clamping: traits.frames(perKeyFrame: configuration.framesPerKeyFrame))
         context.pointee.max_b_frames = 0
         context.pointee.thread_count = Int32(clamping: configuration.threads)
         context.pointee.flags |= AV_CODEC_FLAG_GLOBAL_HEADER
         setColors(context, configuration)
         setRate(context, configuration)
-        try coder.open(options(for: traits, configuration))
-        return (coder, codec)
+        try codecContext.open(options(for: traits, configuration))
+        return (codecContext, codec)
     }
 
     /// A constant rate, evened out over half a second.

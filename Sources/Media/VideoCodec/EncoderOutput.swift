@@ -3,7 +3,7 @@ internal import Media
 /// What becomes of an encoder's packets: events for the stream, a key frame to be asked for, or another opening.
 ///
 /// Governs the parameter sets, which some encoders tell when they are opened, some with the first key frame and never
-/// again, and some in a packet of their own; the matching of packets with pictures; and the distance of key frames.
+/// again, and some in a packet of their own; the matching of packets with frames; and the distance of key frames.
 struct EncoderOutput {
     /// What a decoder must know; nil until an encoder has told it.
     private(set) var format: VideoFormat?
@@ -24,7 +24,7 @@ struct EncoderOutput {
     /// Packets in a row of which nothing could be made.
     private var fruitless = 0
 
-    static let mostFruitless = 64
+    static let maxFruitless = 64
 
     init(codec: VideoCodec, frameRate: Double, keyFrameInterval: MediaTime) {
         self.codec = codec
@@ -43,11 +43,11 @@ struct EncoderOutput {
         try update(with: AnnexB.lengthPrefixed(extradata[...]))
     }
 
-    /// A picture goes in.
+    /// A frame goes in.
     ///
     /// - Parameter tick: greater than all before.
     /// - Returns: whether it must be a key frame.
-    mutating func sending(_ picture: EncoderLedger.Picture, at tick: Int64) -> Bool {
+    mutating func sending(_ picture: EncoderLedger.Frame, at tick: Int64) -> Bool {
         let isKeyFrame = clock.sending(at: picture.presentationTime)
         if isKeyFrame, !isFirstPicture { forcedKeyFrames += 1 }
         isFirstPicture = false
@@ -57,33 +57,33 @@ struct EncoderOutput {
 
     /// A packet came out.
     ///
-    /// - Parameter tick: as the encoder gives it, which may be that of no picture.
+    /// - Parameter tick: as the encoder gives it, which may be that of no frame.
     /// - Parameter isFlagged: the encoder says that the packet is damaged.
-    /// - Parameter extradata: what the encoder told anew with this packet, as a byte stream.
+    /// - Parameter extradata: what the encoder told again with this packet, as a byte stream.
     /// - Throws: when nothing can be made of a long row of packets.
     mutating func received(
-        _ packet: CodedPacket, at tick: Int64, isFlagged: Bool, extradata: [UInt8] = []
+        _ packet: EncodedPacket, at tick: Int64, isFlagged: Bool, extradata: [UInt8] = []
     ) throws(VideoCodecError) -> [MediaEvent] {
-        var condition = isFlagged ? EncoderLedger.Condition.flagged : .sound
+        var condition = isFlagged ? EncoderLedger.Condition.flagged : .audio
         if !extradata.isEmpty { _ = tryUpdate(with: AnnexB.lengthPrefixed(extradata[...])) }
-        if condition == .sound, packet.isKeyFrame || !packet.hasPicture {
+        if condition == .audio, packet.isKeyFrame || !packet.hasFrame {
             if !tryUpdate(with: packet.data) { condition = .unreadable }
-            // Some drivers give the parameter sets in a packet of their own, before the first picture.
-            if condition == .sound, !packet.hasPicture, !packet.data.isEmpty { return [] }
-            if !packet.hasPicture { condition = .unreadable }
+            // Some drivers give the parameter sets in a packet of their own, before the first frame.
+            if condition == .audio, !packet.hasFrame, !packet.data.isEmpty { return [] }
+            if !packet.hasFrame { condition = .unreadable }
         }
-        let isKeyFrame = packet.isKeyFrame && condition == .sound
+        let isKeyFrame = packet.isKeyFrame && condition == .audio
         switch ledger.received(tick: tick, isKeyFrame: isKeyFrame, condition) {
         case .deliver(let picture):
             clock.received(at: picture.presentationTime, isKeyFrame: isKeyFrame)
             return try deliver(packet, picture)
         case .giveUp(let picture):
             clock.received(at: picture.presentationTime, isKeyFrame: false)
-            if condition != .sound { clock.request() }
-            try countFruitless(condition == .sound ? "no key frame" : "damaged")
+            if condition != .audio { clock.request() }
+            try countFruitless(condition == .audio ? "no key frame" : "damaged")
         case .ignore:
             if condition == .flagged { clock.request() }
-            try countFruitless("of no picture that was sent")
+            try countFruitless("of no frame that was sent")
         }
         return []
     }
@@ -96,10 +96,10 @@ struct EncoderOutput {
     }
 
     private mutating func deliver(
-        _ packet: CodedPacket, _ picture: EncoderLedger.Picture
+        _ packet: EncodedPacket, _ picture: EncoderLedger.Frame
     ) throws(VideoCodecError) -> [MediaEvent] {
         guard let format, isFormatKnown else {
-            // Nothing can be made of a picture without parameter sets, and a driver gives them once.
+            // Nothing can be made of a frame without parameter sets, and a driver gives them once.
             if packet.isKeyFrame { isReopeningNeeded = true }
             ledger.gaveUp()
             try countFruitless("no parameter sets")
@@ -115,7 +115,7 @@ struct EncoderOutput {
 
     private mutating func countFruitless(_ reason: String) throws(VideoCodecError) {
         fruitless += 1
-        guard fruitless >= Self.mostFruitless else { return }
+        guard fruitless >= Self.maxFruitless else { return }
         throw .malformedOutput("\(fruitless) packets in a row are of no use, the last one for this: \(reason)")
     }
 

@@ -5,7 +5,7 @@ public struct EncoderRequest: Equatable, Sendable {
     /// Pixels, even.
     public var width: Int
     public var height: Int
-    /// Pictures per second.
+    /// Frames per second.
     public var rate: Double
     public var bitsPerSecond: Int
 
@@ -33,7 +33,7 @@ public struct EncoderPlan: Codable, Equatable, Sendable {
     /// Pixels, even; less than asked for where the machine cannot hold it.
     public var width: Int
     public var height: Int
-    /// Pictures per second.
+    /// Frames per second.
     public var rate: Double
     /// Of libx264 and libx265; empty for others.
     public var preset = ""
@@ -41,8 +41,8 @@ public struct EncoderPlan: Codable, Equatable, Sendable {
     public var limit: String?
     /// The hardware encoder was passed over because it failed, or hung again and again.
     public var isHardwareOff = false
-    /// When hardware that was passed over is to be tried again, in seconds since boot (`EncoderMemory.now`); nil: there is
-    /// none.
+    /// When hardware that was passed over is to be tried again, in seconds since boot (`EncoderCache.now`); nil: there
+    /// is none.
     public var hardwareOffUntil: Double?
 
     /// A sentence: each encoder that was passed over, and this one, with the reason.

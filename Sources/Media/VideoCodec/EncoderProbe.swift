@@ -9,7 +9,7 @@ public struct EncoderProbeResult: Codable, Equatable, Sendable {
     public var reason: String
     /// Units that came out.
     public var packets: Int
-    /// Pictures per second, as fast as they went.
+    /// Frames per second, as fast as they went.
     public var fps: Double
 
     public init(encoder: String, works: Bool, reason: String, packets: Int = 0, fps: Double = 0) {
@@ -21,11 +21,11 @@ public struct EncoderProbeResult: Codable, Equatable, Sendable {
     }
 }
 
-/// Finds out whether an encoder really codes: drivers are there and say yes, and then give nothing, or garbage.
+/// Finds out whether an encoder really encodes: drivers are there and say yes, and then give nothing, or garbage.
 ///
 /// To be run in a process of its own (`EncoderProbeChild`), because a driver that does not answer holds it for ever.
 public enum EncoderProbe {
-    /// Codes pictures that move for up to `seconds` of the stream's time, decodes what comes out, and compares.
+    /// Codes frames that move for up to `seconds` of the stream's time, decodes what comes out, and compares.
     ///
     /// - Throws: for a size or a rate that no encoder takes; what the encoder does wrong is in the result.
     public static func run(
@@ -57,7 +57,7 @@ public enum EncoderProbe {
         var fps = 0.0
     }
 
-    /// Until enough pictures are coded, or the time is over and a few are.
+    /// Until enough frames are encoded, or the time is over and a few are.
     ///
     /// The end is not drained: drivers may hang there, and a camera never does it.
     private static func code(
@@ -65,7 +65,7 @@ public enum EncoderProbe {
     ) throws(VideoCodecError) -> Run {
         var run = Run(sent: 0)
         let end = SourceClock.now &+ UInt64((seconds * 1e9).clamped(to: 0...60e9))
-        while run.sent < pictures, run.sent < fewestPictures || SourceClock.now < end {
+        while run.sent < pictures, run.sent < minFrames || SourceClock.now < end {
             let picture = try scene.picture(run.sent)
             for event in try coder.encode(picture, at: time(run.sent, coder)) {
                 if case .accessUnit(let unit) = event { run.units.append(unit) }
@@ -85,17 +85,17 @@ public enum EncoderProbe {
                 encoder: coder.choice.encoder, works: works, reason: reason, packets: run.units.count, fps: run.fps)
         }
         guard let format = coder.format, run.units.first?.isKeyFrame == true else {
-            return result(false, "gave no picture that a decoder can begin with, of \(run.sent) of \(size)")
+            return result(false, "gave no frame that a decoder can begin with, of \(run.sent) of \(size)")
         }
         guard run.units.count * 2 >= run.sent else {
-            return result(false, "gave \(run.units.count) of \(run.sent) pictures of \(size)")
+            return result(false, "gave \(run.units.count) of \(run.sent) frames of \(size)")
         }
         let numbers = Dictionary(
             (0..<run.sent).map { (time($0, coder), $0) }, uniquingKeysWith: { first, _ in first })
         let decoder = try VideoDecoder(format)
         var worst = 99.0
         var seen = 0
-        func compare(_ picture: borrowing RawPicture, _ time: MediaTime) throws(VideoCodecError) {
+        func compare(_ picture: borrowing VideoFrame, _ time: MediaTime) throws(VideoCodecError) {
             seen += 1
             // Some are enough, and a slow machine has a deadline.
             guard seen % 5 == 1 || seen == run.units.count else { return }
@@ -108,19 +108,19 @@ public enum EncoderProbe {
         for unit in run.units { try decoder.decode(unit, compare) }
         try decoder.finish(compare)
         let verdict = decoder.verdict
-        guard verdict.errors == 0, verdict.damagedPictures == 0, verdict.pictures == run.units.count else {
+        guard verdict.errors == 0, verdict.damagedFrames == 0, verdict.frames == run.units.count else {
             let words = decoder.lastError.map { ": \($0)" } ?? ""
             return result(
-                false, "its stream does not decode: \(verdict.pictures) of \(run.units.count) pictures\(words)")
+                false, "its stream does not decode: \(verdict.frames) of \(run.units.count) frames\(words)")
         }
-        guard worst >= leastLikeness else {
+        guard worst >= minLikeness else {
             return result(
                 false,
-                "the pictures that come out are not those that went in (\(EncoderCapacity.words(worst)) dB at \(size))")
+                "the frames that come out are not those that went in (\(EncoderCapacity.words(worst)) dB at \(size))")
         }
         return result(
             true,
-            "\(run.units.count) pictures of \(size), \(EncoderCapacity.words(run.fps)) a second, came out as they went in"
+            "\(run.units.count) frames of \(size), \(EncoderCapacity.words(run.fps)) a second, came out as they went in"
         )
     }
 
@@ -129,7 +129,7 @@ public enum EncoderProbe {
     }
 
     private static let bitsPerPixel = 0.15
-    private static let fewestPictures = 8
+    private static let minFrames = 8
     /// Decibels. Coding at this rate leaves more than 30, rows of the wrong length less than 16.
-    private static let leastLikeness = 22.0
+    private static let minLikeness = 22.0
 }

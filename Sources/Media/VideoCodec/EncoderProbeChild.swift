@@ -33,9 +33,9 @@ public struct EncoderProbeChild: Sendable {
         } catch {
             return failed("the probe could not be started: \(error)")
         }
-        switch child.output(limit: Self.longestOutput, within: deadline) {
+        switch child.output(limit: Self.maxOutputLength, within: deadline) {
         case .late: return failed("did not answer within \(Self.words(deadline))")
-        case .tooLong: return failed("the probe wrote more than \(Self.longestOutput) bytes")
+        case .tooLong: return failed("the probe wrote more than \(Self.maxOutputLength) bytes")
         case .ended(let status, let bytes):
             guard var result = try? JSONDecoder().decode(EncoderProbeResult.self, from: Data(bytes)) else {
                 return failed("the probe ended with \(Self.words(status: status)) and without a result")
@@ -46,13 +46,13 @@ public struct EncoderProbeChild: Sendable {
             // Whatever a driver is called ends up in a log line.
             result.reason = String(
                 String.UnicodeScalarView(result.reason.unicodeScalars.lazy.map { $0.value < 0x20 ? " " : $0 })
-                    .prefix(Self.longestReason))
+                    .prefix(Self.maxReasonLength))
             return result
         }
     }
 
-    private static let longestOutput = 64 << 10
-    private static let longestReason = 500
+    private static let maxOutputLength = 64 << 10
+    private static let maxReasonLength = 500
 
     private static func words(_ duration: Duration) -> String {
         "\(EncoderCapacity.words(duration / .seconds(1))) s"

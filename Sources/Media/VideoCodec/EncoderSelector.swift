@@ -3,12 +3,12 @@
 public enum EncoderSelector {
     /// - Parameter hardwareNodes: V4L2 encoders of this machine, each in words ("/dev/video11, bcm2835-codec-encode");
     ///   none: no probe is made.
-    /// - Parameter now: seconds since boot (`EncoderMemory.now`).
+    /// - Parameter now: seconds since boot (`EncoderCache.now`).
     /// - Parameter probe: codes with a hardware encoder, in another process (`EncoderProbeChild.run`).
-    /// - Parameter measure: pictures per second that a software encoder codes (`EncoderTrial.run`).
+    /// - Parameter measure: frames per second that a software encoder encodes (`EncoderTrial.run`).
     /// - Throws: `.noEncoder` with a reason for each encoder.
     public static func select(
-        _ request: EncoderRequest, hardwareNodes: [String], now: Double, memory: inout EncoderMemory,
+        _ request: EncoderRequest, hardwareNodes: [String], now: Double, memory: inout EncoderCache,
         probe: (_ encoder: String, _ width: Int, _ height: Int, _ rate: Double) -> EncoderProbeResult,
         measure: (EncoderTrial) throws(VideoCodecError) -> Double
     ) throws(VideoCodecError) -> EncoderPlan {
@@ -42,13 +42,14 @@ public enum EncoderSelector {
         throw .noEncoder(rejections)
     }
 
-    /// Tries the hardware again that `plan` passed over. Software, which codes meanwhile, is neither measured nor touched.
+    /// Tries the hardware again that `plan` passed over. Software, which codes meanwhile, is neither measured nor
+    /// touched.
     ///
     /// - Parameters: as for `select`.
     /// - Returns: a plan with hardware where its probe works now; else `plan` with the time of the next try.
     public static func retry(
         _ plan: EncoderPlan, _ request: EncoderRequest, hardwareNodes: [String], now: Double,
-        memory: inout EncoderMemory,
+        memory: inout EncoderCache,
         probe: (_ encoder: String, _ width: Int, _ height: Int, _ rate: Double) -> EncoderProbeResult
     ) -> EncoderPlan {
         var rejections: [EncoderRejection] = []
@@ -84,14 +85,14 @@ public enum EncoderSelector {
     }
 
     private static func hardware(
-        _ name: String, _ request: EncoderRequest, nodes: [String], now: Double, memory: inout EncoderMemory,
+        _ name: String, _ request: EncoderRequest, nodes: [String], now: Double, memory: inout EncoderCache,
         _ probe: (_ encoder: String, _ width: Int, _ height: Int, _ rate: Double) -> EncoderProbeResult
     ) -> Verdict {
         guard !nodes.isEmpty else { return .rejected("no hardware encoder on this machine", nil) }
         if let pause = memory.pause(of: name, at: now) {
             return .rejected(pause.reason, Pause(until: pause.until, isOff: true))
         }
-        let later = Pause(until: now + EncoderMemory.failureSeconds, isOff: false)
+        let later = Pause(until: now + EncoderCache.failureSeconds, isOff: false)
         if let known = memory.probe(of: name, width: request.width, height: request.height, now: now) {
             return known.works
                 ? .works("a probe worked earlier: \(known.reason)")
@@ -115,8 +116,8 @@ public enum EncoderSelector {
         let rate = EncoderLevel.rate(for: request, name)
         let limit =
             rate < request.rate
-            ? "\(request.width)x\(request.height) at \(EncoderCapacity.words(rate)) pictures a second instead of "
-                + "\(EncoderCapacity.words(request.rate)): more than the hardware encoder codes in its level (4.0)"
+            ? "\(request.width)x\(request.height) at \(EncoderCapacity.words(rate)) frames a second instead of "
+                + "\(EncoderCapacity.words(request.rate)): more than the hardware encoder encodes in its level (4.0)"
             : nil
         return EncoderPlan(
             encoder: name, isHardware: true, passedOver: rejections, finding: words, width: request.width,

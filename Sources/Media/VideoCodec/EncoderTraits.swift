@@ -9,33 +9,33 @@ struct EncoderTraits: Equatable, Sendable {
 
     var isSoftware: Bool { Self.software.contains(name) }
 
-    /// libavcodec compares the rate with the encoder's before each picture, and reconfigures it.
+    /// libavcodec compares the rate with the encoder's before each frame, and reconfigures it.
     var followsRate: Bool { name == "libx264" }
 
     var hasPresets: Bool { name == "libx264" || name == "libx265" }
 
-    /// Of time stamps. A V4L2 encoder's go through microseconds, and must come back as they went; others get a unit that
-    /// divides the usual picture rates, and is MPEG's own.
+    /// Of time stamps. A V4L2 encoder's go through microseconds, and must come back as they went; others get a unit
+    /// that divides the usual frame rates, and is MPEG's own.
     var ticksPerSecond: Int64 { isM2M ? 1_000_000 : 90_000 }
 
-    /// Which formats it codes when it was opened with `opened`, that one first.
+    /// Which formats it encodes when it was opened with `opened`, that one first.
     func pixelFormats(openedWith opened: PixelFormat) -> [PixelFormat] {
         let others: [PixelFormat] = name == "libx264" ? [.yuv420p, .nv12] : []
         return [opened] + others.filter { $0 != opened }
     }
 
-    /// Bytes of which the length of a row must be a multiple. The driver of the Raspberry Pi's encoder takes 64 for planar
-    /// pictures and 32 for NV12, and libavcodec copies rows as they are.
+    /// Bytes of which the length of a row must be a multiple. The driver of the Raspberry Pi's encoder takes 64 for
+    /// planar frames and 32 for NV12, and libavcodec copies rows as they are.
     func lineAlignment(_ pixelFormat: PixelFormat) -> Int {
         isM2M && pixelFormat != .nv12 ? 64 : 32
     }
 
-    /// Pictures from one key frame to the next, as the encoder itself counts them.
-    func pictures(perKeyFrame wanted: Int) -> Int {
+    /// Frames from one key frame to the next, as the encoder itself counts them.
+    func frames(perKeyFrame wanted: Int) -> Int {
         // Software does as it is told, so that the clock alone decides, which follows time and not the count.
-        isSoftware ? Self.longestDistance : wanted
+        isSoftware ? Self.maxDistance : wanted
     }
 
     private static let software: Set<String> = ["libx264", "libx264rgb", "libx265", "libopenh264", "libkvazaar"]
-    private static let longestDistance = 1_000_000
+    private static let maxDistance = 1_000_000
 }

@@ -1,10 +1,10 @@
-/// From JPEG's range (0 to 255) to television's (16 to 235, chroma to 240), and from 4:2:2 to 4:2:0 on the way, row by row
-/// in one pass.
+/// From JPEG's range (0 to 255) to television's (16 to 235, chroma to 240), and from 4:2:2 to 4:2:0 on the way, row by
+/// row in one pass.
 ///
 /// libswscale does this by way of its scaler, whose rows of 15 bits cost several times as much: at 1080p, a third of a
 /// small processor.
 enum FullRangeConversion {
-    /// The pixel format that a full-range picture of `source` becomes; nil where libswscale must do it.
+    /// The pixel format that a full-range frame of `source` becomes; nil where libswscale must do it.
     static func target(of source: PixelFormat) -> PixelFormat? {
         switch source {
         case .yuv420p, .yuvj420p, .yuv422p, .yuvj422p: .yuv420p
@@ -15,17 +15,17 @@ enum FullRangeConversion {
 
     /// - Parameter target: of the same size, and of the format that `target(of:)` gives.
     static func convert(
-        _ picture: borrowing RawPicture, into target: borrowing RawPicture
+        _ picture: borrowing VideoFrame, into target: borrowing VideoFrame
     ) throws(VideoCodecError) {
         guard
             target.pixelFormat == self.target(of: picture.pixelFormat), target.width == picture.width,
             target.height == picture.height, let from = picture.pixelFormat.planes, let to = target.pixelFormat.planes
-        else { throw .pictureMismatch(expected: picture.description, actual: target.description) }
+        else { throw .frameMismatch(expected: picture.description, actual: target.description) }
         for (index, plane) in to.enumerated() {
             guard
                 let source = picture.memory(ofPlane: index), let destination = target.memory(ofPlane: index),
                 let fromBase = source.bytes.baseAddress, let toBase = destination.bytes.baseAddress
-            else { throw .unsupportedPicture(what: "converting the range", picture: picture.description) }
+            else { throw .unsupportedFrame(what: "converting the range", picture: picture.description) }
             let count = plane.bytesPerRow(width: target.width)
             let sourceRows = from[index].rows(height: picture.height)
             let isHalved = sourceRows > plane.rows(height: target.height)

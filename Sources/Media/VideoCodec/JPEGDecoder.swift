@@ -1,23 +1,23 @@
 internal import CAVCodec
 
-/// Turns the JPEG pictures of a camera into pixels. Used by one thread at a time.
+/// Turns the JPEG images of a camera into pixels. Used by one thread at a time.
 ///
-/// In software only. libavcodec's `mjpeg_v4l2m2m` waits in the kernel for its device without an end, while whoever decodes
-/// is watched by nobody: a driver that does not answer would stop the camera for good. Debian's libavcodec does not have
-/// it either.
+/// In software only. libavcodec's `mjpeg_v4l2m2m` waits in the kernel for its device without an end, while whoever
+/// decodes is watched by nobody: a driver that does not answer would stop the camera for good. Debian's libavcodec does
+/// not have it either.
 public final class JPEGDecoder {
-    /// FFmpeg's name of the decoder in use; nil before the first picture and after a damaged one.
-    public var decoder: String? { coder == nil ? nil : Self.name }
+    /// FFmpeg's name of the decoder in use; nil before the first frame and after a damaged one.
+    public var decoder: String? { codecContext == nil ? nil : Self.name }
 
-    private var coder: CodecContext?
+    private var codecContext: CodecContext?
 
     private static let name = "mjpeg"
 
-    private let mostPixels: Int
+    private let maxPixels: Int
 
-    /// - Parameter mostPixels: that memory is taken for, also where a picture says something else behind its header.
-    public init(mostPixels: Int = 1 << 25) {
-        self.mostPixels = min(mostPixels, JPEGHeader.mostPixels)
+    /// - Parameter maxPixels: that memory is taken for, also where a frame says something else behind its header.
+    public init(maxPixels: Int = 1 << 25) {
+        self.maxPixels = min(maxPixels, JPEGHeader.maxPixels)
     }
 
     /// Loads and opens what `decode` would: for a process that cannot open anything later.
@@ -25,65 +25,65 @@ public final class JPEGDecoder {
         _ = try opened()
     }
 
-    /// Decodes one picture. A camera's may lack its Huffman tables: the usual ones are then assumed (UVC, AVI).
+    /// Decodes one frame. A camera's may lack its Huffman tables: the usual ones are then assumed (UVC, AVI).
     ///
-    /// - Throws: `.malformedPicture` for what is none, is cut, or declares more than 2^25 pixels (before memory is taken
-    ///   for it); the next picture is decoded as if nothing had been. `.noDecoder` when this libavcodec has none.
-    public func decode(_ bytes: UnsafeRawBufferPointer) throws(VideoCodecError) -> RawPicture {
+    /// - Throws: `.malformedFrame` for what is none, is cut, or declares more than 2^25 pixels (before memory is taken
+    ///   for it); the next frame is decoded as if nothing had been. `.noDecoder` when this libavcodec has none.
+    public func decode(_ bytes: UnsafeRawBufferPointer) throws(VideoCodecError) -> VideoFrame {
         let header = try JPEGHeader(bytes)
-        let coder = try opened()
+        let codecContext = try opened()
         do throws(VideoCodecError) {
-            return try decode(bytes, header, coder)
+            return try decode(bytes, header, codecContext)
         } catch {
-            // Tables of a damaged picture must not be those of the next one.
-            self.coder = nil
+            // Tables of a damaged frame must not be those of the next one.
+            self.codecContext = nil
             throw error
         }
     }
 
     private func decode(
-        _ bytes: UnsafeRawBufferPointer, _ header: JPEGHeader, _ coder: CodecContext
-    ) throws(VideoCodecError) -> RawPicture {
-        try coder.fillPacket(bytes)
-        guard case .taken = coder.send(packet: coder.packet) else { throw Self.undecodable() }
-        let picture = try RawPicture()
+        _ bytes: UnsafeRawBufferPointer, _ header: JPEGHeader, _ codecContext: CodecContext
+    ) throws(VideoCodecError) -> VideoFrame {
+        try codecContext.fillPacket(bytes)
+        guard case .taken = codecContext.send(packet: codecContext.packet) else { throw Self.undecodable() }
+        let picture = try VideoFrame()
         var isReceived = false
         do throws(VideoCodecError) {
-            isReceived = try coder.receiveFrame(into: picture.frame)
+            isReceived = try codecContext.receiveFrame(into: picture.avFrame)
         } catch {
-            if case .failed(_, _, let message) = error { throw .malformedPicture(message) }
+            if case .failed(_, _, let message) = error { throw .malformedFrame(message) }
             throw error
         }
-        guard isReceived else { throw .malformedPicture("no picture comes of it") }
-        guard !wb_frame_is_damaged(picture.frame) else { throw .malformedPicture("parts of it are missing") }
+        guard isReceived else { throw .malformedFrame("no frame comes of it") }
+        guard !wb_frame_is_damaged(picture.avFrame) else { throw .malformedFrame("parts of it are missing") }
         guard
             picture.width == header.width, picture.height == header.height,
-            Self.pixelFormats.contains(picture.frame.pointee.format)
+            Self.pixelFormats.contains(picture.avFrame.pointee.format)
         else {
-            throw .malformedPicture(
+            throw .malformedFrame(
                 "it declares \(header.width)x\(header.height) pixels and decodes to \(picture.description)")
         }
         return picture
     }
 
     private func opened() throws(VideoCodecError) -> CodecContext {
-        if let coder { return coder }
+        if let codecContext { return codecContext }
         try Libav.load(WB_LIBRARY_AVCODEC)
         guard let codec = wb_avcodec_find_decoder_by_name(Self.name) else { throw .noDecoder(Self.name) }
-        let coder = try CodecContext(codec)
-        // More threads would hold pictures back.
-        coder.context.pointee.thread_count = 1
-        // A picture that is cut is an error, not a picture that is grey below.
-        coder.context.pointee.err_recognition = AV_EF_EXPLODE
-        coder.context.pointee.max_pixels = Int64(mostPixels)
-        try coder.open()
-        self.coder = coder
-        return coder
+        let codecContext = try CodecContext(codec)
+        // More threads would hold frames back.
+        codecContext.context.pointee.thread_count = 1
+        // A frame that is cut is an error, not a frame that is grey below.
+        codecContext.context.pointee.err_recognition = AV_EF_EXPLODE
+        codecContext.context.pointee.max_pixels = Int64(maxPixels)
+        try codecContext.open()
+        self.codecContext = codecContext
+        return codecContext
     }
 
     private static func undecodable() -> VideoCodecError {
         let log = Libav.takeLog()
-        return .malformedPicture(log.isEmpty ? "the decoder refuses it" : log)
+        return .malformedFrame(log.isEmpty ? "the decoder refuses it" : log)
     }
 
     /// Those of JPEG with 8 bits; others would be another kind of file that the decoder also knows.
@@ -100,7 +100,7 @@ extension CodecContext {
     func fillPacket(_ bytes: UnsafeRawBufferPointer) throws(VideoCodecError) {
         wb_av_packet_unref(packet)
         guard let count = Int32(exactly: bytes.count), count < Int32.max - 64, let base = bytes.baseAddress else {
-            throw .malformedPicture("\(bytes.count) bytes")
+            throw .malformedFrame("\(bytes.count) bytes")
         }
         try Libav.check(wb_av_new_packet(packet, count), "av_new_packet")
         UnsafeMutableRawPointer(packet.pointee.data).copyMemory(from: base, byteCount: bytes.count)

@@ -1,9 +1,9 @@
 internal import CAVCodec
 
-/// Pictures as JPEG files (libavcodec's encoder). Used by one thread at a time.
+/// Frames as JPEG files (libavcodec's encoder). Used by one thread at a time.
 public final class JPEGEncoder {
-    private var coder: CodecContext?
-    private var scaler: PictureScaler?
+    private var codecContext: CodecContext?
+    private var scaler: FrameScaler?
     private var opened: Opening?
 
     private struct Opening: Equatable {
@@ -18,52 +18,52 @@ public final class JPEGEncoder {
     ///
     /// - Parameters:
     ///   - quality: 1…100, as libjpeg's: at 50 twice as coarse as at 75, at 100 as fine as can be.
-    ///   - widest: pixels; a wider picture is made smaller, in its own shape. Nil: as it is.
+    ///   - widest: pixels; a wider frame is made smaller, in its own shape. Nil: as it is.
     public func encode(
-        _ picture: borrowing RawPicture, quality: Int = 85, widest: Int? = nil
+        _ picture: borrowing VideoFrame, quality: Int = 85, maxWidth: Int? = nil
     ) throws(VideoCodecError) -> [UInt8] {
         guard (1...100).contains(quality) else { throw .invalid(.quality, value: quality) }
-        if let widest, !(16...16_384).contains(widest) { throw .invalid(.width, value: widest) }
+        if let maxWidth, !(16...16_384).contains(maxWidth) { throw .invalid(.width, value: maxWidth) }
         var (width, height) = (picture.width, picture.height)
-        if let widest, widest < width {
+        if let maxWidth, maxWidth < width {
             // Even, and never so flat that nothing is left.
-            height = max(2, Int((Double(height) * Double(widest) / Double(width) / 2).rounded()) * 2)
-            width = widest / 2 * 2
+            height = max(2, Int((Double(height) * Double(maxWidth) / Double(width) / 2).rounded()) * 2)
+            width = maxWidth / 2 * 2
         }
-        let full = try RawPicture(width: width, height: height, pixelFormat: .yuvj420p)
+        let full = try VideoFrame(width: width, height: height, pixelFormat: .yuvj420p)
         full.isFullRange = true
         full.matrix = .bt601
         try scaled(picture, into: full)
-        let coder = try opened(Opening(width: width, height: height, quality: quality))
-        full.frame.pointee.quality = coder.context.pointee.global_quality
-        full.frame.pointee.pts = 0
+        let codecContext = try opened(Opening(width: width, height: height, quality: quality))
+        full.avFrame.pointee.quality = codecContext.context.pointee.global_quality
+        full.avFrame.pointee.pts = 0
         do throws(VideoCodecError) {
-            if case .failed(let error) = coder.send(frame: full.frame) { throw error }
-            guard try coder.receivePacket() else { throw .malformedOutput("no packet") }
+            if case .failed(let error) = codecContext.send(avFrame: full.avFrame) { throw error }
+            guard try codecContext.receivePacket() else { throw .malformedOutput("no packet") }
         } catch {
-            self.coder = nil
+            self.codecContext = nil
             throw error
         }
-        defer { wb_av_packet_unref(coder.packet) }
-        let packet = coder.packet.pointee
+        defer { wb_av_packet_unref(codecContext.packet) }
+        let packet = codecContext.packet.pointee
         return Array(UnsafeBufferPointer(start: packet.data, count: Int(max(packet.size, 0))))
     }
 
-    private func scaled(_ picture: borrowing RawPicture, into target: borrowing RawPicture) throws(VideoCodecError) {
-        let scaler: PictureScaler
-        if let used = self.scaler { scaler = used } else { scaler = try PictureScaler() }
+    private func scaled(_ picture: borrowing VideoFrame, into target: borrowing VideoFrame) throws(VideoCodecError) {
+        let scaler: FrameScaler
+        if let used = self.scaler { scaler = used } else { scaler = try FrameScaler() }
         self.scaler = scaler
         try scaler.scale(picture, into: target)
     }
 
     private func opened(_ opening: Opening) throws(VideoCodecError) -> CodecContext {
-        if let coder, opened == opening { return coder }
+        if let codecContext, opened == opening { return codecContext }
         try Libav.load(WB_LIBRARY_AVCODEC)
         guard let codec = wb_avcodec_find_encoder_by_name("mjpeg") else {
             throw .noEncoder([EncoderRejection(encoder: "mjpeg", reason: "not in this libavcodec")])
         }
-        let coder = try CodecContext(codec)
-        let context = coder.context
+        let codecContext = try CodecContext(codec)
+        let context = codecContext.context
         context.pointee.width = Int32(opening.width)
         context.pointee.height = Int32(opening.height)
         context.pointee.pix_fmt = AV_PIX_FMT_YUVJ420P
@@ -75,10 +75,10 @@ public final class JPEGEncoder {
         context.pointee.global_quality = FF_QP2LAMBDA * Int32(Self.scale(forQuality: opening.quality))
         context.pointee.qmin = 1
         context.pointee.qmax = 31
-        try coder.open()
-        self.coder = coder
+        try codecContext.open()
+        self.codecContext = codecContext
         opened = opening
-        return coder
+        return codecContext
     }
 
     /// libavcodec's quantiser scale. Its matrix at 8 is about as coarse as six tenths of the one that libjpeg scales by

@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// Pictures as a camera's are, made quickly, for probes and measurements: bars that move sideways, noise that changes, and
-/// a box that moves on its own.
+/// Frames as a camera's are, made quickly, for probes and measurements: bars that move sideways, noise that changes,
+/// and a box that moves on its own.
 ///
 /// The bars stand upright, so that rows that came out shifted are far from what went in. Rows are copied from a few
-/// templates, so that painting costs little beside coding.
+/// templates, so that painting costs little beside encoding.
 final class MovingScene {
     private let width: Int
     private let height: Int
@@ -15,7 +15,7 @@ final class MovingScene {
     /// Bands of different bars, and versions of each with other noise.
     private static let bands = 8
     private static let versions = 4
-    /// After so many pixels the movement begins anew.
+    /// After so many pixels the movement begins again.
     private static let travel = 128
 
     init(width: Int, height: Int) {
@@ -49,9 +49,9 @@ final class MovingScene {
         return row
     }
 
-    /// The same picture for the same number, planar.
-    func picture(_ number: Int) throws(VideoCodecError) -> RawPicture {
-        var picture = try RawPicture(width: width, height: height, pixelFormat: .yuv420p)
+    /// The same frame for the same number, planar.
+    func picture(_ number: Int) throws(VideoCodecError) -> VideoFrame {
+        var picture = try VideoFrame(width: width, height: height, pixelFormat: .yuv420p)
         picture.withMutablePlane(0) { memory, stride in drawLuma(memory, stride, number) }
         picture.withMutablePlane(1) { memory, stride in drawChroma(memory, stride, number, blue) }
         picture.withMutablePlane(2) { memory, stride in drawChroma(memory, stride, number, red) }
@@ -87,9 +87,9 @@ final class MovingScene {
         }
     }
 
-    /// How near `picture` is to the one with this number: the peak signal-to-noise ratio of its worst plane in decibels,
-    /// of every fourth row and third sample; 0 for another size or format.
-    func likeness(of picture: borrowing RawPicture, to number: Int) throws(VideoCodecError) -> Double {
+    /// How near `picture` is to the one with this number: the peak signal-to-noise ratio of its worst plane in
+    /// decibels, of every fourth row and third sample; 0 for another size or format.
+    func likeness(of picture: borrowing VideoFrame, to number: Int) throws(VideoCodecError) -> Double {
         guard picture.width == width, picture.height == height, picture.pixelFormat == .yuv420p else { return 0 }
         let wanted = try self.picture(number)
         var worst = 99.0

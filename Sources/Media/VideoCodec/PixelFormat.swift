@@ -1,6 +1,6 @@
 internal import CAVCodec
 
-/// How the samples of a picture lie in memory; the raw value is libavutil's AVPixelFormat.
+/// How the samples of a frame lie in memory; the raw value is libavutil's AVPixelFormat.
 public struct PixelFormat: RawRepresentable, Hashable, Sendable {
     public var rawValue: Int32
 
@@ -41,7 +41,7 @@ public struct PixelFormat: RawRepresentable, Hashable, Sendable {
     /// Brightness only.
     public static let gray8 = PixelFormat(AV_PIX_FMT_GRAY8)
 
-    /// The format that V4L2 calls so (linux/videodev2.h), for those whose picture lies in one piece of memory; nil for
+    /// The format that V4L2 calls so (linux/videodev2.h), for those whose frame lies in one piece of memory; nil for
     /// others, and for what is not uncompressed. YV12 is among those (its planes are in another order than libav's), and
     /// NV16 (libswscale does not read it); no camera has one of them alone.
     public init?(fourCC: UInt32) {
@@ -75,7 +75,7 @@ public struct PixelFormat: RawRepresentable, Hashable, Sendable {
         self == .rgb24 || self == .bgr24 || rawValue == AV_PIX_FMT_GBRP.rawValue
     }
 
-    /// Rows of a plane of a picture `height` rows high; nil when the format has no such plane or is none of those named
+    /// Rows of a plane of a frame `height` rows high; nil when the format has no such plane or is none of those named
     /// above.
     func rows(ofPlane plane: Int, height: Int) -> Int? {
         guard let planes, planes.indices.contains(plane) else { return nil }

@@ -18,12 +18,12 @@ struct PixelPlane {
         rowsPerGroup = rows
     }
 
-    /// Of a picture `height` rows high.
+    /// Of a frame `height` rows high.
     func rows(height: Int) -> Int {
         (height + rowsPerGroup - 1) / rowsPerGroup
     }
 
-    /// That hold samples in a row of a picture `width` pixels wide.
+    /// That hold samples in a row of a frame `width` pixels wide.
     func bytesPerRow(width: Int) -> Int {
         (width + columns - 1) / columns * samples.count
     }

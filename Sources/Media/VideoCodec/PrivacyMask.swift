@@ -1,4 +1,4 @@
-/// A rectangle that nobody outside may see, in parts of the picture's width and height, from its top left corner.
+/// A rectangle that nobody outside may see, in parts of the image's width and height, from its top left corner.
 public struct PrivacyMask: Equatable, Sendable {
     public var x: Double
     public var y: Double
@@ -12,13 +12,13 @@ public struct PrivacyMask: Equatable, Sendable {
         self.height = height
     }
 
-    /// - Throws: `.invalidMask` unless a part of the picture is covered. What reaches beyond its edges is cut.
+    /// - Throws: `.invalidMask` unless a part of the image is covered. What reaches beyond its edges is cut.
     public func validate() throws(VideoCodecError) {
         guard x.isFinite, y.isFinite, width.isFinite, height.isFinite else {
             throw .invalidMask("\(description) is not made of numbers")
         }
         guard x >= 0, x < 1, y >= 0, y < 1 else {
-            throw .invalidMask("\(description) does not begin inside the picture: x and y are from 0 to below 1")
+            throw .invalidMask("\(description) does not begin inside the image: x and y are from 0 to below 1")
         }
         guard width > 0, height > 0 else {
             throw .invalidMask("\(description) covers nothing: width and height are above 0")
@@ -26,12 +26,12 @@ public struct PrivacyMask: Equatable, Sendable {
     }
 
     /// Pixels, rounded outwards to whole samples of chroma: a pixel that is covered in part is covered.
-    func pixels(width pictureWidth: Int, height pictureHeight: Int, columns: Int, rows: Int) -> (
+    func pixels(width frameWidth: Int, height frameHeight: Int, columns: Int, rows: Int) -> (
         columns: Range<Int>, rows: Range<Int>
     ) {
         (
-            Self.span(x, width, of: pictureWidth, unit: columns),
-            Self.span(y, height, of: pictureHeight, unit: rows)
+            Self.span(x, width, of: frameWidth, unit: columns),
+            Self.span(y, height, of: frameHeight, unit: rows)
         )
     }
 
@@ -48,20 +48,20 @@ extension PrivacyMask: CustomStringConvertible {
     public var description: String { "\(x),\(y),\(width),\(height)" }
 }
 
-extension RawPicture {
+extension VideoFrame {
     /// Makes rectangles black, in place; on a copy where someone else holds the memory too.
     ///
-    /// - Throws: before anything is drawn, when a mask or the pixel format does not allow all of it. The picture must then
-    ///   not be used.
+    /// - Throws: before anything is drawn, when a mask or the pixel format does not allow all of it. The frame must
+    ///   then not be used.
     public mutating func draw(_ masks: [PrivacyMask]) throws(VideoCodecError) {
         guard !masks.isEmpty else { return }
         for mask in masks { try mask.validate() }
         guard let planes = pixelFormat.planes else {
-            throw .unsupportedPicture(what: "masking", picture: description)
+            throw .unsupportedFrame(what: "masking", picture: description)
         }
         for index in planes.indices {
             guard memory(ofPlane: index) != nil else {
-                throw .unsupportedPicture(what: "masking", picture: description)
+                throw .unsupportedFrame(what: "masking", picture: description)
             }
         }
         if !isWritable { try makeWritable() }

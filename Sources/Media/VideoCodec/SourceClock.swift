@@ -10,7 +10,7 @@ package final class SourceClock: Sendable {
     private let stopped = Atomic(false)
 
     /// Nanoseconds. Well below the 200 ms in which a source has to stop.
-    private static let longestPiece: UInt64 = 50_000_000
+    private static let maxPieceLength: UInt64 = 50_000_000
 
     package init() {}
 
@@ -26,7 +26,7 @@ package final class SourceClock: Sendable {
         while !isStopped {
             let now = Self.now
             if now >= deadline { return true }
-            let until = min(deadline, now + Self.longestPiece)
+            let until = min(deadline, now + Self.maxPieceLength)
             var time = timespec(tv_sec: Int(until / 1_000_000_000), tv_nsec: Int(until % 1_000_000_000))
             _ = clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nil)
         }

@@ -1,25 +1,25 @@
 /// Draws the test pattern: colour bars above a grey ramp, a box that moves, a square that flashes at each full second,
-/// and two lines of text: the time of day and the picture's number.
+/// and two lines of text: the time of day and the frame's number.
 struct TestPatternPainter: ~Copyable {
     private let layout: Layout
-    private var background: RawPicture
+    private var background: VideoFrame
     private let matrix: PatternColors
 
     init(width: Int, height: Int) throws(VideoCodecError) {
         let layout = Layout(width: width, height: height)
-        let matrix = PatternColors(pictureHeight: height)
-        var background = try RawPicture(width: width, height: height, pixelFormat: .yuv420p)
+        let matrix = PatternColors(frameHeight: height)
+        var background = try VideoFrame(width: width, height: height, pixelFormat: .yuv420p)
         Self.drawBackground(&background, layout, matrix)
         self.layout = layout
         self.matrix = matrix
         self.background = background
     }
 
-    /// Draws picture `number` into `picture`, which has the painter's size.
+    /// Draws frame `number` into `picture`, which has the painter's size.
     ///
     /// - Parameter clock: "HH:MM:SS.mmm".
     /// - Parameter isFlashing: whether the square is white.
-    mutating func draw(into picture: inout RawPicture, number: Int, clock: String, isFlashing: Bool) {
+    mutating func draw(into picture: inout VideoFrame, number: Int, clock: String, isFlashing: Bool) {
         for plane in 0..<3 {
             let rows = PixelFormat.yuv420p.rows(ofPlane: plane, height: layout.height) ?? 0
             background.withMutablePlane(plane) { source, sourceStride in
@@ -31,7 +31,7 @@ struct TestPatternPainter: ~Copyable {
                 }
             }
         }
-        let box = layout.box(forPicture: number)
+        let box = layout.box(forFrame: number)
         Self.fill(&picture, box, matrix.color(red: 1, green: 0.55, blue: 0))
         if isFlashing { Self.fill(&picture, layout.flash, matrix.color(red: 1, green: 1, blue: 1)) }
         Self.fill(&picture, layout.panel, matrix.color(red: 0, green: 0, blue: 0))
@@ -41,7 +41,7 @@ struct TestPatternPainter: ~Copyable {
         Self.draw(line, in: &picture, at: layout.numberOrigin, scale: layout.scale)
     }
 
-    private static func drawBackground(_ picture: inout RawPicture, _ layout: Layout, _ matrix: PatternColors) {
+    private static func drawBackground(_ picture: inout VideoFrame, _ layout: Layout, _ matrix: PatternColors) {
         // At 75 % of full brightness, as television's bars.
         let bars: [(Double, Double, Double)] = [
             (1, 1, 1), (1, 1, 0), (0, 1, 1), (0, 1, 0), (1, 0, 1), (1, 0, 0), (0, 0, 1), (0, 0, 0),
@@ -66,7 +66,7 @@ struct TestPatternPainter: ~Copyable {
         }
     }
 
-    private static func fill(_ picture: inout RawPicture, _ rectangle: Rectangle, _ color: PatternColors.Color) {
+    private static func fill(_ picture: inout VideoFrame, _ rectangle: Rectangle, _ color: PatternColors.Color) {
         fill(&picture, plane: 0, rectangle, color.y)
         let half = Rectangle(
             x: rectangle.x / 2, y: rectangle.y / 2, width: (rectangle.width + 1) / 2,
@@ -75,7 +75,7 @@ struct TestPatternPainter: ~Copyable {
         fill(&picture, plane: 2, half, color.v)
     }
 
-    private static func fill(_ picture: inout RawPicture, plane: Int, _ rectangle: Rectangle, _ value: UInt8) {
+    private static func fill(_ picture: inout VideoFrame, plane: Int, _ rectangle: Rectangle, _ value: UInt8) {
         picture.withMutablePlane(plane) { bytes, stride in
             let width = min(rectangle.width, stride - rectangle.x)
             guard width > 0 else { return }
@@ -89,7 +89,7 @@ struct TestPatternPainter: ~Copyable {
     }
 
     /// White on what is there; only brightness is written, the panel beneath has no colour.
-    private static func draw(_ text: String, in picture: inout RawPicture, at origin: (x: Int, y: Int), scale: Int) {
+    private static func draw(_ text: String, in picture: inout VideoFrame, at origin: (x: Int, y: Int), scale: Int) {
         var x = origin.x
         for character in text {
             for (row, dots) in BitmapFont.rows(of: character).enumerated() {
@@ -157,7 +157,7 @@ extension TestPatternPainter {
         }
 
         /// Runs to and fro across the lower part, a little slower up and down than sideways.
-        func box(forPicture number: Int) -> Rectangle {
+        func box(forFrame number: Int) -> Rectangle {
             Rectangle(
                 x: Self.bounce(number, step: max(2, width / 160 / 2 * 2), limit: width - boxSide),
                 y: rampTop + Self.bounce(number, step: 2, limit: height - rampTop - boxSide),
@@ -185,8 +185,8 @@ struct PatternColors {
     private let red: Double
     private let blue: Double
 
-    init(pictureHeight: Int) {
-        (red, blue) = pictureHeight >= 720 ? (0.2126, 0.0722) : (0.299, 0.114)
+    init(frameHeight: Int) {
+        (red, blue) = frameHeight >= 720 ? (0.2126, 0.0722) : (0.299, 0.114)
     }
 
     func color(red r: Double, green g: Double, blue b: Double) -> Color {

@@ -4,13 +4,14 @@ internal import Synchronization
 /// What a `TestPatternSource` makes.
 public struct TestPatternConfiguration: Equatable, Sendable {
     public var video: VideoEncoderConfiguration
-    /// Nil for a stream without sound.
+    /// Nil for a stream without audio.
     public var audio: AudioEncoderConfiguration?
-    /// Ends after this many pictures, those that were left out for lateness counted.
-    public var pictureLimit: Int?
+    /// Ends after this many frames, those that were left out for lateness counted.
+    public var frameLimit: Int?
     /// Ends after this many seconds of the stream's time.
     public var durationLimit: Double?
-    /// Delivers nothing more after so many seconds of the stream's time, and does not end either: as a driver that hangs.
+    /// Delivers nothing more after so many seconds of the stream's time, and does not end either: as a driver that
+    /// hangs.
     public var stallsAfter: Double?
     /// Each unit when it is due; otherwise as fast as the encoder goes.
     public var isRealTime = true
@@ -25,10 +26,10 @@ public struct TestPatternConfiguration: Equatable, Sendable {
     }
 }
 
-/// A camera that needs no camera: a moving picture with the time of day in it, and a tone, coded as a camera's are.
+/// A camera that needs no camera: a moving frame with the time of day in it, and a tone, encoded as a camera's are.
 ///
-/// Both tracks have a common zero. The first unit's decode time is 0; it is the sound's, whose coder needs a frame
-/// in front (`AudioEncoder.delay`), and the first picture follows when that is over. Units come in decoding order
+/// Both tracks have a common zero. The first unit's decode time is 0; it is the audio's, whose encoder needs a frame
+/// in front (`AudioEncoder.delay`), and the first frame follows when that is over. Units come in decoding order
 /// across both tracks.
 public final class TestPatternSource: MediaSource {
     private let configuration: TestPatternConfiguration
@@ -55,60 +56,60 @@ public final class TestPatternSource: MediaSource {
     /// The encoder in use and why; nil before `run` opened one. From any thread.
     public var encoderChoice: VideoEncoder.Choice? { choiceInUse.withLock { $0 } }
 
-    /// Pictures that were left out because this machine did not keep up: as a camera drops them. From any thread.
-    public var skippedPictures: Int { skipped.load(ordering: .relaxed) }
+    /// Frames that were left out because this machine did not keep up: as a camera drops them. From any thread.
+    public var skippedFrames: Int { skipped.load(ordering: .relaxed) }
 
     public func run(_ deliver: @escaping @Sendable (MediaEvent) -> Void) throws(MediaSourceError) {
         do throws(VideoCodecError) {
-            let sound = try configuration.audio.map { configuration throws(VideoCodecError) in
-                try SoundTrack(configuration)
+            let audio = try configuration.audio.map { configuration throws(VideoCodecError) in
+                try AudioTrack(configuration)
             }
-            try run(Pictures(configuration.video, start: sound?.delay ?? .zero), sound, deliver)
+            try run(Frames(configuration.video, start: audio?.delay ?? .zero), audio, deliver)
         } catch {
             throw MediaSourceError(testPattern: error)
         }
     }
 
     private func run(
-        _ pictures: Pictures, _ sound: SoundTrack?, _ deliver: (MediaEvent) -> Void
+        _ frames: Frames, _ audio: AudioTrack?, _ deliver: (MediaEvent) -> Void
     ) throws(VideoCodecError) {
-        choiceInUse.withLock { $0 = pictures.choice }
+        choiceInUse.withLock { $0 = frames.choice }
         // Both formats first, where they are known: a viewer then knows of both tracks before the first unit.
-        for event in pictures.takeFormat() { deliver(event) }
-        if let format = sound?.format { deliver(.audioFormat(format)) }
-        // The first sound is coded before the clock starts, so that it is on time.
-        _ = try sound?.peek()
+        for event in frames.takeFormat() { deliver(event) }
+        if let format = audio?.format { deliver(.audioFormat(format)) }
+        // The first audio is encoded before the clock starts, so that it is on time.
+        _ = try audio?.peek()
         let epoch = SourceClock.now
-        let stall = configuration.stallsAfter.map { MediaTime(seconds: $0) + pictures.start }
-        let end = configuration.durationLimit.map { MediaTime(seconds: $0) + pictures.start }
+        let stall = configuration.stallsAfter.map { MediaTime(seconds: $0) + frames.start }
+        let end = configuration.durationLimit.map { MediaTime(seconds: $0) + frames.start }
         while !clock.isStopped {
-            let time = pictures.nextTime
-            let isLastPictureDone = configuration.pictureLimit.map { pictures.number >= $0 } ?? false
-            if isLastPictureDone || end.map({ time >= $0 }) ?? false { break }
+            let time = frames.nextTime
+            let isLastFrameDone = configuration.frameLimit.map { frames.number >= $0 } ?? false
+            if isLastFrameDone || end.map({ time >= $0 }) ?? false { break }
             if let stall, time >= stall {
                 while clock.wait(until: SourceClock.now &+ 3_600_000_000_000) {}
                 return
             }
-            if let unit = try sound?.peek(), unit.decodeTime <= time {
+            if let unit = try audio?.peek(), unit.decodeTime <= time {
                 guard waitUntilDue(unit.decodeTime, since: epoch) else { return }
-                if let unit = sound?.take(instant: SourceClock.now) { deliver(.accessUnit(unit)) }
+                if let unit = audio?.take(instant: SourceClock.now) { deliver(.accessUnit(unit)) }
                 continue
             }
             guard waitUntilDue(time, since: epoch) else { return }
             if configuration.isRealTime {
                 let late = MediaTime(nanoseconds: Int64(clamping: SourceClock.now &- epoch)) - time
-                let count = pictures.skip(late)
+                let count = frames.skip(late)
                 if count > 0 {
                     skipped.add(count, ordering: .relaxed)
                     continue
                 }
             }
-            if isKeyFrameRequested.exchange(false, ordering: .relaxed) { pictures.requestKeyFrame() }
+            if isKeyFrameRequested.exchange(false, ordering: .relaxed) { frames.requestKeyFrame() }
             let rate = requestedBitsPerSecond.exchange(0, ordering: .relaxed)
-            if rate != 0 { pictures.setBitsPerSecond(rate) }
-            for event in try pictures.encodeNext() { deliver(event) }
+            if rate != 0 { frames.setBitsPerSecond(rate) }
+            for event in try frames.encodeNext() { deliver(event) }
         }
-        for event in try pictures.finish() { deliver(event) }
+        for event in try frames.finish() { deliver(event) }
     }
 
     private func waitUntilDue(_ time: MediaTime, since epoch: UInt64) -> Bool {
@@ -118,14 +119,14 @@ public final class TestPatternSource: MediaSource {
 }
 
 extension TestPatternSource {
-    /// The moving half: paints and codes picture after picture.
-    private final class Pictures {
+    /// The moving half: paints and codes frame after frame.
+    private final class Frames {
         let start: MediaTime
         private(set) var number = 0
         private let configuration: VideoEncoderConfiguration
         private let encoder: VideoEncoder
         private var painter: TestPatternPainter
-        private var picture: RawPicture
+        private var picture: VideoFrame
         private var deliveredFormat: VideoFormat?
 
         init(_ configuration: VideoEncoderConfiguration, start: MediaTime) throws(VideoCodecError) {
@@ -136,7 +137,7 @@ extension TestPatternSource {
             let (width, height) = (configuration.width, configuration.height)
             encoder = try VideoEncoder(configuration)
             painter = try TestPatternPainter(width: width, height: height)
-            picture = try RawPicture(width: width, height: height, pixelFormat: .yuv420p)
+            picture = try VideoFrame(width: width, height: height, pixelFormat: .yuv420p)
         }
 
         var choice: VideoEncoder.Choice { encoder.choice }
@@ -151,7 +152,7 @@ extension TestPatternSource {
                 timescale: Int64(rate.numerator))
         }
 
-        /// Leaves out the pictures whose time has passed, but for small delays, which even out.
+        /// Leaves out the frames whose time has passed, but for small delays, which even out.
         ///
         /// - Returns: how many.
         func skip(_ late: MediaTime) -> Int {
@@ -203,8 +204,8 @@ extension TestPatternSource {
         }
     }
 
-    /// The sounding half. What it makes is known in advance, so a unit is coded before it is due.
-    private final class SoundTrack {
+    /// The sounding half. What it makes is known in advance, so a unit is encoded before it is due.
+    private final class AudioTrack {
         let delay: MediaTime
         let format: AudioFormat
         private let encoder: AudioEncoder
@@ -219,7 +220,7 @@ extension TestPatternSource {
             format = encoder.format
         }
 
-        /// The next unit, its times on the source's time line.
+        /// The next unit, its times on the source's timeline.
         func peek() throws(VideoCodecError) -> AccessUnit? {
             var attempts = 0
             while ready.isEmpty, attempts < 16 {
@@ -250,16 +251,16 @@ extension MediaTime {
 
 extension MediaSourceError {
     init(testPattern error: VideoCodecError) {
-        let next =
+        let hint =
             switch error {
             case .libraryMissing: "Then start again."
             case .noEncoder: "Install a libavcodec with libx264 or libopenh264 (Debian's has libx264)."
             case .invalid: "Choose another value."
-            case .failed, .noDecoder, .pictureMismatch, .malformedOutput, .malformedPicture, .pictureFailed,
-                .unsupportedPicture,
+            case .failed, .noDecoder, .frameMismatch, .malformedOutput, .malformedFrame, .frameFailed,
+                .unsupportedFrame,
                 .invalidMask:
                 "Try another encoder, or report this."
             }
-        self.init(what: "cannot make the test pattern", why: "\(error)", next: next)
+        self.init(what: "cannot make the test pattern", why: "\(error)", hint: hint)
     }
 }

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Text that is burnt into the top left corner of pictures.
+/// Text that is burnt into the top left corner of frames.
 public struct TextOverlay: Equatable, Sendable {
     /// Date and time of day of the capture, in this machine's local time.
     public var time: Bool
@@ -36,15 +36,15 @@ public struct TextOverlay: Equatable, Sendable {
     }
 }
 
-extension RawPicture {
+extension VideoFrame {
     /// Burns text in, light on dark, in place; on a copy where someone else holds the memory too.
     ///
     /// - Parameter wallClock: of the capture, nanoseconds since 1970, UTC.
-    /// - Throws: `.unsupportedPicture` for a pixel format without planes of its own for brightness and colour.
+    /// - Throws: `.unsupportedFrame` for a pixel format without planes of its own for brightness and colour.
     public mutating func draw(_ overlay: TextOverlay, wallClock: Int64) throws(VideoCodecError) {
         guard !overlay.isEmpty else { return }
         let stamp = TextStamp(
-            overlay.text(atUnixSeconds: TextStamp.seconds(wallClock)), pictureWidth: width, pictureHeight: height,
+            overlay.text(atUnixSeconds: TextStamp.seconds(wallClock)), frameWidth: width, frameHeight: height,
             isFullRange: isFullRange)
         try draw(stamp)
     }

@@ -1,10 +1,10 @@
-/// A line of text as brightness, ready to be copied into pictures of one size.
+/// A line of text as brightness, ready to be copied into frames of one size.
 struct TextStamp: Equatable {
     let text: String
-    let pictureWidth: Int
-    let pictureHeight: Int
+    let frameWidth: Int
+    let frameHeight: Int
     let isFullRange: Bool
-    /// Of the box in the picture; even, and inside it.
+    /// Of the box in the frame; even, and inside it.
     let x: Int
     let y: Int
     let width: Int
@@ -17,29 +17,29 @@ struct TextStamp: Equatable {
     /// From a letter's left edge to the next one's, in dots.
     static let advance = BitmapFont.glyphWidth + 1
 
-    init(_ text: String, pictureWidth: Int, pictureHeight: Int, isFullRange: Bool) {
+    init(_ text: String, frameWidth: Int, frameHeight: Int, isFullRange: Bool) {
         self.text = text
-        self.pictureWidth = pictureWidth
-        self.pictureHeight = pictureHeight
+        self.frameWidth = frameWidth
+        self.frameHeight = frameHeight
         self.isFullRange = isFullRange
-        let letters = Array(text.prefix(Self.mostLetters))
-        // A letter takes a thirtieth of the height; less where the line would be too long. What is too long even then is
-        // cut at its end.
-        var scale = max(1, (pictureHeight + 120) / 240)
-        while scale > 1, Self.box(letters.count, scale).width + 2 * Self.margin(scale) > pictureWidth { scale -= 1 }
+        let letters = Array(text.prefix(Self.maxLetters))
+        // A letter takes a thirtieth of the height; less where the line would be too long. What is too long even then
+        // is cut at its end.
+        var scale = max(1, (frameHeight + 120) / 240)
+        while scale > 1, Self.box(letters.count, scale).width + 2 * Self.margin(scale) > frameWidth { scale -= 1 }
         self.scale = scale
         let place = Self.margin(scale) / 2 * 2
         let box = Self.box(letters.count, scale)
-        x = min(place, max(pictureWidth - 2, 0) / 2 * 2)
-        y = min(place, max(pictureHeight - 2, 0) / 2 * 2)
-        width = letters.isEmpty ? 0 : min(box.width, (pictureWidth - x) / 2 * 2)
-        height = letters.isEmpty ? 0 : min(box.height, (pictureHeight - y) / 2 * 2)
+        x = min(place, max(frameWidth - 2, 0) / 2 * 2)
+        y = min(place, max(frameHeight - 2, 0) / 2 * 2)
+        width = letters.isEmpty ? 0 : min(box.width, (frameWidth - x) / 2 * 2)
+        height = letters.isEmpty ? 0 : min(box.height, (frameHeight - y) / 2 * 2)
         luma = Self.pixels(letters, scale, width: width, height: height, isFullRange: isFullRange)
     }
 
-    /// Whether it serves for this text in this picture as it is.
-    func isFor(_ text: String, _ picture: borrowing RawPicture) -> Bool {
-        pictureWidth == picture.width && pictureHeight == picture.height && isFullRange == picture.isFullRange
+    /// Whether it serves for this text in this frame as it is.
+    func isFor(_ text: String, _ picture: borrowing VideoFrame) -> Bool {
+        frameWidth == picture.width && frameHeight == picture.height && isFullRange == picture.isFullRange
             && self.text == text
     }
 
@@ -49,7 +49,7 @@ struct TextStamp: Equatable {
         return nanoseconds % 1_000_000_000 < 0 ? whole - 1 : whole
     }
 
-    private static let mostLetters = 1_000
+    private static let maxLetters = 1_000
 
     private static func margin(_ scale: Int) -> Int { 2 * scale }
 
@@ -84,15 +84,15 @@ struct TextStamp: Equatable {
     }
 }
 
-extension RawPicture {
-    /// - Parameter stamp: made for this picture's size.
+extension VideoFrame {
+    /// - Parameter stamp: made for this frame's size.
     mutating func draw(_ stamp: TextStamp) throws(VideoCodecError) {
         guard
             let planes = pixelFormat.planes, planes.count > 1, let bright = memory(ofPlane: 0),
             let base = bright.bytes.baseAddress
-        else { throw .unsupportedPicture(what: "writing text", picture: description) }
+        else { throw .unsupportedFrame(what: "writing text", picture: description) }
         guard stamp.x + stamp.width <= width, stamp.y + stamp.height <= height else {
-            throw .pictureMismatch(expected: "\(stamp.pictureWidth)x\(stamp.pictureHeight)", actual: description)
+            throw .frameMismatch(expected: "\(stamp.frameWidth)x\(stamp.frameHeight)", actual: description)
         }
         if !isWritable {
             try makeWritable()

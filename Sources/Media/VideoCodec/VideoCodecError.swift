@@ -1,4 +1,4 @@
-/// Why pictures or sound could not be coded.
+/// Why frames or audio could not be encoded.
 public enum VideoCodecError: Error, Equatable, Sendable {
     /// A libav library is not on this machine, or is another version. The sentence names the package to install.
     case libraryMissing(String)
@@ -8,19 +8,19 @@ public enum VideoCodecError: Error, Equatable, Sendable {
     case noEncoder([EncoderRejection])
     /// libav has no decoder for this codec, by FFmpeg's name.
     case noDecoder(String)
-    /// A size, rate or count that no coder takes.
+    /// A size, rate or count that no encoder takes.
     case invalid(Parameter, value: Int)
-    /// A picture of another size or pixel format than the coder was opened for.
-    case pictureMismatch(expected: String, actual: String)
+    /// A frame of another size or pixel format than the encoder was opened for.
+    case frameMismatch(expected: String, actual: String)
     /// The encoder's output holds no parameter sets that could be read, or no NAL units.
     case malformedOutput(String)
-    /// What should be a JPEG picture is none, is damaged, or is larger than is accepted.
-    case malformedPicture(String)
-    /// No JPEG could be made of a coded picture.
-    case pictureFailed(String)
-    /// A picture of a pixel format on which this cannot be done.
-    case unsupportedPicture(what: String, picture: String)
-    /// A rectangle that is not inside the picture.
+    /// What should be a JPEG image is none, is damaged, or is larger than is accepted.
+    case malformedFrame(String)
+    /// No JPEG could be made of an access unit.
+    case frameFailed(String)
+    /// A frame of a pixel format on which this cannot be done.
+    case unsupportedFrame(what: String, picture: String)
+    /// A rectangle that is not inside the image.
     case invalidMask(String)
 
     public enum Parameter: String, Equatable, Sendable {
@@ -47,11 +47,11 @@ extension VideoCodecError: CustomStringConvertible {
                 : "no encoder works: " + rejections.map { "\($0.encoder): \($0.reason)" }.joined(separator: "; ")
         case .noDecoder(let codec): "this libavcodec has no decoder for \(codec)"
         case .invalid(let parameter, let value): "\(parameter.rawValue) \(value) is out of range"
-        case .pictureMismatch(let expected, let actual): "a picture of \(actual) where \(expected) is expected"
+        case .frameMismatch(let expected, let actual): "a frame of \(actual) where \(expected) is expected"
         case .malformedOutput(let reason): "the encoder's output cannot be read: \(reason)"
-        case .malformedPicture(let reason): "the picture is not a JPEG that can be used: \(reason)"
-        case .pictureFailed(let reason): "no picture could be made: \(reason)"
-        case .unsupportedPicture(let what, let picture): "\(what) is not possible with a picture of \(picture)"
+        case .malformedFrame(let reason): "the image is not a JPEG that can be used: \(reason)"
+        case .frameFailed(let reason): "no frame could be made: \(reason)"
+        case .unsupportedFrame(let what, let picture): "\(what) is not possible with a frame of \(picture)"
         case .invalidMask(let reason): "the mask cannot be drawn: \(reason)"
         }
     }

@@ -1,7 +1,7 @@
 internal import CAVCodec
 public import Media
 
-/// Turns coded access units back into pictures, and counts what does not decode. Used by one thread at a time.
+/// Turns encoded access units back into frames, and counts what does not decode. Used by one thread at a time.
 public final class VideoDecoder {
     /// What a decoder could do with what it was given.
     public struct Verdict: Equatable, Sendable {
@@ -9,10 +9,10 @@ public final class VideoDecoder {
         public var units = 0
         /// Units that the decoder refused.
         public var errors = 0
-        /// Pictures that came out.
-        public var pictures = 0
+        /// Frames that came out.
+        public var frames = 0
         /// Of these, the ones that the decoder itself declares incomplete or partly invented.
-        public var damagedPictures = 0
+        public var damagedFrames = 0
 
         public init() {}
     }
@@ -21,67 +21,67 @@ public final class VideoDecoder {
     /// libav's words for the last unit that it refused.
     public private(set) var lastError: VideoCodecError?
 
-    private let coder: CodecContext
-    private let picture: RawPicture
+    private let codecContext: CodecContext
+    private let picture: VideoFrame
 
-    /// - Parameter mostPixels: of a picture; larger ones are refused. Nil: as libavcodec does.
-    public init(_ format: VideoFormat, mostPixels: Int? = nil) throws(VideoCodecError) {
+    /// - Parameter maxPixels: of a frame; larger ones are refused. Nil: as libavcodec does.
+    public init(_ format: VideoFormat, maxPixels: Int? = nil) throws(VideoCodecError) {
         let id = format.codec == .h264 ? AV_CODEC_ID_H264 : AV_CODEC_ID_HEVC
-        let coder = try CodecContext.unopenedDecoder(id)
-        try coder.setExtradata(format.configurationRecord)
-        // Several threads would hold pictures back.
-        coder.context.pointee.thread_count = 1
-        if let mostPixels { coder.context.pointee.max_pixels = Int64(mostPixels) }
-        coder.context.pointee.pkt_timebase = AVRational(num: 1, den: 1_000_000_000)
-        try coder.open()
-        self.coder = coder
-        picture = try RawPicture()
+        let codecContext = try CodecContext.unopenedDecoder(id)
+        try codecContext.setExtradata(format.configurationRecord)
+        // Several threads would hold frames back.
+        codecContext.context.pointee.thread_count = 1
+        if let maxPixels { codecContext.context.pointee.max_pixels = Int64(maxPixels) }
+        codecContext.context.pointee.pkt_timebase = AVRational(num: 1, den: 1_000_000_000)
+        try codecContext.open()
+        self.codecContext = codecContext
+        picture = try VideoFrame()
     }
 
     /// Decodes one unit.
     ///
-    /// A unit that does not decode is counted, and nothing is thrown: the next key frame may be sound.
+    /// A unit that does not decode is counted, and nothing is thrown: the next key frame may be audio.
     ///
-    /// - Parameter body: gets each picture that is ready, with its presentation time, in presentation order.
+    /// - Parameter body: gets each frame that is ready, with its presentation time, in presentation order.
     public func decode(
-        _ unit: AccessUnit, _ body: (borrowing RawPicture, MediaTime) throws(VideoCodecError) -> Void
+        _ unit: AccessUnit, _ body: (borrowing VideoFrame, MediaTime) throws(VideoCodecError) -> Void
     ) throws(VideoCodecError) {
         verdict.units += 1
-        try coder.fillPacket(unit.data)
-        coder.packet.pointee.pts = unit.presentationTime.nanoseconds
-        coder.packet.pointee.dts = unit.decodeTime.nanoseconds
-        if unit.isKeyFrame { coder.packet.pointee.flags |= AV_PKT_FLAG_KEY }
-        var outcome = coder.send(packet: coder.packet)
+        try codecContext.fillPacket(unit.data)
+        codecContext.packet.pointee.pts = unit.presentationTime.nanoseconds
+        codecContext.packet.pointee.dts = unit.decodeTime.nanoseconds
+        if unit.isKeyFrame { codecContext.packet.pointee.flags |= AV_PKT_FLAG_KEY }
+        var outcome = codecContext.send(packet: codecContext.packet)
         if outcome == .full {
             try receive(body)
-            outcome = coder.send(packet: coder.packet)
+            outcome = codecContext.send(packet: codecContext.packet)
         }
         if case .failed(let error) = outcome { count(error) }
         try receive(body)
     }
 
-    /// Ends the stream: the pictures that the decoder held back.
+    /// Ends the stream: the frames that the decoder held back.
     public func finish(
-        _ body: (borrowing RawPicture, MediaTime) throws(VideoCodecError) -> Void
+        _ body: (borrowing VideoFrame, MediaTime) throws(VideoCodecError) -> Void
     ) throws(VideoCodecError) {
-        if case .failed(let error) = coder.send(packet: nil) { count(error) }
+        if case .failed(let error) = codecContext.send(packet: nil) { count(error) }
         try receive(body)
     }
 
     private func receive(
-        _ body: (borrowing RawPicture, MediaTime) throws(VideoCodecError) -> Void
+        _ body: (borrowing VideoFrame, MediaTime) throws(VideoCodecError) -> Void
     ) throws(VideoCodecError) {
         while true {
             do throws(VideoCodecError) {
-                guard try coder.receiveFrame(into: picture.frame) else { return }
+                guard try codecContext.receiveFrame(into: picture.avFrame) else { return }
             } catch {
                 count(error)
                 return
             }
-            defer { wb_av_frame_unref(picture.frame) }
-            verdict.pictures += 1
-            if wb_frame_is_damaged(picture.frame) { verdict.damagedPictures += 1 }
-            try body(picture, MediaTime(nanoseconds: picture.frame.pointee.pts))
+            defer { wb_av_frame_unref(picture.avFrame) }
+            verdict.frames += 1
+            if wb_frame_is_damaged(picture.avFrame) { verdict.damagedFrames += 1 }
+            try body(picture, MediaTime(nanoseconds: picture.avFrame.pointee.pts))
         }
     }
 

@@ -1,10 +1,10 @@
 internal import CAVCodec
 public import Media
 
-/// Turns pictures into coded access units with the first of a list of libavcodec encoders that opens here.
+/// Turns frames into encoded access units with the first of a list of libavcodec encoders that opens here.
 ///
-/// The coder works for live video: no B-frames, so that a unit's decode time is its presentation time, and each picture
-/// comes out as soon as the encoder can give it. Used by one thread at a time, but for its heartbeat.
+/// The encoder works for live video: no B-frames, so that a unit's decode time is its presentation time, and each
+/// frame comes out as soon as the encoder can give it. Used by one thread at a time, but for its heartbeat.
 public final class VideoEncoder {
     /// Which encoder works, and why that one.
     public struct Choice: Equatable, Sendable {
@@ -18,7 +18,7 @@ public final class VideoEncoder {
     public private(set) var choice: Choice
     public private(set) var configuration: VideoEncoderConfiguration
 
-    /// What a decoder must know; nil until the encoder has told it, which some hardware does with its first picture.
+    /// What a decoder must know; nil until the encoder has told it, which some hardware does with its first frame.
     public var format: VideoFormat? { output.format }
 
     /// Shows whether a call into libavcodec runs, and since when.
@@ -27,8 +27,8 @@ public final class VideoEncoder {
     /// Inside libavcodec.
     public private(set) var encodeNanoseconds = EncoderTime()
 
-    /// Nil: to be opened at the next picture.
-    private var coder: CodecContext?
+    /// Nil: to be opened at the next frame.
+    private var codecContext: CodecContext?
     private var traits: EncoderTraits
     private var output: EncoderOutput
     private var isReopeningNeeded = false
@@ -40,11 +40,11 @@ public final class VideoEncoder {
     /// Of an encoder that was closed, for which the next could not be opened.
     private var undelivered: [MediaEvent] = []
     private var lastTick = Int64.min
-    /// Time of the first picture since opening.
+    /// Time of the first frame since opening.
     private var origin: MediaTime?
 
     /// Each lets a V4L2 driver work off one of its buffers.
-    private static let mostAttempts = 32
+    private static let maxAttempts = 32
 
     /// - Throws: `.noEncoder` with the reason for each of `configuration.encoders` if none opens.
     public init(
@@ -55,7 +55,7 @@ public final class VideoEncoder {
         let opening = try heartbeat.during { () throws(VideoCodecError) in try EncoderOpening(configuration) }
         self.heartbeat = heartbeat
         self.configuration = configuration
-        coder = opening.coder
+        codecContext = opening.codecContext
         choice = opening.choice
         namedEncoders = configuration.encoders
         traits = EncoderTraits(name: opening.choice.encoder)
@@ -63,15 +63,15 @@ public final class VideoEncoder {
             codec: opening.choice.codec, frameRate: configuration.frameRate,
             keyFrameInterval: MediaTime(seconds: configuration.keyFrameInterval))
         try output.opened(
-            codec: opening.choice.codec, frameRate: configuration.frameRate, extradata: opening.coder.extradata)
+            codec: opening.choice.codec, frameRate: configuration.frameRate, extradata: opening.codecContext.extradata)
     }
 
     deinit {
         // Closing a device can last for ever, too.
-        heartbeat.during { coder = nil }
+        heartbeat.during { codecContext = nil }
     }
 
-    /// Bytes of which the length of a picture's rows should be a multiple; chroma's rows exactly half as long.
+    /// Bytes of which the length of a frame's rows should be a multiple; chroma's rows exactly half as long.
     public var lineAlignment: Int { traits.lineAlignment(configuration.pixelFormat) }
 
     /// What `encode` takes, best first.
@@ -88,12 +88,12 @@ public final class VideoEncoder {
         return counters
     }
 
-    /// The next picture becomes one that a decoder can begin with.
+    /// The next frame becomes one that a decoder can begin with.
     public func requestKeyFrame() {
         output.clock.request()
     }
 
-    /// Changes the rate from the next picture on. An encoder that cannot do that while it runs is opened anew, which
+    /// Changes the rate from the next frame on. An encoder that cannot do that while it runs is opened again, which
     /// costs a key frame.
     public func setBitsPerSecond(_ bitsPerSecond: Int) throws(VideoCodecError) {
         var changed = configuration
@@ -101,13 +101,13 @@ public final class VideoEncoder {
         try reconfigure(changed)
     }
 
-    /// Changes what is asked for, from the next picture on.
+    /// Changes what is asked for, from the next frame on.
     ///
     /// The rate in bits of libx264, and the distance of key frames of software encoders, change while they run. For all
-    /// else the encoder is opened anew at the next picture, which is then a key frame; what a software encoder held back
-    /// comes out before, and what a V4L2 encoder still has is lost and counted.
-    /// When other encoders are named than before, the first of them that opens takes over. Pixel format, range and matrix
-    /// follow the pictures, whatever `configuration` says of them.
+    /// else the encoder is opened again at the next frame, which is then a key frame; what a software encoder held
+    /// back comes out before, and what a V4L2 encoder still has is lost and counted. When other encoders are named than
+    /// before, the first of them that opens takes over. Pixel format, range and matrix follow the frames, whatever
+    /// `configuration` says of them.
     ///
     /// - Throws: for a value out of range; then nothing changes.
     public func reconfigure(_ configuration: VideoEncoderConfiguration) throws(VideoCodecError) {
@@ -123,71 +123,73 @@ public final class VideoEncoder {
         if live != new { isReopeningNeeded = true }
         self.configuration = new
         output.clock.interval = MediaTime(seconds: new.keyFrameInterval)
-        if traits.followsRate, !isReopeningNeeded, let coder { EncoderOpening.setRate(coder.context, new) }
+        if traits.followsRate, !isReopeningNeeded, let codecContext {
+            EncoderOpening.setRate(codecContext.context, new)
+        }
     }
 
-    /// Codes one picture.
+    /// Codes one frame.
     ///
-    /// - Parameter picture: of the configured size, and one of the accepted pixel formats; software encoders are opened
-    ///   anew for another format, range or matrix than that of the picture before. Its pixels are not changed.
+    /// - Parameter frame: of the configured size, and one of the accepted pixel formats; software encoders are opened
+    ///   again for another format, range or matrix than that of the frame before. Its pixels are not changed.
     /// - Parameter presentationTime: comes back, exactly, with the unit; must grow.
     /// - Parameter captureInstant: comes back with the unit.
     /// - Returns: the units that are ready, in decoding order, with the format before the first unit that needs it.
     public func encode(
-        _ picture: borrowing RawPicture, at presentationTime: MediaTime, captureInstant: UInt64? = nil
+        _ picture: borrowing VideoFrame, at presentationTime: MediaTime, captureInstant: UInt64? = nil
     ) throws(VideoCodecError) -> [MediaEvent] {
         guard
             picture.width == configuration.width, picture.height == configuration.height,
             acceptedPixelFormats.contains(picture.pixelFormat)
         else {
-            throw .pictureMismatch(
+            throw .frameMismatch(
                 expected: "\(configuration.width)x\(configuration.height)", actual: picture.description)
         }
         try follow(picture)
         encodeNanoseconds.last = 0
-        let coder = try openedCoder()
-        let frame = try aligned(picture)
+        let codecContext = try openedEncoder()
+        let avFrame = try aligned(picture)
         let tick = nextTick(presentationTime)
         let isKeyFrame = output.sending(
-            EncoderLedger.Picture(presentationTime: presentationTime, captureInstant: captureInstant), at: tick)
-        frame.pointee.pts = tick
-        frame.pointee.pict_type = isKeyFrame ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE
+            EncoderLedger.Frame(presentationTime: presentationTime, captureInstant: captureInstant), at: tick)
+        avFrame.pointee.pts = tick
+        avFrame.pointee.pict_type = isKeyFrame ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE
         var events: [MediaEvent] = []
-        var outcome = timed { coder.send(frame: frame) }
+        var outcome = timed { codecContext.send(avFrame: avFrame) }
         var attempts = 0
-        while outcome == .full, attempts < Self.mostAttempts {
-            events += try receive(coder)
-            outcome = timed { coder.send(frame: frame) }
+        while outcome == .full, attempts < Self.maxAttempts {
+            events += try receive(codecContext)
+            outcome = timed { codecContext.send(avFrame: avFrame) }
             attempts += 1
         }
         switch outcome {
         case .taken:
-            events += try receive(coder)
+            events += try receive(codecContext)
             // How libavcodec's wrapper takes it when a V4L2 driver fails.
-            if coder.isAtEnd { throw .malformedOutput("the encoder ended its stream by itself") }
-        case .full: throw .malformedOutput("the encoder takes no picture and gives no packet")
+            if codecContext.isAtEnd { throw .malformedOutput("the encoder ended its stream by itself") }
+        case .full: throw .malformedOutput("the encoder takes no frame and gives no packet")
         case .failed(let error): throw error
         }
         let waiting = output.ledger.waiting
-        if waiting >= EncoderLedger.longestDelay {
-            throw .malformedOutput("\(waiting) pictures went in, and no packet came out")
+        if waiting >= EncoderLedger.maxDelay {
+            throw .malformedOutput("\(waiting) frames went in, and no packet came out")
         }
         defer { undelivered = [] }
         return undelivered + events
     }
 
-    /// Ends the stream: what the encoder held back. Then it is closed; a further picture opens it anew.
+    /// Ends the stream: what the encoder held back. Then it is closed; a further frame opens it again.
     ///
-    /// A V4L2 driver may leave out the last pictures here, or never answer. Who only wants to stop lets go of the encoder,
-    /// or ends the process.
+    /// A V4L2 driver may leave out the last frames here, or never answer. Who only wants to stop lets go of the
+    /// encoder, or ends the process.
     public func finish() throws(VideoCodecError) -> [MediaEvent] {
         try close(draining: true)
         defer { undelivered = [] }
         return undelivered
     }
 
-    /// Has the encoder opened anew when what it says of its pictures in the stream would not be true of this one.
-    private func follow(_ picture: borrowing RawPicture) throws(VideoCodecError) {
+    /// Has the encoder opened again when what it says of its frames in the stream would not be true of this one.
+    private func follow(_ picture: borrowing VideoFrame) throws(VideoCodecError) {
         var wanted = configuration
         wanted.pixelFormat = picture.pixelFormat
         if traits.isSoftware {
@@ -198,31 +200,31 @@ public final class VideoEncoder {
             }
         } else if picture.isFullRange {
             // The wrapper would code the samples as if they had the limited range.
-            throw .unsupportedPicture(
-                what: "coding with \(choice.encoder)", picture: "\(picture.description), full range")
+            throw .unsupportedFrame(
+                what: "encoding with \(choice.encoder)", picture: "\(picture.description), full range")
         }
         guard wanted != configuration else { return }
         configuration = wanted
         isReopeningNeeded = true
     }
 
-    private func openedCoder() throws(VideoCodecError) -> CodecContext {
-        if let coder, !isReopeningNeeded, !output.isReopeningNeeded { return coder }
-        // A driver that does not know the end of a stream would never answer, and count as hung. What was ready came out
-        // with the last picture; what is not is counted as dropped.
+    private func openedEncoder() throws(VideoCodecError) -> CodecContext {
+        if let codecContext, !isReopeningNeeded, !output.isReopeningNeeded { return codecContext }
+        // A driver that does not know the end of a stream would never answer, and count as hung. What was ready came
+        // out with the last frame; what is not is counted as dropped.
         try close(draining: !traits.isM2M)
         var wanted = configuration
         if wanted.encoders == namedEncoders { wanted.encoders = [choice.encoder] }
         let opening = try heartbeat.during { () throws(VideoCodecError) in try EncoderOpening(wanted) }
-        coder = opening.coder
+        codecContext = opening.codecContext
         if wanted.encoders == configuration.encoders { choice = opening.choice }
         namedEncoders = configuration.encoders
         traits = EncoderTraits(name: choice.encoder)
         openings += 1
         isReopeningNeeded = false
         try output.opened(
-            codec: choice.codec, frameRate: configuration.frameRate, extradata: opening.coder.extradata)
-        return opening.coder
+            codec: choice.codec, frameRate: configuration.frameRate, extradata: opening.codecContext.extradata)
+        return opening.codecContext
     }
 
     /// The encoder is closed, whatever it says.
@@ -237,7 +239,7 @@ public final class VideoEncoder {
                 failure = error
             }
         }
-        heartbeat.during { coder = nil }
+        heartbeat.during { codecContext = nil }
         output.ended()
         lastTick = .min
         origin = nil
@@ -246,38 +248,38 @@ public final class VideoEncoder {
     }
 
     private func drain() throws(VideoCodecError) {
-        guard let coder else { return }
-        var outcome = heartbeat.during { coder.send(frame: nil) }
+        guard let codecContext else { return }
+        var outcome = heartbeat.during { codecContext.send(avFrame: nil) }
         if outcome == .full {
-            undelivered += try receive(coder)
-            outcome = heartbeat.during { coder.send(frame: nil) }
+            undelivered += try receive(codecContext)
+            outcome = heartbeat.during { codecContext.send(avFrame: nil) }
         }
         if case .failed(let error) = outcome { throw error }
-        undelivered += try receive(coder)
+        undelivered += try receive(codecContext)
     }
 
-    private func receive(_ coder: CodecContext) throws(VideoCodecError) -> [MediaEvent] {
+    private func receive(_ codecContext: CodecContext) throws(VideoCodecError) -> [MediaEvent] {
         var events: [MediaEvent] = []
-        while try timed({ () throws(VideoCodecError) in try coder.receivePacket() }) {
-            let packet = coder.packet.pointee
+        while try timed({ () throws(VideoCodecError) in try codecContext.receivePacket() }) {
+            let packet = codecContext.packet.pointee
             let isFlagged = packet.flags & AV_PKT_FLAG_CORRUPT != 0
             let tick = packet.pts
             let bytes = UnsafeRawBufferPointer(
                 start: packet.data, count: packet.data == nil ? 0 : Int(max(packet.size, 0)))
-            let coded = CodedPacket(bytes.bytes, codec: choice.codec)
-            let extradata = coder.newExtradata
-            // The packet may lie in a buffer that the driver needs for the next picture.
-            wb_av_packet_unref(coder.packet)
-            events += try output.received(coded, at: tick, isFlagged: isFlagged, extradata: extradata)
+            let encoded = EncodedPacket(bytes.bytes, codec: choice.codec)
+            let extradata = codecContext.newExtradata
+            // The packet may lie in a buffer that the driver needs for the next frame.
+            wb_av_packet_unref(codecContext.packet)
+            events += try output.received(encoded, at: tick, isFlagged: isFlagged, extradata: extradata)
         }
         return events
     }
 
-    /// The picture as it is, or a copy with the rows that the encoder needs.
+    /// The frame as it is, or a copy with the rows that the encoder needs.
     private func aligned(
-        _ picture: borrowing RawPicture
+        _ picture: borrowing VideoFrame
     ) throws(VideoCodecError) -> UnsafeMutablePointer<AVFrame> {
-        guard traits.isM2M, !AlignedFrame.isAligned(picture, alignment: lineAlignment) else { return picture.frame }
+        guard traits.isM2M, !AlignedFrame.isAligned(picture, alignment: lineAlignment) else { return picture.avFrame }
         let kept = spare
         let copy: AlignedFrame
         if let kept, kept.isFree, kept.fits(picture) {
@@ -290,14 +292,14 @@ public final class VideoEncoder {
         }
         try copy.copy(picture)
         realigned += 1
-        return copy.picture.frame
+        return copy.picture.avFrame
     }
 
-    /// The time stamp that a picture has inside the encoder.
+    /// The time stamp that a frame has inside the encoder.
     private func nextTick(_ time: MediaTime) -> Int64 {
         var wanted = time.ticks(timescale: traits.ticksPerSecond)
         if traits.isM2M {
-            // From a second on: time stamp 0 is that of packets of no picture.
+            // From a second on: time stamp 0 is that of packets of no frame.
             let first = origin ?? time
             origin = first
             let ticks = (time - first).ticks(timescale: traits.ticksPerSecond)

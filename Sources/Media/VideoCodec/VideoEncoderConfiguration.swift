@@ -3,16 +3,16 @@ public struct VideoEncoderConfiguration: Equatable, Sendable {
     /// Pixels; even, because chroma has half the size.
     public var width: Int
     public var height: Int
-    /// What to open for; the encoder follows its pictures' format, range and matrix as far as it can.
+    /// What to open for; the encoder follows its frames' format, range and matrix as far as it can.
     public var pixelFormat: PixelFormat = .yuv420p
     /// Samples use all values from 0 to 255. Only software encoders can say so in the stream; others refuse it.
     public var isFullRange = false
     /// How red, green and blue became the samples.
     public var colorMatrix: ColorMatrix = .unspecified
-    /// Pictures per second.
+    /// Frames per second.
     public var frameRate: Double
     public var bitsPerSecond: Int
-    /// Seconds from one key frame to the next, by the pictures' presentation times.
+    /// Seconds from one key frame to the next, by the frames' presentation times.
     public var keyFrameInterval: Double = 2
     /// FFmpeg's names, in the order in which they are tried.
     public var encoders: [String] = ["libx264", "libopenh264"]
@@ -20,10 +20,10 @@ public struct VideoEncoderConfiguration: Equatable, Sendable {
     public var preset: String = "veryfast"
     /// 0: as many as the encoder sees fit.
     public var threads: Int = 0
-    /// Of a V4L2 encoder: buffers for coded pictures (4…64). With few, a driver that has none left at the wrong moment
+    /// Of a V4L2 encoder: buffers for access units (4…64). With few, a driver that has none left at the wrong moment
     /// never answers again (n0rt0nthec4t/homebridge-nest-accfactory#344).
     public var captureBuffers: Int = 32
-    /// Of a V4L2 encoder: buffers for pictures to be coded (2…64).
+    /// Of a V4L2 encoder: buffers for frames to be encoded (2…64).
     public var outputBuffers: Int = 16
 
     /// The encoders that a camera tries by itself, best first.
@@ -36,8 +36,8 @@ public struct VideoEncoderConfiguration: Equatable, Sendable {
         self.bitsPerSecond = bitsPerSecond
     }
 
-    /// Pictures from one key frame to the next, at least one.
-    var picturesPerKeyFrame: Int {
+    /// Frames from one key frame to the next, at least one.
+    var framesPerKeyFrame: Int {
         Int((keyFrameInterval * frameRate).rounded().clamped(to: 1...100_000))
     }
 
@@ -50,10 +50,10 @@ public struct VideoEncoderConfiguration: Equatable, Sendable {
     }
 
     func validate() throws(VideoCodecError) {
-        guard (16...RawPicture.longestSide).contains(width), width.isMultiple(of: 2) else {
+        guard (16...VideoFrame.maxSide).contains(width), width.isMultiple(of: 2) else {
             throw .invalid(.width, value: width)
         }
-        guard (16...RawPicture.longestSide).contains(height), height.isMultiple(of: 2) else {
+        guard (16...VideoFrame.maxSide).contains(height), height.isMultiple(of: 2) else {
             throw .invalid(.height, value: height)
         }
         guard frameRate >= 0.1, frameRate <= 1000 else {

@@ -49,7 +49,7 @@ extension ObjectDefinition {
 extension KeyDefinition {
     fileprivate var schema: JSONText {
         var fields = kind.schema
-        if let standard { fields.append(("default", JSONText(standard))) }
+        if let defaultValue { fields.append(("default", JSONText(defaultValue))) }
         fields.append(("description", .string(sentence)))
         return .object(fields)
     }
@@ -85,7 +85,7 @@ extension KeyDefinition.Kind {
             ]
         case .boolean: [("type", .string("boolean"))]
         case .numbers(let numbers): [("enum", .array(numbers.map { .plain(String($0)) }))]
-        case .soundDevice: text(pattern: "^[A-Za-z0-9:,=._+-]+$", 128)
+        case .audioDevice: text(pattern: "^[A-Za-z0-9:,=._+-]+$", 128)
         case .host: text(pattern: "^[A-Za-z0-9._:%-]+$", 253)
         case .certificatePin: text(pattern: "^sha256//[A-Za-z0-9+/]{43}=$", 52)
         case .macAddress: text(pattern: "^[0-9a-f]{2}(:[0-9a-f]{2}){5}$", 17)

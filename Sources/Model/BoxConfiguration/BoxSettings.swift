@@ -11,7 +11,7 @@ public struct BoxSettings: Sendable {
     public var name = "watchbox"
     /// Network cameras that may be active at once.
     public var pulls = 16
-    /// Small pictures of network cameras are kept on the disk, in clear.
+    /// Thumbnails of network cameras are kept on the disk, in clear.
     public var previews = false
     /// By name.
     public var relays: [String: RelaySettings] = [:]
@@ -50,7 +50,7 @@ extension BoxSettings: SettingsTable {
             "How many network cameras may be active at once; each is a process, and costs the network its bit rate."),
         SettingKey(
             "previews", \.previews,
-            "Whether the small pictures of network cameras are also kept on the disk of this box, unencrypted, for when a camera or the box was away. Otherwise they are in memory only."
+            "Whether the thumbnails of network cameras are also kept on the disk of this box, unencrypted, for when a camera or the box was away. Otherwise they are in memory only."
         ),
     ]
 }

@@ -3,11 +3,11 @@ public import ErrorCatalog
 internal import Settings
 
 extension BoxSettings {
-    /// What the process of one camera is told. Secrets are named as `credential:NAME`, which the process looks for among
-    /// the credentials of its unit.
+    /// What the process of one camera is told. Secrets are named as `credential:NAME`, which the process looks for
+    /// among the credentials of its unit.
     ///
-    /// - Parameter stateDirectory: of the camera's unit; keeps the last good public key, and what was learned of a network
-    ///   camera.
+    /// - Parameter stateDirectory: of the camera's unit; keeps the last good public key, and what was learned of a
+    ///   network camera.
     /// - Throws: WB-8003 when there is no such camera, WB-1010 or WB-1011 when it cannot run, WB-1004 with the key when
     ///   the camera's process would refuse its settings.
     public func cameraConfiguration(
@@ -28,7 +28,7 @@ extension BoxSettings {
             let place = CameraDocumentField.origin(of: problem)
             throw CodedError(
                 .invalidValue, "`\(place.object(of: camera, id: id)).\(place.key)` is refused by the camera",
-                why: place.reason, next: place.next, object: "camera.\(id)")
+                why: place.reason, hint: place.hint, object: "camera.\(id)")
         }
         return document
     }
@@ -41,17 +41,17 @@ extension BoxSettings {
         if (try? CameraSource(camera.source)) == nil {
             return CodedError(
                 .unsupportedSource, what, why: "its source is of a kind that this version cannot use",
-                next: KeyDefinition.Kind.source.advice, object: object)
+                hint: KeyDefinition.Kind.source.advice, object: object)
         }
         if relays[camera.relay] == nil {
             return CodedError(
                 .incompleteCamera, what, why: "its relay \(camera.relay) is not defined yet",
-                next: "Run: watchboxctl relay add \(camera.relay) --url URL", object: object)
+                hint: "Run: watchboxctl relay add \(camera.relay) --url URL", object: object)
         }
         if kas == nil {
             return CodedError(
                 .incompleteCamera, what, why: "no key access server is set, and nothing is sent unencrypted",
-                next: "Run: watchboxctl kas set --url URL", object: object)
+                hint: "Run: watchboxctl kas set --url URL", object: object)
         }
         return nil
     }
@@ -134,7 +134,7 @@ struct CameraDocumentField {
     var object: String
     var key: String
     var reason: String
-    var next: String
+    var hint: String
 
     /// - Parameter problem: as `CameraConfiguration.validate()` tells it.
     static func origin(of problem: ConfigurationProblem) -> CameraDocumentField {
@@ -143,13 +143,13 @@ struct CameraDocumentField {
         if field.hasPrefix("source.device.") || field.hasPrefix("source.network.") || field.hasSuffix(".publicKeyPin") {
             // Names no field of the document, and quotes nothing but numbers.
             return CameraDocumentField(
-                object: object, key: key, reason: "it \(problem.reason)", next: problem.next)
+                object: object, key: key, reason: "it \(problem.reason)", hint: problem.hint)
         }
         let advice = KeyTable.objects.first { $0.name == object }?.key(key)?.kind.advice ?? "Correct it"
         return CameraDocumentField(
             object: object, key: key,
             reason: field == "policy" ? "attributes and viewers are longer than readers accept" : "it is not possible",
-            next: field == "policy" ? "Use fewer or shorter entries" : advice)
+            hint: field == "policy" ? "Use fewer or shorter entries" : advice)
     }
 
     /// Fields are called as their keys are, in the other spelling, but for these.

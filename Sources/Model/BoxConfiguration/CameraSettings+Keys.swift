@@ -2,20 +2,20 @@ internal import CameraModel
 internal import Settings
 
 extension CameraSettings: SettingsTable {
-    static let keys = picture + ofDevices + ofNetwork + ofStream
+    static let keys = image + ofDevices + ofNetwork + ofStream
 
-    private static let picture: [SettingKey<CameraSettings>] = [
+    private static let image: [SettingKey<CameraSettings>] = [
         SettingKey("name", .text(limit: 64), \.name, words: "the ID", "Name of the camera, for people."),
         SettingKey(
             "source", .source, \.source, required: true,
-            "`test:` for a moving test pattern, `file:/path`, or `v4l2:/dev/…` for a camera of this machine: `/dev/v4l/by-id/…` stays the same camera, `/dev/videoN` need not. Of a network camera: `rtsp://host/path`, `rtsps://host/path`, or `onvif://host` for one that is asked for its stream; `http://host/path` or `https://host/path` for one that sends JPEG pictures, as a stream (MJPEG) or one at a time. Without user and password."
+            "`test:` for a moving test pattern, `file:/path`, or `v4l2:/dev/…` for a camera of this machine: `/dev/v4l/by-id/…` stays the same camera, `/dev/videoN` need not. Of a network camera: `rtsp://host/path`, `rtsps://host/path`, or `onvif://host` for one that is asked for its stream; `http://host/path` or `https://host/path` for one that sends JPEG images, as a stream (MJPEG) or one at a time. Without user and password."
         ),
         SettingKey(
             "size", .size, \.size,
             "Width and height in pixels of what the test pattern or a v4l2 camera publishes, after `rotate`; a camera that has another size is scaled."
         ),
         SettingKey(
-            "rate", .integer(1...120), \.video.frameRate, "Pictures per second of the test pattern or a v4l2 camera."),
+            "rate", .integer(1...120), \.video.frameRate, "Frames per second of the test pattern or a v4l2 camera."),
         SettingKey(
             "bitrate", .integer(16_000...200_000_000), \.video.bitrate,
             "Of the encoded video of the test pattern or a v4l2 camera, in bits per second; of a network camera only when it sends MJPEG, which is encoded on the box."
@@ -25,7 +25,7 @@ extension CameraSettings: SettingsTable {
             "Seconds between two key frames of the test pattern or a v4l2 camera, or of a network camera's MJPEG."),
         SettingKey(
             "audio", \.video.audio,
-            "Whether the test pattern has a tone, and whether a network camera's sound is taken."),
+            "Whether the test pattern has a tone, and whether a network camera's audio is taken."),
         SettingKey(
             "stall_after", .real(0.1...86_400), \.video.stallsAfter, words: "never",
             "Seconds after which the test pattern hangs, as a broken driver does: to try out the watchdog."),
@@ -36,7 +36,7 @@ extension CameraSettings: SettingsTable {
     private static let ofDevices: [SettingKey<CameraSettings>] = [
         SettingKey(
             "pixel_format", \.device.pixelFormat,
-            "What a v4l2 camera delivers; `auto`: raw where its bus carries it, else MJPEG. `h264` is passed through as the camera codes it, which excludes `encoder`, `rotate`, `flip`, `masks` and `overlay`."
+            "What a v4l2 camera delivers; `auto`: raw where its bus carries it, else MJPEG. `h264` is passed through as the camera encodes it, which excludes `encoder`, `rotate`, `flip`, `masks` and `overlay`."
         ),
         SettingKey(
             "encoder", \.device.encoder,
@@ -44,21 +44,21 @@ extension CameraSettings: SettingsTable {
         ),
         SettingKey(
             "rotate", .numbers(CameraConfiguration.Device.rotations), \.device.rotation,
-            "Degrees clockwise that a v4l2 camera's picture is turned."),
-        SettingKey("flip", \.device.flip, "How a v4l2 camera's picture is mirrored, after `rotate`."),
+            "Degrees clockwise that a v4l2 camera's image is turned."),
+        SettingKey("flip", \.device.flip, "How a v4l2 camera's image is mirrored, after `rotate`."),
         SettingKey(
             "masks", .masks, \.device.masks,
-            "Rectangles of a v4l2 camera's published picture that are black before it is encoded: left, top, width and height as parts of the picture, such as `0,0,0.25,0.1`. Refused for other sources."
+            "Rectangles of a v4l2 camera's published image that are black before it is encoded: left, top, width and height as parts of the image, such as `0,0,0.25,0.1`. Refused for other sources."
         ),
         SettingKey(
             "overlay", .choices(OverlayPart.allCases.map(\.rawValue)), \.overlay,
-            "What is burnt into a v4l2 camera's picture: date and time, and the camera's name."),
+            "What is burnt into a v4l2 camera's image: date and time, and the camera's name."),
         SettingKey(
             "controls", .controls, \.controls,
             "Settings of the v4l2 camera itself, such as `brightness=128`; `watchboxctl camera controls` shows them."),
         SettingKey(
-            "microphone", .soundDevice, \.device.microphone, words: "no sound",
-            "ALSA's name of the device that a v4l2 camera's sound comes from, such as `hw:CARD=C920`; `watchboxctl discover` shows them."
+            "microphone", .audioDevice, \.device.microphone, words: "no audio",
+            "ALSA's name of the device that a v4l2 camera's audio comes from, such as `hw:CARD=C920`; `watchboxctl discover` shows them."
         ),
     ]
 
@@ -69,7 +69,7 @@ extension CameraSettings: SettingsTable {
             "How a network camera's media come; `tcp` passes everywhere and loses nothing."),
         SettingKey(
             "timestamps", \.network.timestamps,
-            "Which clock tells how long a network camera's pictures and sound last: `camera` its time stamps, `arrival` when they arrive, `auto` its time stamps as long as they agree with arrivals, and corrected by the rate that is measured when they run slow or fast."
+            "Which clock tells how long a network camera's frames and audio last: `camera` its time stamps, `arrival` when they arrive, `auto` its time stamps as long as they agree with arrivals, and corrected by the rate that is measured when they run slow or fast."
         ),
         SettingKey(
             "allow_basic", \.network.allowsBasic,
@@ -80,11 +80,11 @@ extension CameraSettings: SettingsTable {
             "Of the certificate that a network camera has to show over TLS; `watchboxctl camera test` shows it."),
         SettingKey(
             "snapshot_rate", .real(CameraConfiguration.Network.snapshotRates), \.network.snapshotRate,
-            "Of an `http://` or `https://` camera that sends one picture at a time: how many it is asked for in a second, at the most."
+            "Of an `http://` or `https://` camera that sends one frame at a time: how many it is asked for in a second, at the most."
         ),
         SettingKey(
             "profile", .text(limit: 64), \.network.profile, words: "`\"main\"`",
-            "Which stream of an `onvif://` camera: `main` for the largest picture, `sub` for the smallest, or a profile's token as `watchboxctl camera probe` shows it."
+            "Which stream of an `onvif://` camera: `main` for the largest frame, `sub` for the smallest, or a profile's token as `watchboxctl camera probe` shows it."
         ),
         SettingKey(
             "rtsp_host", .host, \.network.rtspHost, words: "as the camera is reached",

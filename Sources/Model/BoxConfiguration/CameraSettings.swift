@@ -12,7 +12,7 @@ public struct CameraSettings: Equatable, Sendable {
     public var loop = true
     /// What only a v4l2 camera has; without its path and what `video` says.
     public var device = CameraConfiguration.Device(path: "")
-    /// The display name is burnt into a v4l2 camera's picture.
+    /// The display name is burnt into a v4l2 camera's image.
     public var showsName = false
     /// What only a network camera has; without its URL, what `video` says, and its login.
     public var network = CameraConfiguration.Network(url: "")
@@ -56,8 +56,8 @@ public struct CameraSettings: Equatable, Sendable {
 
 // As the configuration spells them.
 extension CameraSettings {
-    var size: PictureSize {
-        get { PictureSize(width: video.width, height: video.height) }
+    var size: FrameSize {
+        get { FrameSize(width: video.width, height: video.height) }
         set { (video.width, video.height) = (newValue.width, newValue.height) }
     }
 

@@ -94,7 +94,7 @@ enum ChangeDetails {
         guard let new, let definition = KeyTable.object(object.split(separator: ".").first.map(String.init) ?? "")
         else { return [] }
         return definition.keys.compactMap { key in
-            let before = old.map { $0[key.name] } ?? key.standard
+            let before = old.map { $0[key.name] } ?? key.defaultValue
             let after = new[key.name]
             guard before != after else { return nil }
             let shown = words(after, key.kind)

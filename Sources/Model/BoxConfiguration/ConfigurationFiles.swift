@@ -20,7 +20,7 @@ public enum ConfigurationFiles {
         for name in try names(in: "\(directory)/conf.d") {
             guard files.count < countLimit else {
                 throw fault(
-                    "conf.d", "holds too many files", why: "At most \(countLimit) are read", next: "Join some of them")
+                    "conf.d", "holds too many files", why: "At most \(countLimit) are read", hint: "Join some of them")
             }
             // It was listed, so that its absence now is somebody's editing: the read fails, and is tried again.
             if let text = try read(directory, "conf.d/\(name)", mayBeAbsent: false) {
@@ -35,7 +35,7 @@ public enum ConfigurationFiles {
             if errno == ENOENT { return [] }
             throw fault(
                 "conf.d", "cannot be listed", why: SystemMessage.text(errno),
-                next: "Check its permissions: sudo ls -ld \(directory)")
+                hint: "Check its permissions: sudo ls -ld \(directory)")
         }
         defer { closedir(stream) }
         var names: [String] = []
@@ -43,7 +43,7 @@ public enum ConfigurationFiles {
             errno = 0
             guard let entry = Glibc.readdir(stream) else {
                 guard errno == 0 else {
-                    throw fault("conf.d", "cannot be listed", why: SystemMessage.text(errno), next: nil)
+                    throw fault("conf.d", "cannot be listed", why: SystemMessage.text(errno), hint: nil)
                 }
                 return names.sorted { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) }
             }
@@ -51,13 +51,13 @@ public enum ConfigurationFiles {
                 String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
             guard let name else {
-                throw fault("conf.d", "holds a file whose name is not UTF-8", why: nil, next: "Rename it")
+                throw fault("conf.d", "holds a file whose name is not UTF-8", why: nil, hint: "Rename it")
             }
             guard name.hasSuffix(".toml"), !name.hasPrefix(".") else { continue }
             names.append(name)
             guard names.count <= countLimit else {
                 throw fault(
-                    "conf.d", "holds too many files", why: "At most \(countLimit) are read", next: "Join some of them")
+                    "conf.d", "holds too many files", why: "At most \(countLimit) are read", hint: "Join some of them")
             }
         }
     }
@@ -71,22 +71,22 @@ public enum ConfigurationFiles {
             let code = errno
             if mayBeAbsent, code == ENOENT { return nil }
             if code == ELOOP {
-                throw fault(name, "is a link", why: "Links are not followed", next: "Put the file itself there")
+                throw fault(name, "is a link", why: "Links are not followed", hint: "Put the file itself there")
             }
-            throw fault(name, "cannot be opened", why: SystemMessage.text(code), next: nil)
+            throw fault(name, "cannot be opened", why: SystemMessage.text(code), hint: nil)
         }
         defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0 else {
-            throw fault(name, "cannot be read", why: SystemMessage.text(errno), next: nil)
+            throw fault(name, "cannot be read", why: SystemMessage.text(errno), hint: nil)
         }
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw fault(name, "is not a file", why: nil, next: "Put a file there, or take it away")
+            throw fault(name, "is not a file", why: nil, hint: "Put a file there, or take it away")
         }
         let bytes = try contents(descriptor, name)
         guard let text = String(validating: bytes, as: UTF8.self) else {
             let line = 1 + firstInvalid(bytes).reduce(0) { $0 + ($1 == UInt8(ascii: "\n") ? 1 : 0) }
-            throw fault(name, "is not UTF-8 in line \(line)", why: nil, next: "Save it as UTF-8")
+            throw fault(name, "is not UTF-8 in line \(line)", why: nil, hint: "Save it as UTF-8")
         }
         return text
     }
@@ -96,9 +96,9 @@ public enum ConfigurationFiles {
             return try WholeFile.read(descriptor, limit: sizeLimit)
         } catch .tooLong {
             throw fault(
-                name, "is longer than 256 KiB", why: nil, next: "Shorten it, or split it into files in conf.d")
+                name, "is longer than 256 KiB", why: nil, hint: "Shorten it, or split it into files in conf.d")
         } catch {
-            throw fault(name, "cannot be read", why: "\(error)", next: nil)
+            throw fault(name, "cannot be read", why: "\(error)", hint: nil)
         }
     }
 
@@ -112,9 +112,9 @@ public enum ConfigurationFiles {
         return bytes[..<end]
     }
 
-    private static func fault(_ name: String, _ what: String, why: String?, next: String?) -> CodedError {
+    private static func fault(_ name: String, _ what: String, why: String?, hint: String?) -> CodedError {
         CodedError(
-            .unreadableFile, "\(KeyText.shownFile(name)) \(what)", why: why, next: next, object: KeyText.shownFile(name)
+            .unreadableFile, "\(KeyText.shownFile(name)) \(what)", why: why, hint: hint, object: KeyText.shownFile(name)
         )
     }
 }

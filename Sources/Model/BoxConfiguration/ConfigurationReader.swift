@@ -35,8 +35,8 @@ struct Place: Sendable {
     var file: String?
     /// Files in their order, then the store.
     var number = 0
-    /// Of the object's own key in the file, and of the keys in it. Positions alone: Swift 6.3.1's optimiser crashes ("Found
-    /// outside of lifetime use") where an optional node is unwrapped and kept.
+    /// Of the object's own key in the file, and of the keys in it. Positions alone: Swift 6.3.1's optimiser crashes
+    /// ("Found outside of lifetime use") where an optional node is unwrapped and kept.
     var keyPosition: TOMLPosition?
     var keyPositions: [String: TOMLPosition] = [:]
 
@@ -83,22 +83,22 @@ struct Reading {
 
     mutating func report(
         _ code: ErrorCode, _ place: Place, at position: TOMLPosition? = nil, _ key: String, _ reason: String,
-        _ next: String, isWarning: Bool = false
+        _ hint: String, isWarning: Bool = false
     ) {
         let issue = ConfigurationIssue(
             code: code, file: place.file, line: position?.line, column: position?.column, key: key, reason: reason,
-            next: next, isWarning: isWarning)
+            hint: hint, isWarning: isWarning)
         found.append((place.number, issue))
     }
 
     /// Of a key of an object.
     mutating func report(
-        _ code: ErrorCode, _ candidate: Candidate, _ key: String?, _ reason: String, _ next: String,
+        _ code: ErrorCode, _ candidate: Candidate, _ key: String?, _ reason: String, _ hint: String,
         isWarning: Bool = false
     ) {
         report(
             code, candidate.place, at: candidate.place.position(key),
-            key.map { "\(candidate.object).\(KeyText.shown($0))" } ?? candidate.object, reason, next,
+            key.map { "\(candidate.object).\(KeyText.shown($0))" } ?? candidate.object, reason, hint,
             isWarning: isWarning)
     }
 
@@ -182,13 +182,13 @@ struct Reading {
     private mutating func reportUnknownObject(_ key: String, _ place: Place) {
         let names = KeyTable.objects.map(\.name) + ["version"]
         let meant = NearestName.nearest(key, in: names)
-        var next = meant.map { "Write `\($0)`" } ?? "Use one of \(names.joined(separator: ", "))"
+        var hint = meant.map { "Write `\($0)`" } ?? "Use one of \(names.joined(separator: ", "))"
         if meant == nil, let object = KeyTable.objects.first(where: { $0.key(key) != nil }) {
-            next = "It belongs into a table, such as [\(object.title)]"
+            hint = "It belongs into a table, such as [\(object.title)]"
         }
         report(
             .unknownKey, place, at: place.position(), KeyText.shown(key),
-            "is not known\(meant.map { ", did you mean `\($0)`?" } ?? "")", next)
+            "is not known\(meant.map { ", did you mean `\($0)`?" } ?? "")", hint)
     }
 
     private mutating func define(_ definition: ObjectDefinition, id: String, _ node: WrittenValue, _ place: Place) {
@@ -244,7 +244,7 @@ struct Reading {
             do {
                 candidate.values[key] = try definition.check(node, of: candidate.object)
             } catch {
-                report(.invalidValue, candidate, key, error.reason, error.next)
+                report(.invalidValue, candidate, key, error.reason, error.hint)
             }
         }
         for key in candidate.definition.keys where key.isRequired && !candidate.written.contains(key.name) {
@@ -262,17 +262,17 @@ struct Reading {
     }
 
     private mutating func reportUnknownKey(_ key: String, _ candidate: Candidate) {
-        if let next = Self.adviceForSecret(key, candidate) {
-            report(.unknownKey, candidate, key, "is not known; secrets do not belong into the configuration", next)
+        if let hint = Self.adviceForSecret(key, candidate) {
+            report(.unknownKey, candidate, key, "is not known; secrets do not belong into the configuration", hint)
             return
         }
         let meant = NearestName.nearest(key, in: candidate.definition.keys.map(\.name))
         let home = KeyTable.objects.first { $0.key(key) != nil }
-        let next =
+        let hint =
             meant.map { "Write `\($0)`" } ?? home.map { "It belongs to [\($0.title)]" }
             ?? "Use one of \(candidate.definition.keys.map(\.name).joined(separator: ", "))"
         report(
-            .unknownKey, candidate, key, "is not known\(meant.map { ", did you mean `\($0)`?" } ?? "")", next)
+            .unknownKey, candidate, key, "is not known\(meant.map { ", did you mean `\($0)`?" } ?? "")", hint)
     }
 
     private static func adviceForSecret(_ key: String, _ candidate: Candidate) -> String? {
@@ -307,7 +307,7 @@ struct Reading {
             issues.append(
                 ConfigurationIssue(
                     code: isUsable ? .incompleteCamera : .invalidValue, key: "",
-                    reason: "There are \(rest) more", next: "Correct these first", isWarning: isUsable))
+                    reason: "There are \(rest) more", hint: "Correct these first", isWarning: isUsable))
         }
         return (isUsable ? settings : nil, issues)
     }

@@ -47,7 +47,7 @@ extension KeyDefinition {
     fileprivate var standardText: String {
         if isRequired { return "required" }
         if let standardWords { return standardWords }
-        return standard.map { "`\($0.toml)`" } ?? "none"
+        return defaultValue.map { "`\($0.toml)`" } ?? "none"
     }
 }
 
@@ -76,7 +76,7 @@ extension KeyDefinition.Kind {
         case .hosts: "list of at most \(countLimit) `\"HOST\"` or `\"HOST:PORT\"`"
         case .networks: "list of at most \(countLimit) `\"ADDRESS/BITS\"`"
         case .host: "name or IP address"
-        case .soundDevice: "name of a sound device, at most 128 characters"
+        case .audioDevice: "name of an audio device, at most 128 characters"
         case .certificatePin: "`\"sha256//BASE64\"`"
         case .macAddress: "`\"00:11:22:aa:bb:cc\"`"
         }

@@ -3,7 +3,7 @@ internal import CameraModel
 // Lists of a camera's settings whose entries say more than one thing.
 
 extension CameraConfiguration.Device.Mask {
-    /// `0,0,0.25,0.1`: left, top, width and height, as parts of the picture. Nil: is not one.
+    /// `0,0,0.25,0.1`: left, top, width and height, as parts of the image. Nil: is not one.
     init?(text: String) {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)
         guard parts.count == 4, text.utf8.count <= KeyDefinition.Kind.maskLength else { return nil }
@@ -18,7 +18,7 @@ extension CameraConfiguration.Device.Mask {
             numbers.append(number)
         }
         self.init(x: numbers[0], y: numbers[1], width: numbers[2], height: numbers[3])
-        guard isInsidePicture else { return nil }
+        guard isInsideImage else { return nil }
     }
 
     var text: String { [x, y, width, height].map(\.plain).joined(separator: ",") }
@@ -46,7 +46,7 @@ extension ControlSetting: SettingText {
     var text: String { "\(name)=\(value)" }
 }
 
-/// What is burnt into a picture.
+/// What is burnt into a frame.
 enum OverlayPart: String, CaseIterable, SettingText {
     case time, name
 }

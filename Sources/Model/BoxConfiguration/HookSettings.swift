@@ -2,14 +2,15 @@ public import Settings
 
 /// `hook.NAME`
 public struct HookSettings: Equatable, Sendable {
-    /// Begin the names of its secrets: a configuration that names another of the box's would have it sent to the receiver.
+    /// Begin the names of its secrets: a configuration that names another of the box's would have it sent to the
+    /// receiver.
     public static let secretPrefix = "hook-"
     public static let tokenSecretPrefix = "bearer-"
 
     /// `http[s]://host/path`, without user, password and query; nil when only `secret` holds it.
     public var url: String?
     public var kind: HookKind = .webhook
-    public var events: [HookTopic] = HookTopic.standard
+    public var events: [HookTopic] = HookTopic.defaults
     /// IDs of cameras; none: all.
     public var cameras: [String] = []
     /// Certificates (PEM) that are trusted instead of the system's.

@@ -30,7 +30,7 @@ struct KeyDefinition: Sendable {
         case numbers([Int])
         /// Any of these, none twice.
         case choices([String])
-        /// `x,y,width,height` as parts of the picture, each.
+        /// `x,y,width,height` as parts of the image, each.
         case masks
         /// `name=value`, each.
         case controls
@@ -41,7 +41,7 @@ struct KeyDefinition: Sendable {
         /// A name or an IP address, without brackets and port.
         case host
         /// ALSA's name of a microphone.
-        case soundDevice
+        case audioDevice
         /// `sha256//` and Base64: of the public key of a certificate.
         case certificatePin
         /// Six pairs of digits between colons, in lower case.
@@ -51,7 +51,7 @@ struct KeyDefinition: Sendable {
     var name: String
     var kind: Kind
     /// Nil: the setting is absent.
-    var standard: SettingValue?
+    var defaultValue: SettingValue?
     /// Words for a default that is computed.
     var standardWords: String?
     var isRequired: Bool

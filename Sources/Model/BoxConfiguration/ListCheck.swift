@@ -25,7 +25,7 @@ extension KeyDefinition {
         switch kind {
         case .masks:
             guard CameraConfiguration.Device.Mask(text: text) != nil else {
-                throw Finding("has an entry that is no rectangle inside the picture, \(place)", kind.advice)
+                throw Finding("has an entry that is not a rectangle inside the image, \(place)", kind.advice)
             }
             return nil
         case .controls:
@@ -35,12 +35,12 @@ extension KeyDefinition {
             return setting.name
         case .networks:
             guard text.utf8.count <= Self.Kind.networkLength, let network = NetworkRange(text) else {
-                throw Finding("has an entry that is no network, \(place)", kind.advice)
+                throw Finding("has an entry that is not a network, \(place)", kind.advice)
             }
             return "\(network)"
         case .hosts:
             guard let host = RedirectHost(text) else {
-                throw Finding("has an entry that is no host, \(place)", kind.advice)
+                throw Finding("has an entry that is not a host, \(place)", kind.advice)
             }
             return "\(host.host) \(host.port ?? 0)"
         case .choices(let choices):
@@ -54,7 +54,7 @@ extension KeyDefinition {
                     "Correct it, or take it out")
             }
             return nil
-        default: throw Finding("is no list", kind.advice)
+        default: throw Finding("is not a list", kind.advice)
         }
     }
 }

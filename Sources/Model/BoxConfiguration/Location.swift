@@ -82,7 +82,7 @@ enum Location {
         let authority = text[scheme.upperBound...].prefix { $0 != "/" }
         let hasPort = authority.hasSuffix("]") ? false : authority.contains(":")
         guard let address = ListenAddress(hasPort ? String(authority) : "\(authority):443") else {
-            throw Finding("has no host, or a port that is none", advice)
+            throw Finding("has no host, or an invalid port", advice)
         }
         return (isPlain, address)
     }

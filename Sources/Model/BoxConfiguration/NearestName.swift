@@ -4,12 +4,12 @@ public enum NearestName {
     /// (Damerau-Levenshtein, each letter touched once). Nil when none is near enough to be meant.
     public static func nearest(_ name: String, in candidates: [String]) -> String? {
         let wanted = letters(name)
-        guard (1...longest).contains(wanted.count) else { return nil }
+        guard (1...maxLength).contains(wanted.count) else { return nil }
         let limit = (wanted.count + 2) / 3
         var best: (name: String, distance: Int)?
         for candidate in candidates.sorted() {
             let letters = letters(candidate)
-            guard letters.count <= longest, abs(letters.count - wanted.count) <= limit else { continue }
+            guard letters.count <= maxLength, abs(letters.count - wanted.count) <= limit else { continue }
             let distance = distance(wanted, letters)
             if distance <= limit, distance < best?.distance ?? .max { best = (candidate, distance) }
         }
@@ -17,11 +17,11 @@ public enum NearestName {
     }
 
     /// Longer names are not compared: the work grows with the square.
-    private static let longest = 64
+    private static let maxLength = 64
 
     /// `Rotate-Seconds` is near to `rotate_seconds`.
     private static func letters(_ name: String) -> [Unicode.Scalar] {
-        name.unicodeScalars.prefix(longest + 1).map {
+        name.unicodeScalars.prefix(maxLength + 1).map {
             $0 == "-" ? "_" : ("A"..."Z").contains($0) ? Unicode.Scalar(UInt8($0.value) + 32) : $0
         }
     }

@@ -113,7 +113,7 @@ extension Reading {
 
     /// - Parameter thing: what only one active camera can have; nil: this one has none.
     private mutating func checkNoneShares(
-        _ key: String, _ settings: BoxSettings, _ words: String, _ next: String,
+        _ key: String, _ settings: BoxSettings, _ words: String, _ hint: String,
         _ thing: (_ id: String, _ camera: CameraSettings) -> String?
     ) {
         var owners: [String: String] = [:]
@@ -124,21 +124,21 @@ extension Reading {
                 continue
             }
             guard let candidate = candidates["camera.\(id)"] else { continue }
-            report(.invalidValue, candidate, key, "\(words) of camera.\(owner), too", next)
+            report(.invalidValue, candidate, key, "\(words) of camera.\(owner), too", hint)
         }
     }
 
     private mutating func checkPulls(_ settings: BoxSettings) {
         let count = settings.cameras.values.count { $0.active && $0.isNetworkCamera }
         guard count > settings.pulls else { return }
-        let (reason, next) = (
+        let (reason, hint) = (
             "allows \(settings.pulls) active network cameras, but there are \(count)",
             "Switch some off, or raise box.pulls"
         )
         if let candidate = candidates["box"], candidate.written.contains("pulls") {
-            report(.invalidValue, candidate, "pulls", reason, next)
+            report(.invalidValue, candidate, "pulls", reason, hint)
         } else {
-            report(.invalidValue, Place(), "box.pulls", reason, next)
+            report(.invalidValue, Place(), "box.pulls", reason, hint)
         }
     }
 
@@ -161,19 +161,20 @@ extension Reading {
         if let obstacle = settings.obstacle(to: id), camera.active, obstacle.code != .unsupportedSource {
             report(
                 obstacle.code, candidate, nil, "cannot run: \(obstacle.why ?? obstacle.what)",
-                obstacle.next ?? obstacle.code.entry?.next ?? "",
+                obstacle.hint ?? obstacle.code.entry?.hint ?? "",
                 isWarning: true)
         }
     }
 
-    /// A setting of the stream that does nothing is told to whoever wrote it into a file. What is stored was told as it was asked for.
+    /// A setting of the stream that does nothing is told to whoever wrote it into a file. What is stored was told as it
+    /// was asked for.
     private mutating func checkUnused(_ candidate: Candidate, _ camera: CameraSettings) {
         guard candidate.place.file != nil, case .network(let url)? = try? CameraSource(camera.source) else { return }
         var network = camera.network
         network.url = url
         for problem in network.unused(of: Set(candidate.values.keys)) {
             report(
-                .invalidValue, candidate, problem.setting, "\(problem.reason), so it does nothing", problem.next,
+                .invalidValue, candidate, problem.setting, "\(problem.reason), so it does nothing", problem.hint,
                 isWarning: true)
         }
     }
@@ -202,7 +203,7 @@ extension Reading {
                 let source = place.object == "camera" ? candidate : candidates[place.object(of: settings.cameras[id])]
                 // What is missing or was refused by the table is told already.
                 guard let source, source.values[place.key] != nil || problem.field == "policy" else { continue }
-                report(.invalidValue, source, place.key, "is refused by the camera: \(place.reason)", place.next)
+                report(.invalidValue, source, place.key, "is refused by the camera: \(place.reason)", place.hint)
             }
         }
     }

@@ -21,8 +21,8 @@ public struct SettingPath: Equatable, Sendable {
         }
         guard parts.count == (found.isNamed ? 3 : 2), let key = parts.last else {
             throw CodedError(
-                .unknownKey, "\"\(text.prefix(128))\" is no setting",
-                next: "Name it as \(found.title).\(found.keys.first?.name ?? "KEY")")
+                .unknownKey, "\"\(text.prefix(128))\" is not a setting",
+                hint: "Name it as \(found.title).\(found.keys.first?.name ?? "KEY")")
         }
         object = parts.dropLast().joined(separator: ".")
         guard let definition = found.key(key) else {
@@ -36,7 +36,7 @@ public struct SettingPath: Equatable, Sendable {
         let near = NearestName.nearest(part, in: known)
         return CodedError(
             .unknownKey, "there is no setting \"\(text.prefix(128))\"",
-            next: near.map { "Did you mean \(before)\($0)?" } ?? "Use one of \(known.joined(separator: ", "))")
+            hint: near.map { "Did you mean \(before)\($0)?" } ?? "Use one of \(known.joined(separator: ", "))")
     }
 
     /// What somebody wrote on a command line; whether it is in range is for the reader.
@@ -56,12 +56,12 @@ public struct SettingPath: Equatable, Sendable {
                 return value
             }
         case .text, .identifier, .secretName, .streamName, .source, .relayURL, .keyAccessURL, .hookURL, .listenAddress,
-            .path, .size, .choice, .host, .soundDevice, .certificatePin, .macAddress:
+            .path, .size, .choice, .host, .audioDevice, .certificatePin, .macAddress:
             return .string(text)
         }
         throw CodedError(
             .invalidValue, "\(object).\(key) cannot be \"\(text.prefix(128))\"", why: "it is \(definition.kind.spoken)",
-            next: "See: watchboxctl config schema --markdown")
+            hint: "See: watchboxctl config schema --markdown")
     }
 }
 
@@ -120,7 +120,7 @@ extension BoxSettings {
 
     private static func missing(_ path: SettingPath) -> CodedError {
         CodedError(
-            .notFound, "there is no \(path.object)", next: "See what there is: watchboxctl config show --origin",
+            .notFound, "there is no \(path.object)", hint: "See what there is: watchboxctl config show --origin",
             object: path.object)
     }
 }

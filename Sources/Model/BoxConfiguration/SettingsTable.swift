@@ -1,6 +1,7 @@
 internal import Settings
 
-/// Settings of one object, each with the key that it comes from. What nobody sets is as a table without settings has it.
+/// Settings of one object, each with the key that it comes from. What nobody sets is as a table without settings has
+/// it.
 protocol SettingsTable: Sendable {
     init()
     static var keys: [SettingKey<Self>] { get }
@@ -31,7 +32,7 @@ extension SettingsTable {
         var values: [String: SettingValue] = [:]
         for key in Self.keys {
             let value = key.read(self)
-            if value != key.definition.standard { values[key.definition.name] = value }
+            if value != key.definition.defaultValue { values[key.definition.name] = value }
         }
         return values
     }
@@ -52,7 +53,7 @@ struct SettingKey<Table: SettingsTable>: Sendable {
         words: String? = nil, required: Bool = false, _ sentence: String
     ) {
         definition = KeyDefinition(
-            name: name, kind: kind, standard: required ? nil : Table()[keyPath: path].settingValue,
+            name: name, kind: kind, defaultValue: required ? nil : Table()[keyPath: path].settingValue,
             standardWords: words, isRequired: required, sentence: sentence)
         read = { $0[keyPath: path].settingValue }
         write = { table, value in

@@ -6,11 +6,11 @@ internal import Wire
 struct Finding: Error, Equatable {
     /// Follows the key: `is out of range`. Never quotes the value.
     var reason: String
-    var next: String
+    var hint: String
 
-    init(_ reason: String, _ next: String) {
+    init(_ reason: String, _ hint: String) {
         self.reason = reason
-        self.next = next
+        self.hint = hint
     }
 }
 
@@ -75,14 +75,14 @@ extension KeyDefinition {
                 text.hasPrefix("/") && !text.hasSuffix("/") && text.utf8.count <= 1024
                 && ShownText.isPrintable(text)
             return isPath ? nil : Finding("is not the absolute path of a file", kind.advice)
-        case .size: return PictureSize(text: text) == nil ? Finding("is not a size", kind.advice) : nil
+        case .size: return FrameSize(text: text) == nil ? Finding("is not a size", kind.advice) : nil
         case .choice(let choices):
             guard !choices.contains(text) else { return nil }
             let meant = NearestName.nearest(text, in: choices).map { ", did you mean \"\($0)\"?" }
             return Finding("is not one of its values\(meant ?? "")", kind.advice)
-        case .soundDevice:
-            return CameraConfiguration.Device.isSoundDevice(text)
-                ? nil : Finding("is not the name of a sound device", kind.advice)
+        case .audioDevice:
+            return CameraConfiguration.Device.isAudioDevice(text)
+                ? nil : Finding("is not the name of an audio device", kind.advice)
         case .host:
             return CameraConfiguration.Network.isHost(text)
                 ? nil : Finding("is neither a name nor an IP address", kind.advice)
@@ -107,7 +107,7 @@ extension KeyDefinition {
                 Finding(
                     "carries a user or a password",
                     "Take it out, set `user`, and store the password with: watchboxctl camera password \(id)")
-            case .address(let fault): Finding(fault.reason, fault.next)
+            case .address(let fault): Finding(fault.reason, fault.hint)
             case .unknownScheme:
                 Finding(
                     "is not of a kind that WatchBox knows",
@@ -145,7 +145,7 @@ extension KeyDefinition.Kind {
         case .boolean: "true or false"
         case .numbers: "a whole number"
         case .strings, .choices, .masks, .controls, .networks, .hosts: "a list of texts"
-        case .soundDevice, .host: "a name in quotes"
+        case .audioDevice, .host: "a name in quotes"
         case .certificatePin: "a pin in quotes"
         case .macAddress: "a MAC address in quotes"
         }
@@ -174,12 +174,12 @@ extension KeyDefinition.Kind {
         case .choices(let choices):
             "Use any of [" + choices.map { "\"\($0)\"" }.joined(separator: ", ") + "], each once"
         case .masks:
-            "Use [\"x,y,width,height\"]: parts of the picture, from its top left corner, such as [\"0,0,0.25,0.1\"]"
+            "Use [\"x,y,width,height\"]: parts of the image, from its top left corner, such as [\"0,0,0.25,0.1\"]"
         case .controls: "Use [\"brightness=128\"]; watchboxctl camera controls shows names and values"
         case .networks: "Use [\"192.0.2.0/24\", \"2001:db8::/32\"]"
         case .hosts: "Use [\"relay2.example.net\", \"relay3.example.net:1936\"]"
         case .host: "Use a name or an IP address, without scheme and port, such as \"192.168.1.70\""
-        case .soundDevice: "Use ALSA's name in quotes, such as \"hw:CARD=C920\"; watchboxctl discover shows them"
+        case .audioDevice: "Use ALSA's name in quotes, such as \"hw:CARD=C920\"; watchboxctl discover shows them"
         case .certificatePin: "Use \"sha256//…\" and 44 characters; watchboxctl camera test shows that of a camera"
         case .macAddress: "Use six pairs of digits in lower case, such as \"00:11:22:aa:bb:cc\""
         }

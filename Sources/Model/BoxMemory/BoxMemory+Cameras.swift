@@ -25,8 +25,8 @@ extension BoxMemory {
         }
     }
 
-    /// The same device has another source: what is known of it stays, but for its profiles and its picture, which are of the
-    /// former one.
+    /// The same device has another source: what is known of it stays, but for its profiles and its frame, which are of
+    /// the former one.
     public func moved(_ uuid: String, from former: String, to source: String) throws(BoxMemoryError) {
         try write(durability: .history) { database in
             try database.execute(
@@ -41,11 +41,11 @@ extension BoxMemory {
         try write { database in try Self.forget(uuid, database) }
     }
 
-    /// Forgets the cameras that there are not any more, and the small pictures of sources of before.
+    /// Forgets the cameras that there are not any more, and the thumbnails of sources of before.
     ///
     /// - Parameter cameras: the sources of those that there are, by UUID.
     public func forget(allBut cameras: [String: String]) throws(BoxMemoryError) {
-        let (known, pictures) = try read { database in
+        let (known, frames) = try read { database in
             (
                 try String.fetchSet(database, sql: "SELECT camera FROM learned UNION SELECT camera FROM thumbnail"),
                 try Row.fetchAll(database, sql: "SELECT camera, source FROM thumbnail").map {
@@ -54,11 +54,11 @@ extension BoxMemory {
             )
         }
         let gone = known.subtracting(cameras.keys)
-        let stale = pictures.filter { picture in cameras[picture.camera].map { $0 != picture.source } ?? false }
+        let stale = frames.filter { frame in cameras[frame.camera].map { $0 != frame.source } ?? false }
         guard !gone.isEmpty || !stale.isEmpty else { return }
         try write { database in
             for uuid in gone { try Self.forget(uuid, database) }
-            for picture in stale { try Self.removeThumbnails("camera = ?", [picture.camera], database) }
+            for frame in stale { try Self.removeThumbnails("camera = ?", [frame.camera], database) }
         }
     }
 

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import GRDB
 
 extension BoxMemory {
-    /// A small picture of what the camera sees, as JPEG; nil when there is none of this source.
+    /// A thumbnail of what the camera sees, as JPEG; nil when there is none of this source.
     public func thumbnail(of uuid: String, at source: String) throws(BoxMemoryError) -> [UInt8]? {
         try read { database in
             try Data.fetchOne(
@@ -12,9 +12,9 @@ extension BoxMemory {
         }
     }
 
-    /// Keeps a small picture of what the camera sees.
+    /// Keeps a thumbnail of what the camera sees.
     ///
-    /// It is a picture in clear on the disk: only for an owner who asked for previews.
+    /// It is a frame in clear on the disk: only for an owner who asked for previews.
     ///
     /// - Parameters:
     ///   - jpeg: at most 256 KiB.

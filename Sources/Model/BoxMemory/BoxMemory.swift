@@ -1,12 +1,13 @@
 internal import Database
 internal import GRDB
 
-/// What the box remembers and may lose: what cameras told of themselves, small pictures, and the events of late. The owner is
-/// the control process. The configuration is not here: it is in the generations' files.
+/// What the box remembers and may lose: what cameras told of themselves, thumbnails, and the events of late. The owner
+/// is the control process. The configuration is not here: it is in the generations' files.
 ///
-/// Every call is one transaction: after a power cut there is all of it or nothing. What returned is on the disk; of what
-/// cameras told and of their events the last may be lost then, so that telling them does not make the card write each time.
-/// Calls block for as long as the disk takes. No secret is ever stored here; texts that hold one are refused or left out.
+/// Every call is one transaction: after a power cut there is all of it or nothing. What returned is on the disk; of
+/// what cameras told and of their events the last may be lost then, so that telling them does not make the card write
+/// each time. Calls block for as long as the disk takes. No secret is ever stored here; texts that hold one are refused
+/// or left out.
 public final class BoxMemory: Sendable {
     /// Events that are kept, of all topics together.
     public static let eventLimit = 10_000

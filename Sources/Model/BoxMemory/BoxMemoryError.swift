@@ -29,12 +29,12 @@ extension BoxMemoryError: CustomStringConvertible {
     }
 
     /// What a person does next.
-    public var next: String {
+    public var hint: String {
         switch self {
         case .invalid: "correct it and try again; nothing was changed"
-        case .database(let failure): failure.next
+        case .database(let failure): failure.hint
         }
     }
 
-    public var description: String { "\(what): \(why).\nNext: \(next)" }
+    public var description: String { "\(what): \(why).\nNext: \(hint)" }
 }

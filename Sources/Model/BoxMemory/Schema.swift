@@ -91,7 +91,7 @@ enum Schema {
                 """)
     }
 
-    /// A picture of 256 KiB beside the columns that every list reads made each change of a camera rewrite 64 pages.
+    /// A frame of 256 KiB beside the columns that every list reads made each change of a camera rewrite 64 pages.
     @Sendable private static func thumbnails(_ database: GRDB.Database) throws {
         try database.execute(
             sql: """

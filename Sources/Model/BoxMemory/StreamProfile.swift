@@ -8,17 +8,17 @@ public struct StreamProfile: Codable, Equatable, Sendable {
     /// Pixels; 0: the camera did not tell.
     public var width: Int
     public var height: Int
-    /// Pictures per second; 0: the camera did not tell.
+    /// Frames per second; 0: the camera did not tell.
     public var rate: Double
     /// Such as `h264`.
     public var codec: String
     /// Bits per second.
     public var bitrate: Int?
-    /// Pictures from one key frame to the next.
+    /// Frames from one key frame to the next.
     public var gop: Int?
     /// The ONVIF service that told it: `media` or `media2`.
     public var service: String?
-    /// Where the camera gives single pictures of it, without a user or a password.
+    /// Where the camera gives single frames of it, without a user or a password.
     public var snapshot: String?
 
     public init(

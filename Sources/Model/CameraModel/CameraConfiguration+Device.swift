@@ -1,5 +1,5 @@
 extension CameraConfiguration {
-    /// A V4L2 camera of this machine, and what becomes of its pictures before they are encrypted.
+    /// A V4L2 camera of this machine, and what becomes of its frames before they are encrypted.
     public struct Device: Codable, Equatable, Sendable {
         /// Absolute: `/dev/v4l/by-id/…` or `/dev/v4l/by-path/…`, which stay; `/dev/videoN` may be another camera after
         /// the next boot.
@@ -8,9 +8,9 @@ extension CameraConfiguration {
         /// size that it has, and that is scaled.
         public var width: Int
         public var height: Int
-        /// Pictures per second.
+        /// Frames per second.
         public var frameRate: Int
-        /// Of the video, in bits per second; without effect where the camera codes.
+        /// Of the video, in bits per second; without effect where the camera encodes.
         public var bitrate: Int
         /// Between two key frames.
         public var gopSeconds: Double
@@ -26,14 +26,14 @@ extension CameraConfiguration {
         /// Values of the camera's own controls, by name ("brightness"), as V4L2 spells them in lower case with
         /// underscores.
         public var controls: [String: Int]
-        /// ALSA's name of the sound device: `default`, `hw:CARD=C920`, `null`; nil: no sound.
+        /// ALSA's name of the audio device: `default`, `hw:CARD=C920`, `null`; nil: no audio.
         public var microphone: String?
         /// Where the camera's process keeps what it learned of encoders (probes, hangs); nil: it forgets.
         public var encoderMemoryFile: String?
 
         /// V4L2's usual names in lower case.
         public enum PixelFormat: String, Codable, Sendable, CaseIterable {
-            /// The cheapest that the camera has for the size and the rate: raw for small pictures, MJPEG where raw is too
+            /// The cheapest that the camera has for the size and the rate: raw for small frames, MJPEG where raw is too
             /// slow for the bus. Never H.264, which is only passed through when it is asked for.
             case automatic = "auto"
             case yuyv, uyvy, nv12, yu12, mjpeg
@@ -55,7 +55,7 @@ extension CameraConfiguration {
             case none, horizontal, vertical, both
         }
 
-        /// A rectangle of the published picture, as parts of its width and height, from its top left corner.
+        /// A rectangle of the published image, as parts of its width and height, from its top left corner.
         public struct Mask: Codable, Equatable, Sendable {
             public var x: Double
             public var y: Double
@@ -70,7 +70,7 @@ extension CameraConfiguration {
             }
         }
 
-        /// Text that is burnt into the picture.
+        /// Text that is burnt into the frame.
         public struct Overlay: Codable, Equatable, Sendable {
             /// Date and time of day of the capture, local time.
             public var time: Bool
@@ -110,33 +110,33 @@ extension CameraConfiguration {
 
         public init(from decoder: any Decoder) throws {
             let fields = try decoder.container(keyedBy: CodingKeys.self)
-            let standard = Self(path: "")
+            let defaults = Self(path: "")
             self.init(
                 path: try fields.decode(String.self, forKey: .path),
-                width: try fields.value(.width, default: standard.width),
-                height: try fields.value(.height, default: standard.height),
-                frameRate: try fields.value(.frameRate, default: standard.frameRate),
-                bitrate: try fields.value(.bitrate, default: standard.bitrate),
-                gopSeconds: try fields.value(.gopSeconds, default: standard.gopSeconds),
-                pixelFormat: try fields.value(.pixelFormat, default: standard.pixelFormat),
-                encoder: try fields.value(.encoder, default: standard.encoder),
-                rotation: try fields.value(.rotation, default: standard.rotation),
-                flip: try fields.value(.flip, default: standard.flip),
-                masks: try fields.value(.masks, default: standard.masks),
-                overlay: try fields.value(.overlay, default: standard.overlay),
-                controls: try fields.value(.controls, default: standard.controls),
+                width: try fields.value(.width, default: defaults.width),
+                height: try fields.value(.height, default: defaults.height),
+                frameRate: try fields.value(.frameRate, default: defaults.frameRate),
+                bitrate: try fields.value(.bitrate, default: defaults.bitrate),
+                gopSeconds: try fields.value(.gopSeconds, default: defaults.gopSeconds),
+                pixelFormat: try fields.value(.pixelFormat, default: defaults.pixelFormat),
+                encoder: try fields.value(.encoder, default: defaults.encoder),
+                rotation: try fields.value(.rotation, default: defaults.rotation),
+                flip: try fields.value(.flip, default: defaults.flip),
+                masks: try fields.value(.masks, default: defaults.masks),
+                overlay: try fields.value(.overlay, default: defaults.overlay),
+                controls: try fields.value(.controls, default: defaults.controls),
                 microphone: try fields.decodeIfPresent(String.self, forKey: .microphone),
                 encoderMemoryFile: try fields.decodeIfPresent(String.self, forKey: .encoderMemoryFile))
         }
     }
 }
 
-/// What can change while a camera publishes; nil stays as it is. Takes effect at the next picture, or, where the encoder
-/// must be opened anew, at a key frame; no picture is lost for it.
+/// What can change while a camera publishes; nil stays as it is. Takes effect at the next frame, or, where the encoder
+/// must be opened again, at a key frame; no frame is lost for it.
 public struct VideoChange: Codable, Equatable, Sendable {
     /// Bits per second.
     public var bitrate: Int?
-    /// Pictures per second.
+    /// Frames per second.
     public var frameRate: Int?
     public var gopSeconds: Double?
     /// Pixels, even; both or none.

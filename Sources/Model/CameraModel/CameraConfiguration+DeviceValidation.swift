@@ -1,7 +1,7 @@
 internal import Wire
 
 extension CameraConfiguration {
-    typealias Expectation = (_ holds: Bool, _ field: String, _ reason: String, _ next: String) -> Void
+    typealias Expectation = (_ holds: Bool, _ field: String, _ reason: String, _ hint: String) -> Void
 
     func validate(_ device: Device, _ expect: Expectation) {
         let field = "source.device"
@@ -25,7 +25,7 @@ extension CameraConfiguration {
         validateControls(device.controls, "\(field).controls", expect)
         if let microphone = device.microphone {
             expect(
-                Device.isSoundDevice(microphone), "\(field).microphone", "is not the name of a sound device",
+                Device.isAudioDevice(microphone), "\(field).microphone", "is not the name of an audio device",
                 "Use ALSA's name, such as default or hw:CARD=C920: watchboxctl discover shows them")
         }
         if let file = device.encoderMemoryFile {
@@ -42,8 +42,8 @@ extension CameraConfiguration {
         }
         for (index, mask) in masks.enumerated() {
             expect(
-                mask.isInsidePicture, "\(field)[\(index)]", "is not a rectangle inside the picture",
-                "Use parts of the picture: x, y, width and height from 0 to 1, from its top left corner")
+                mask.isInsideImage, "\(field)[\(index)]", "is not a rectangle inside the image",
+                "Use parts of the image: x, y, width and height from 0 to 1, from its top left corner")
         }
     }
 
@@ -56,18 +56,18 @@ extension CameraConfiguration {
             "Use names of lower-case letters, digits and underscores: watchboxctl camera controls shows them")
     }
 
-    /// What the camera codes goes out as it is, so nothing can be asked of it that changes a picture.
+    /// What the camera encodes goes out as it is, so nothing can be asked of it that changes a frame.
     private func validatePassthrough(_ device: Device, _ field: String, _ expect: Expectation) {
         guard device.pixelFormat == .h264 else { return }
-        let wishes = [
+        let requests = [
             ("encoder", device.encoder != .automatic), ("rotation", device.rotation != 0),
             ("flip", device.flip != .none),
             ("masks", !device.masks.isEmpty), ("overlay", !device.overlay.isEmpty),
         ]
-        for (name, isWished) in wishes {
+        for (name, isWished) in requests {
             expect(
                 !isWished, "\(field).\(name)",
-                "needs pictures that can be changed, but H.264 from the camera is passed through as it is",
+                "needs frames that can be changed, but H.264 from the camera is passed through as it is",
                 "Use another pixel format, such as auto, or leave this out")
         }
     }

@@ -1,11 +1,12 @@
 internal import Wire
 
 extension CameraConfiguration.Network {
-    /// Throws everything that is wrong at once; fields are named `url`, `user`, `pin` … Opens no file and no connection.
+    /// Throws everything that is wrong at once; fields are named `url`, `user`, `pin` … Opens no file and no
+    /// connection.
     public func validate() throws(ConfigurationError) {
         var problems: [ConfigurationProblem] = []
-        check(nil) { holds, field, reason, next in
-            if !holds { problems.append(ConfigurationProblem(field: field, reason: reason, next: next)) }
+        check(nil) { holds, field, reason, hint in
+            if !holds { problems.append(ConfigurationProblem(field: field, reason: reason, hint: hint)) }
         }
         if !problems.isEmpty { throw ConfigurationError(problems: problems) }
     }
@@ -16,7 +17,7 @@ extension CameraConfiguration.Network {
         do throws(AddressFault) {
             try Self.check(address: url)
         } catch {
-            expect(false, path("url"), error.reason, error.next)
+            expect(false, path("url"), error.reason, error.hint)
         }
         if let user {
             expect(
@@ -36,7 +37,7 @@ extension CameraConfiguration.Network {
         }
         expect(
             Self.snapshotRates.contains(snapshotRate), path("snapshotRate"), "is out of range",
-            "Use 0.1 to 30 pictures a second")
+            "Use 0.1 to 30 frames a second")
         if let profile {
             expect(
                 Self.isText(profile, limit: 64), path("profile"),
@@ -50,20 +51,20 @@ extension CameraConfiguration.Network {
         }
         if let rtspPort {
             expect(
-                (1...65_535).contains(rtspPort), path("rtspPort"), "is no port", "Use 1 to 65535, or leave it out")
+                (1...65_535).contains(rtspPort), path("rtspPort"), "is not a port", "Use 1 to 65535, or leave it out")
         }
         if let identity { identity.check(path("identity"), expect) }
         VideoRange.check(bitrate: transcoding.bitrate, path("transcoding"), expect)
         VideoRange.check(gopSeconds: transcoding.gopSeconds, path("transcoding"), expect)
     }
 
-    /// Pictures per second that a camera may be asked for.
+    /// Frames per second that a camera may be asked for.
     public static let snapshotRates = 0.1...30.0
 
-    /// What is wrong when a person chooses a transport whose datagrams would carry pictures unencrypted beside an address
-    /// that stands for TLS; nil: nothing. Whoever stored it before keeps a valid configuration: the source uses TCP instead,
-    /// and says so.
-    public static func readable(_ transport: Transport, url: String) -> (reason: String, next: String)? {
+    /// What is wrong when a person chooses a transport whose datagrams would carry frames unencrypted beside an address
+    /// that stands for TLS; nil: nothing. Whoever stored it before keeps a valid configuration: the source uses TCP
+    /// instead, and says so.
+    public static func readable(_ transport: Transport, url: String) -> (reason: String, hint: String)? {
         guard transport != .tcp else { return nil }
         guard !isHTTP(url) else {
             return (
@@ -72,12 +73,12 @@ extension CameraConfiguration.Network {
         }
         guard url.lowercased().hasPrefix("rtsps:") else { return nil }
         return (
-            "is \(transport.rawValue): its datagrams would carry the pictures unencrypted, though rtsps:// stands for TLS",
-            "Use tcp, which keeps the pictures in the encrypted connection, or rtsp:// if they may be read on the way"
+            "is \(transport.rawValue): its datagrams would carry the frames unencrypted, though rtsps:// stands for TLS",
+            "Use tcp, which keeps the frames in the encrypted connection, or rtsp:// if they may be read on the way"
         )
     }
 
-    /// Pictures come over HTTP.
+    /// Frames come over HTTP.
     static func isHTTP(_ url: String) -> Bool {
         ["http:", "https:"].contains { url.lowercased().hasPrefix($0) }
     }
@@ -85,9 +86,9 @@ extension CameraConfiguration.Network {
     /// Names of settings, as a person writes them, that mean something of `onvif://` cameras alone.
     public static let onvifSettings = ["profile", "rtsp_host", "rtsp_port"]
 
-    /// What is wrong when a person chooses one of `onvifSettings` for a camera that is no `onvif://` one and never asked;
-    /// nil: nothing.
-    public static func misplaced(_ setting: String, url: String) -> (reason: String, next: String)? {
+    /// What is wrong when a person chooses one of `onvifSettings` for a camera that is no `onvif://` one and never
+    /// asked; nil: nothing.
+    public static func misplaced(_ setting: String, url: String) -> (reason: String, hint: String)? {
         guard onvifSettings.contains(setting), isHTTP(url) else { return nil }
         return (
             "is of onvif:// cameras alone: an http:// address is taken as it is",
@@ -98,19 +99,19 @@ extension CameraConfiguration.Network {
     /// What of its stream's settings a camera at `http://` has no use for, by the name that a person writes.
     ///
     /// - Parameter settings: the names that somebody wrote, and none that is there by default.
-    public func unused(of settings: Set<String>) -> [(setting: String, reason: String, next: String)] {
+    public func unused(of settings: Set<String>) -> [(setting: String, reason: String, hint: String)] {
         var found = Self.onvifSettings.compactMap { setting in
-            Self.misplaced(setting, url: url).map { (setting: setting, reason: $0.reason, next: $0.next) }
+            Self.misplaced(setting, url: url).map { (setting: setting, reason: $0.reason, hint: $0.hint) }
         }
         if let problem = Self.readable(transport, url: url) {
-            found.append((setting: "transport", reason: problem.reason, next: problem.next))
+            found.append((setting: "transport", reason: problem.reason, hint: problem.hint))
         }
         if Self.isHTTP(url), timestamps != .auto {
             found.append(
                 (
                     setting: "timestamps",
-                    reason: "is of rtsp:// and onvif:// cameras alone: a picture over HTTP has no clock",
-                    next: "Leave it out: such pictures count as taken when they arrive"
+                    reason: "is of rtsp:// and onvif:// cameras alone: a frame over HTTP has no clock",
+                    hint: "Leave it out: such frames count as taken when they arrive"
                 ))
         }
         return found.filter { settings.contains($0.setting) }
@@ -152,14 +153,14 @@ extension CameraConfiguration.Network.AddressFault {
         case .characters: "has white space, control characters, or characters that an address cannot have"
         case .scheme: "is not the address of a network camera"
         case .host: "has no host, or one that is neither a name nor an IP address"
-        case .port: "has a port that is none"
+        case .port: "has an invalid port"
         case .credentials: "carries a user or a password"
         case .query: "has a query or a fragment where none can be"
         }
     }
 
     /// A sentence without a full stop.
-    public var next: String {
+    public var hint: String {
         switch self {
         case .length, .scheme: "Use rtsp://host/path, rtsps://host/path, onvif://host, or http://host/path for MJPEG"
         case .characters: "Write it in one piece; percent-encode what is not ASCII"

@@ -35,12 +35,12 @@ extension CameraConfiguration {
         }
     }
 
-    /// A moving picture with a burnt-in clock, and a tone.
+    /// A moving frame with a burnt-in clock, and a tone.
     public struct TestPattern: Codable, Equatable, Sendable {
         /// Pixels, even.
         public var width: Int
         public var height: Int
-        /// Pictures per second.
+        /// Frames per second.
         public var frameRate: Int
         /// Of the video, in bits per second.
         public var bitrate: Int
@@ -66,14 +66,14 @@ extension CameraConfiguration {
 
         public init(from decoder: any Decoder) throws {
             let fields = try decoder.container(keyedBy: CodingKeys.self)
-            let standard = Self()
+            let defaults = Self()
             self.init(
-                width: try fields.value(.width, default: standard.width),
-                height: try fields.value(.height, default: standard.height),
-                frameRate: try fields.value(.frameRate, default: standard.frameRate),
-                bitrate: try fields.value(.bitrate, default: standard.bitrate),
-                gopSeconds: try fields.value(.gopSeconds, default: standard.gopSeconds),
-                audio: try fields.value(.audio, default: standard.audio),
+                width: try fields.value(.width, default: defaults.width),
+                height: try fields.value(.height, default: defaults.height),
+                frameRate: try fields.value(.frameRate, default: defaults.frameRate),
+                bitrate: try fields.value(.bitrate, default: defaults.bitrate),
+                gopSeconds: try fields.value(.gopSeconds, default: defaults.gopSeconds),
+                audio: try fields.value(.audio, default: defaults.audio),
                 stallsAfter: try fields.decodeIfPresent(Double.self, forKey: .stallsAfter))
         }
     }

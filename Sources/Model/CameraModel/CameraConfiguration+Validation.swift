@@ -19,8 +19,8 @@ extension CameraConfiguration {
     /// Throws everything that is wrong at once, so that one look is enough to put it right. Opens no file.
     public func validate() throws(ConfigurationError) {
         var problems: [ConfigurationProblem] = []
-        func expect(_ holds: Bool, _ field: String, _ reason: String, _ next: String) {
-            if !holds { problems.append(ConfigurationProblem(field: field, reason: reason, next: next)) }
+        func expect(_ holds: Bool, _ field: String, _ reason: String, _ hint: String) {
+            if !holds { problems.append(ConfigurationProblem(field: field, reason: reason, hint: hint)) }
         }
 
         expect(

@@ -2,9 +2,9 @@ extension CameraConfiguration {
     /// What makes `other` of this without a restart; nil when nothing differs, or something differs that cannot change
     /// while the camera publishes.
     ///
-    /// Of a device: size, rate, bitrate and distance of key frames, but size and rate not where the camera codes, since
-    /// its stream has to be stopped for them. Of a test pattern: the bitrate. Of a network camera: nothing, what it codes
-    /// goes out as it is.
+    /// Of a device: size, rate, bitrate and distance of key frames, but size and rate not where the camera encodes,
+    /// since its stream has to be stopped for them. Of a test pattern: the bitrate. Of a network camera: nothing, what
+    /// it encodes goes out as it is.
     public func videoChange(to other: CameraConfiguration) -> VideoChange? {
         var change = VideoChange()
         // This with what can change, so that whatever else differs remains.
@@ -41,8 +41,8 @@ extension VideoChange {
     /// `frameRate`, `gopSeconds`, `width` and `height`.
     public func validate() throws(ConfigurationError) {
         var problems: [ConfigurationProblem] = []
-        func expect(_ holds: Bool, _ field: String, _ reason: String, _ next: String) {
-            if !holds { problems.append(ConfigurationProblem(field: field, reason: reason, next: next)) }
+        func expect(_ holds: Bool, _ field: String, _ reason: String, _ hint: String) {
+            if !holds { problems.append(ConfigurationProblem(field: field, reason: reason, hint: hint)) }
         }
         if let bitrate { VideoRange.check(bitrate: bitrate, nil, expect) }
         if let frameRate { VideoRange.check(frameRate: frameRate, nil, expect) }

@@ -3,8 +3,8 @@ public import Settings
 /// The settings of one camera process, as the control process writes them to a file. Holds no secret: what is secret
 /// stands in files of its own, which are named here.
 public struct CameraConfiguration: Codable, Equatable, Sendable {
-    /// `[a-z0-9](-?[a-z0-9])*`, at most 24 characters: it becomes the instance of a unit, a path, and a user name, which
-    /// has at most 31 with its `wb-cam-`.
+    /// `[a-z0-9](-?[a-z0-9])*`, at most 24 characters: it becomes the instance of a unit, a path, and a user name,
+    /// which has at most 31 with its `wb-cam-`.
     public var id: String
     /// The name under which the KAS knows the stream; the last part of the relay's URL when that names none. Nil: `id`.
     public var streamName: String?
@@ -21,8 +21,8 @@ public struct CameraConfiguration: Codable, Equatable, Sendable {
     public var frameLog: String?
     /// Seconds to publish; nil: until stopped.
     public var duration: Double?
-    /// Which camera of this ID it is: what the process keeps between its starts is that one's alone. Nil: nobody tells them
-    /// apart.
+    /// Which camera of this ID it is: what the process keeps between its starts is that one's alone. Nil: nobody tells
+    /// them apart.
     public var instance: String?
 
     public struct Relay: Codable, Equatable, Sendable {
@@ -32,10 +32,11 @@ public struct CameraConfiguration: Codable, Equatable, Sendable {
         public var urlFile: String?
         /// Certificates (PEM) that are trusted instead of the system's.
         public var caFile: String?
-        /// "sha256//" and the Base64 of the SHA-256 of the relay's SubjectPublicKeyInfo: holds in addition to the chain, and
-        /// wherever the relay sends the camera. Nil: any key that the chain vouches for.
+        /// "sha256//" and the Base64 of the SHA-256 of the relay's SubjectPublicKeyInfo: holds in addition to the
+        /// chain, and wherever the relay sends the camera. Nil: any key that the chain vouches for.
         public var publicKeyPin: String?
-        /// Hosts beside its own that the relay may send the camera to, `host` or `host:port` (`RedirectHost`); nil: none.
+        /// Hosts beside its own that the relay may send the camera to, `host` or `host:port` (`RedirectHost`); nil:
+        /// none.
         public var redirectHosts: [String]?
 
         public init(
@@ -85,11 +86,11 @@ public struct CameraConfiguration: Codable, Equatable, Sendable {
 
         public init(from decoder: any Decoder) throws {
             let fields = try decoder.container(keyedBy: CodingKeys.self)
-            let standard = Self()
+            let defaults = Self()
             self.init(
-                seconds: try fields.value(.seconds, default: standard.seconds),
-                items: try fields.value(.items, default: standard.items),
-                everyKeyFrame: try fields.value(.everyKeyFrame, default: standard.everyKeyFrame))
+                seconds: try fields.value(.seconds, default: defaults.seconds),
+                items: try fields.value(.items, default: defaults.items),
+                everyKeyFrame: try fields.value(.everyKeyFrame, default: defaults.everyKeyFrame))
         }
     }
 
@@ -105,10 +106,10 @@ public struct CameraConfiguration: Codable, Equatable, Sendable {
 
         public init(from decoder: any Decoder) throws {
             let fields = try decoder.container(keyedBy: CodingKeys.self)
-            let standard = Self()
+            let defaults = Self()
             self.init(
-                seconds: try fields.value(.seconds, default: standard.seconds),
-                bytes: try fields.value(.bytes, default: standard.bytes))
+                seconds: try fields.value(.seconds, default: defaults.seconds),
+                bytes: try fields.value(.bytes, default: defaults.bytes))
         }
     }
 
@@ -123,8 +124,8 @@ public struct CameraConfiguration: Codable, Equatable, Sendable {
         case keepsMetadata = "keeps-metadata"
         /// The header frame is repeated before each key frame.
         case dropsMetadata = "drops-metadata"
-        /// Each sealed frame is wrapped into a NAL unit, which a relay that parses frames passes on. Readers of other makers
-        /// do not know the form.
+        /// Each sealed frame is wrapped into a NAL unit, which a relay that parses frames passes on. Readers of other
+        /// makers do not know the form.
         case parsesAVCC = "parses-avcc"
     }
 

@@ -22,7 +22,7 @@ public struct CameraEncoder: Codable, Equatable, Sendable {
     public var rate: Double?
     /// Bits per second.
     public var bitrate: Int?
-    /// Pictures from one key frame to the next.
+    /// Frames from one key frame to the next.
     public var gop: Int?
     public var codecs: [String]
     public var sizes: [Size]
@@ -78,8 +78,8 @@ extension CameraEncoder.Change {
     /// Throws what no encoder takes; what this one takes, the camera knows.
     public func validate() throws(ConfigurationError) {
         var problems: [ConfigurationProblem] = []
-        func expect(_ holds: Bool, _ field: String, _ reason: String, _ next: String) {
-            if !holds { problems.append(ConfigurationProblem(field: field, reason: reason, next: next)) }
+        func expect(_ holds: Bool, _ field: String, _ reason: String, _ hint: String) {
+            if !holds { problems.append(ConfigurationProblem(field: field, reason: reason, hint: hint)) }
         }
         expect(
             (1...64).contains(token.count) && token.utf8.count <= 2048 && ShownText.isPrintable(token),
@@ -95,13 +95,13 @@ extension CameraEncoder.Change {
                 range.contains(size.width) && range.contains(size.height), "size", "is out of range",
                 "Use 16 to 16384 pixels")
         }
-        if let rate { expect(rate > 0 && rate <= 1000, "rate", "is out of range", "Use 1 to 1000 pictures per second") }
+        if let rate { expect(rate > 0 && rate <= 1000, "rate", "is out of range", "Use 1 to 1000 frames per second") }
         if let bitrate {
             expect(
                 (1000...1_000_000_000).contains(bitrate), "bitrate", "is out of range",
                 "Use 1000 to 1000000000 bits per second")
         }
-        if let gop { expect((1...100_000).contains(gop), "gop", "is out of range", "Use 1 to 100000 pictures") }
+        if let gop { expect((1...100_000).contains(gop), "gop", "is out of range", "Use 1 to 100000 frames") }
         if !problems.isEmpty { throw ConfigurationError(problems: problems) }
     }
 }

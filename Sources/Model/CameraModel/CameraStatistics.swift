@@ -25,8 +25,8 @@ public struct CameraStatistics: Codable, Equatable, Sendable {
         public var sealed: UInt64 = 0
         /// Given up before sealing: congestion, no relay, a key frame had to come first, or `late`.
         public var dropped: UInt64 = 0
-        /// Of `dropped`: those that a test pattern left out because this machine does not keep up with its rate. They were due
-        /// and never made, so they are not among `delivered`. Nil for every other source, and for sound.
+        /// Of `dropped`: those that a test pattern left out because this machine does not keep up with its rate. They
+        /// were due and never made, so they are not among `delivered`. Nil for every other source, and for audio.
         public var late: UInt64?
         /// Longer than an RTMP message can carry.
         public var refused: UInt64 = 0
@@ -34,9 +34,10 @@ public struct CameraStatistics: Codable, Equatable, Sendable {
         public var bytes: UInt64 = 0
         /// CLOCK_MONOTONIC in nanoseconds when the source captured the newest one; nil before the first.
         public var lastCaptured: UInt64?
-        /// Newest pictures that show what those before them showed, as far as their coded bytes tell: between key frames
-        /// all of one length, and key frames the same. Nil until two key frames were there to compare, and for sound.
-        public var unchangedPictures: UInt64?
+        /// Newest frames that show what those before them showed, as far as their encoded bytes tell: between key
+        /// frames all of one length, and key frames the same. Nil until two key frames were there to compare, and for
+        /// audio.
+        public var unchangedFrames: UInt64?
 
         public init() {}
 
@@ -88,8 +89,8 @@ public struct CameraStatistics: Codable, Equatable, Sendable {
     public var connections: UInt64 = 0
     /// Attempts after the first.
     public var reconnects: UInt64 = 0
-    /// Steps of waiting: each answer of the KAS that was none, each end of a stream and each attempt after it. A wait that
-    /// gets on counts up.
+    /// Steps of waiting: each answer of the KAS that was none, each end of a stream and each attempt after it. A wait
+    /// that gets on counts up.
     public var attempts: UInt64 = 0
     /// Headers that the KAS has confirmed for this stream.
     public var headersRegistered: UInt64 = 0

@@ -28,12 +28,12 @@ public struct CaptureStatistics: Codable, Equatable, Sendable {
     public var usbPort: String?
     /// Of what the camera delivers: "YUYV".
     public var pixelFormat: String?
-    /// Of what the camera delivers, in pixels, and pictures per second.
+    /// Of what the camera delivers, in pixels, and frames per second.
     public var captureWidth: Int?
     public var captureHeight: Int?
     public var captureRate: Double?
 
-    /// FFmpeg's name; "passthrough" where the camera codes; nil before the first picture.
+    /// FFmpeg's name; "passthrough" where the camera encodes; nil before the first frame.
     public var encoder: String?
     /// Why that one: of those tried before, each with its reason.
     public var encoderReason: String?
@@ -45,7 +45,7 @@ public struct CaptureStatistics: Codable, Equatable, Sendable {
     /// What was asked for and could not be held, in a sentence; nil: all as asked.
     public var limit: String?
 
-    /// Pictures that the driver delivered.
+    /// Frames that the driver delivered.
     public var captured: UInt64 = 0
     /// Of these, given up because a newer one was there before the encoder had time.
     public var superseded: UInt64 = 0
@@ -55,40 +55,40 @@ public struct CaptureStatistics: Codable, Equatable, Sendable {
     public var lost: UInt64 = 0
     /// Flagged by the driver, too short, or not decodable.
     public var damaged: UInt64 = 0
-    /// Of a camera that codes itself: held back until a key frame, because one before them was lost.
+    /// Of a camera that encodes itself: held back until a key frame, because one before them was lost.
     public var withheld: UInt64 = 0
     /// Steps of the driver's clock that were not time.
     public var clockSteps: UInt64 = 0
     /// Times when the device was gone, or its stream had to be started again.
     public var interruptions: UInt64 = 0
-    /// Packets that the encoder flagged, and pictures after them that were given up until its next key frame.
+    /// Packets that the encoder flagged, and frames after them that were given up until its next key frame.
     public var encoderErrors: UInt64 = 0
-    /// Pictures that went into the encoder and never came out.
+    /// Frames that went into the encoder and never came out.
     public var encoderDrops: UInt64 = 0
     /// Hangs of the hardware encoder that this box remembers.
     public var encoderHangs: UInt64 = 0
-    /// Times when the encoder was opened anew.
+    /// Times when the encoder was opened again.
     public var encoderOpenings: UInt64 = 0
-    /// Copies and conversions of the last picture in this process between the driver's buffer and the encoder's input;
+    /// Copies and conversions of the last frame in this process between the driver's buffer and the encoder's input;
     /// what libavcodec copies itself is not counted.
-    public var copiesPerPicture: Int = 0
+    public var copiesPerFrame: Int = 0
     /// CPU time of the source's thread outside the encoder, nanoseconds.
     public var threadNanoseconds: UInt64 = 0
-    /// Inside the encoder, for each picture.
+    /// Inside the encoder, for each frame.
     public var encodeDurations = DurationHistogram()
-    /// From a picture's arrival out of the driver to its packet, without the time inside the encoder: what this process
+    /// From a frame's arrival out of the driver to its packet, without the time inside the encoder: what this process
     /// adds.
     public var ownDurations = DurationHistogram()
-    /// From the driver's time stamp to the packet, newest picture, nanoseconds.
+    /// From the driver's time stamp to the packet, newest frame, nanoseconds.
     public var latencyNanoseconds: UInt64?
     /// How far the wall clock and the clock of the time stamps have moved apart since the start, in milliseconds.
     public var wallClockDriftMilliseconds: Double?
-    /// Sound: how far the sound's own clock was from the pictures' before it was corrected, in milliseconds.
-    public var soundDriftMilliseconds: Double?
-    /// ALSA's name of the sound device while it delivers; nil: no sound.
-    public var sound: String?
-    /// Why there is no sound though it was asked for.
-    public var soundReason: String?
+    /// Audio: how far the audio's own clock was from the frames' before it was corrected, in milliseconds.
+    public var audioDriftMilliseconds: Double?
+    /// ALSA's name of the audio device while it delivers; nil: no audio.
+    public var audio: String?
+    /// Why there is no audio though it was asked for.
+    public var audioReason: String?
 
     /// Of a camera on the network; nil for others.
     public var network: NetworkStatistics?

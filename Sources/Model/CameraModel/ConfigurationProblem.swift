@@ -5,15 +5,15 @@ public struct ConfigurationProblem: Error, Equatable, Sendable, CustomStringConv
     /// What is wrong with its value. Never the value of a secret.
     public var reason: String
     /// What to write instead.
-    public var next: String
+    public var hint: String
 
-    public init(field: String, reason: String, next: String) {
+    public init(field: String, reason: String, hint: String) {
         self.field = field
         self.reason = reason
-        self.next = next
+        self.hint = hint
     }
 
-    public var description: String { "\(field): \(reason). \(next)" }
+    public var description: String { "\(field): \(reason). \(hint)" }
 }
 
 /// Everything that is wrong with a configuration; never empty.
@@ -34,19 +34,19 @@ extension ConfigurationError {
         switch error {
         case DecodingError.keyNotFound(let key, let context):
             problem = ConfigurationProblem(
-                field: Self.path(context.codingPath + [key]), reason: "is missing", next: "Add it")
+                field: Self.path(context.codingPath + [key]), reason: "is missing", hint: "Add it")
         case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context):
             problem = ConfigurationProblem(
                 field: Self.path(context.codingPath), reason: "has the wrong type",
-                next: context.debugDescription)
+                hint: context.debugDescription)
         case DecodingError.dataCorrupted(let context):
             problem = ConfigurationProblem(
                 field: Self.path(context.codingPath),
                 reason: context.codingPath.isEmpty ? "is not a JSON document" : "has a value that is not allowed",
-                next: context.debugDescription)
+                hint: context.debugDescription)
         default:
             problem = ConfigurationProblem(
-                field: "(document)", reason: "cannot be read", next: "Check that it is a JSON document")
+                field: "(document)", reason: "cannot be read", hint: "Check that it is a JSON document")
         }
         self.init(problems: [problem])
     }

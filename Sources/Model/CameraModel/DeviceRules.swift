@@ -25,9 +25,9 @@ extension CameraConfiguration.Device {
 
     /// A name that ALSA gives to a device: 1 to 128 letters, digits, and `: , = . _ - +`.
     ///
-    /// Nothing else: ALSA takes whole configurations in braces for a name, and its `file` and `tee` write what they hear
-    /// into a file, unencrypted, or give it to a program.
-    public static func isSoundDevice(_ name: String) -> Bool {
+    /// Nothing else: ALSA takes whole configurations in braces for a name, and its `file` and `tee` write what they
+    /// hear into a file, unencrypted, or give it to a program.
+    public static func isAudioDevice(_ name: String) -> Bool {
         guard Names.isPlain(name, limit: 128, signs: ":,=._-+") else { return false }
         return !["file", "tee"].contains { name == $0 || name.hasPrefix("\($0):") }
     }
@@ -38,9 +38,9 @@ extension CameraConfiguration.Device {
 }
 
 extension CameraConfiguration.Device.Mask {
-    /// It begins inside the picture and covers something, and nothing beyond the edges: what somebody meant to hide there
+    /// It begins inside the image and covers something, and nothing beyond the edges: what somebody meant to hide there
     /// would show.
-    public var isInsidePicture: Bool {
+    public var isInsideImage: Bool {
         // Ends are sums, which are rounded.
         let edge = 1 + 1e-6
         return x >= 0 && x < 1 && y >= 0 && y < 1 && width > 0 && height > 0 && x + width <= edge

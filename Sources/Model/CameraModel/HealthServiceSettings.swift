@@ -1,7 +1,8 @@
 internal import Wire
 
-/// What the health daemon watches: `/run/watchbox/service/health.json`, written by control and read again when it changes.
-/// Holds no secret. Each field of it may be missing; those of a camera and of a peer may not, but for `Camera.relay`.
+/// What the health daemon watches: `/run/watchbox/service/health.json`, written by control and read again when it
+/// changes. Holds no secret. Each field of it may be missing; those of a camera and of a peer may not, but for
+/// `Camera.relay`.
 public struct HealthServiceSettings: Codable, Equatable, Sendable {
     /// A camera that shall run.
     public struct Camera: Codable, Equatable, Sendable {
@@ -48,7 +49,7 @@ public struct HealthServiceSettings: Codable, Equatable, Sendable {
     /// `WB-1005 …` while the operator's files are not what runs; nil when they are.
     public var configurationProblem: String?
 
-    private static let mostObjects = 64
+    private static let maxObjects = 64
 
     public init(
         reboot: Bool = true, metricsListen: String? = nil, relays: [Peer] = [], kas: Peer? = nil,
@@ -70,9 +71,9 @@ public struct HealthServiceSettings: Codable, Equatable, Sendable {
         kas = try container.decodeIfPresent(Peer.self, forKey: .kas)
         cameras = try container.value(.cameras, default: [])
         configurationProblem = try container.decodeIfPresent(String.self, forKey: .configurationProblem)
-        guard cameras.count <= Self.mostObjects, relays.count <= Self.mostObjects else {
+        guard cameras.count <= Self.maxObjects, relays.count <= Self.maxObjects else {
             throw DecodingError.dataCorrupted(
-                .init(codingPath: [], debugDescription: "more than \(Self.mostObjects) cameras or relays"))
+                .init(codingPath: [], debugDescription: "more than \(Self.maxObjects) cameras or relays"))
         }
         guard cameras.allSatisfy({ Names.isHyphenated($0.id, limit: 24) }) else {
             throw DecodingError.dataCorrupted(

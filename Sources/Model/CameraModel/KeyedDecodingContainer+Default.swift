@@ -1,6 +1,6 @@
 extension KeyedDecodingContainer {
     /// Absent fields take their defaults, so that a document says only what differs from them.
-    func value<Value: Decodable>(_ key: Key, default standard: @autoclosure () -> Value) throws -> Value {
-        try decodeIfPresent(Value.self, forKey: key) ?? standard()
+    func value<Value: Decodable>(_ key: Key, default defaults: @autoclosure () -> Value) throws -> Value {
+        try decodeIfPresent(Value.self, forKey: key) ?? defaults()
     }
 }

@@ -1,12 +1,12 @@
 public import ErrorCatalog
 
-/// A camera on the network that runs: what can be asked of it beside its pictures. From any thread.
+/// A camera on the network that runs: what can be asked of it beside its frames. From any thread.
 public protocol NetworkSourceControl: AnyObject, Sendable {
-    /// Tries everything from the first packet to the first key frame, with the settings and the password of this camera,
-    /// on a connection of its own.
+    /// Tries everything from the first packet to the first key frame, with the settings and the password of this
+    /// camera, on a connection of its own.
     func test(_ progress: @escaping @Sendable (StreamTestReport) -> Void) async -> StreamTestReport
 
-    /// - Throws: WB-2118 when the camera has no motors or refuses, else as any request to it.
+    /// - Throws: WB-2118 when the camera has no PTZ or refuses, else as any request to it.
     func move(_ command: PTZCommand) async throws(CodedError)
     func presets() async throws(CodedError) -> [PTZPreset]
 
@@ -15,8 +15,9 @@ public protocol NetworkSourceControl: AnyObject, Sendable {
     /// Changes an encoder inside the camera; its stream may break off for a moment.
     func configure(_ encoder: CameraEncoder.Change) async throws(CodedError)
 
-    /// A device that may be the camera is at this address. While the camera is away it is followed there if a certificate's
-    /// key that was known before proves it; else the move is told (`NetworkStatistics.moves`), and that device gets nothing.
+    /// A device that may be the camera is at this address. While the camera is away it is followed there if a
+    /// certificate's key that was known before proves it; else the move is told (`NetworkStatistics.moves`), and that
+    /// device gets nothing.
     ///
     /// - Parameters:
     ///   - url: of its ONVIF device service, as announced.

@@ -1,31 +1,31 @@
-// What a camera says of itself goes into the status of its process, which others read every other second: it is cut to what
-// they take, whatever it is.
+// What a camera says of itself goes into the status of its process, which others read every other second: it is cut to
+// what they take, whatever it is.
 
 extension NetworkStatistics {
     /// Of one device, and of the events that are kept.
-    public static let mostProfiles = 16
-    public static let mostEvents = 32
+    public static let maxProfiles = 16
+    public static let maxEvents = 32
     /// Bytes as JSON writes them. An address that is longer is left out: half of one leads nowhere.
-    public static let longestURL = 512
+    public static let maxURLLength = 512
     /// Bytes as JSON writes them.
-    public static let longestText = 128
+    public static let maxTextLength = 128
 
     /// As it may be told: less than 48 KiB as JSON, whatever a camera said.
     ///
-    /// Names are cut. Addresses, and what identifies a device or a profile, are left out when they are too long: of a cut
-    /// one nobody would see that it is another.
+    /// Names are cut. Addresses, and what identifies a device or a profile, are left out when they are too long: of a
+    /// cut one nobody would see that it is another.
     public var bounded: NetworkStatistics {
         var result = self
-        result.url = BoundedText.whole(url, Self.longestURL)
-        result.address = address.map { BoundedText.cut($0, Self.longestText) }
-        result.transport = transport.map { BoundedText.cut($0, Self.longestText) }
-        result.authentication = authentication.map { BoundedText.cut($0, Self.longestText) }
-        result.pin = BoundedText.whole(pin, Self.longestText)
-        result.servicePin = BoundedText.whole(servicePin, Self.longestText)
-        result.server = server.map { BoundedText.cut($0, Self.longestText) }
-        result.videoCodec = videoCodec.map { BoundedText.cut($0, Self.longestText) }
-        result.audioCodec = audioCodec.map { BoundedText.cut($0, Self.longestText) }
-        result.profile = BoundedText.whole(profile, Self.longestText)
+        result.url = BoundedText.whole(url, Self.maxURLLength)
+        result.address = address.map { BoundedText.cut($0, Self.maxTextLength) }
+        result.transport = transport.map { BoundedText.cut($0, Self.maxTextLength) }
+        result.authentication = authentication.map { BoundedText.cut($0, Self.maxTextLength) }
+        result.pin = BoundedText.whole(pin, Self.maxTextLength)
+        result.servicePin = BoundedText.whole(servicePin, Self.maxTextLength)
+        result.server = server.map { BoundedText.cut($0, Self.maxTextLength) }
+        result.videoCodec = videoCodec.map { BoundedText.cut($0, Self.maxTextLength) }
+        result.audioCodec = audioCodec.map { BoundedText.cut($0, Self.maxTextLength) }
+        result.profile = BoundedText.whole(profile, Self.maxTextLength)
         result.firstKeyFrameMilliseconds = firstKeyFrameMilliseconds.flatMap(BoundedText.finite)
         result.playToKeyFrameMilliseconds = playToKeyFrameMilliseconds.flatMap(BoundedText.finite)
         result.videoTiming?.speed = videoTiming?.speed.flatMap(BoundedText.finite)
@@ -37,11 +37,11 @@ extension NetworkStatistics {
         result.moves = moves.map { moves in
             Array(
                 moves.filter {
-                    BoundedText.whole($0.address, 64) != nil && BoundedText.whole($0.source, Self.longestURL) != nil
-                }.prefix(Self.mostMoves))
+                    BoundedText.whole($0.address, 64) != nil && BoundedText.whole($0.source, Self.maxURLLength) != nil
+                }.prefix(Self.maxMoves))
         }
         result.device = device?.bounded(keeping: profile)
-        result.events = events.suffix(Self.mostEvents).map(\.bounded)
+        result.events = events.suffix(Self.maxEvents).map(\.bounded)
         return result
     }
 }
@@ -49,30 +49,30 @@ extension NetworkStatistics {
 extension NetworkStatistics.Event {
     fileprivate var bounded: Self {
         var result = self
-        result.kind = BoundedText.cut(kind, NetworkStatistics.longestText)
-        result.topic = BoundedText.cut(topic, NetworkStatistics.longestText)
-        result.source = source.map { BoundedText.cut($0, NetworkStatistics.longestText) }
+        result.kind = BoundedText.cut(kind, NetworkStatistics.maxTextLength)
+        result.topic = BoundedText.cut(topic, NetworkStatistics.maxTextLength)
+        result.source = source.map { BoundedText.cut($0, NetworkStatistics.maxTextLength) }
         return result
     }
 }
 
 extension NetworkStatistics.Device {
-    private static let longestEndpoint = 256
+    private static let maxEndpointLength = 256
 
     /// As `NetworkStatistics.bounded`.
     ///
     /// - Parameter used: the token of a profile that stays in the list, however long that is.
     public func bounded(keeping used: String? = nil) -> Self {
-        let limit = NetworkStatistics.longestText
+        let limit = NetworkStatistics.maxTextLength
         var result = self
         result.manufacturer = manufacturer.map { BoundedText.cut($0, limit) }
         result.model = model.map { BoundedText.cut($0, limit) }
         result.firmware = firmware.map { BoundedText.cut($0, limit) }
         result.serial = BoundedText.whole(serial, limit)
         result.mac = BoundedText.whole(mac, limit)
-        result.endpoint = BoundedText.whole(endpoint, Self.longestEndpoint)
+        result.endpoint = BoundedText.whole(endpoint, Self.maxEndpointLength)
         let named = profiles.filter { BoundedText.whole($0.token, limit) != nil }
-        var kept = Array(named.prefix(NetworkStatistics.mostProfiles))
+        var kept = Array(named.prefix(NetworkStatistics.maxProfiles))
         if let used, !kept.contains(where: { $0.token == used }), let profile = named.first(where: { $0.token == used })
         {
             kept[kept.count - 1] = profile
@@ -85,10 +85,10 @@ extension NetworkStatistics.Device {
 extension NetworkStatistics.Profile {
     fileprivate var bounded: Self {
         var result = self
-        result.name = BoundedText.cut(name, NetworkStatistics.longestText)
+        result.name = BoundedText.cut(name, NetworkStatistics.maxTextLength)
         result.service = BoundedText.cut(service, 16)
-        result.url = BoundedText.whole(url, NetworkStatistics.longestURL)
-        result.snapshotURL = BoundedText.whole(snapshotURL, NetworkStatistics.longestURL)
+        result.url = BoundedText.whole(url, NetworkStatistics.maxURLLength)
+        result.snapshotURL = BoundedText.whole(snapshotURL, NetworkStatistics.maxURLLength)
         result.codec = codec.map { BoundedText.cut($0, 16) }
         result.rate = rate.flatMap(BoundedText.finite)
         return result
@@ -96,16 +96,16 @@ extension NetworkStatistics.Profile {
 }
 
 extension CaptureStatistics {
-    private static let longestSentence = 512
+    private static let maxMessageLength = 512
 
     /// Of a camera on the network, as it may be told: see `NetworkStatistics.bounded`.
     public var boundedForNetwork: CaptureStatistics {
         var result = self
-        result.reason = reason.map { BoundedText.cut($0, Self.longestSentence) }
-        result.limit = limit.map { BoundedText.cut($0, Self.longestSentence) }
-        result.soundReason = soundReason.map { BoundedText.cut($0, Self.longestSentence) }
-        result.device = device.map { BoundedText.cut($0, NetworkStatistics.longestText) }
-        result.card = card.map { BoundedText.cut($0, NetworkStatistics.longestText) }
+        result.reason = reason.map { BoundedText.cut($0, Self.maxMessageLength) }
+        result.limit = limit.map { BoundedText.cut($0, Self.maxMessageLength) }
+        result.audioReason = audioReason.map { BoundedText.cut($0, Self.maxMessageLength) }
+        result.device = device.map { BoundedText.cut($0, NetworkStatistics.maxTextLength) }
+        result.card = card.map { BoundedText.cut($0, NetworkStatistics.maxTextLength) }
         result.captureRate = captureRate.flatMap(BoundedText.finite)
         result.rate = rate.flatMap(BoundedText.finite)
         result.network = network?.bounded
@@ -116,9 +116,9 @@ extension CaptureStatistics {
 extension StreamTestReport {
     /// As it may be told: see `NetworkStatistics.bounded`.
     public var bounded: StreamTestReport {
-        let limit = NetworkStatistics.longestText
+        let limit = NetworkStatistics.maxTextLength
         var result = self
-        result.streamURL = BoundedText.whole(streamURL, NetworkStatistics.longestURL)
+        result.streamURL = BoundedText.whole(streamURL, NetworkStatistics.maxURLLength)
         result.address = address.map { BoundedText.cut($0, limit) }
         result.authentication = authentication.map { BoundedText.cut($0, limit) }
         result.server = server.map { BoundedText.cut($0, limit) }

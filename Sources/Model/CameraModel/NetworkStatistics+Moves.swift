@@ -1,5 +1,6 @@
 extension NetworkStatistics {
-    /// Where a device is that may be this camera. Nothing of it is proven: everybody on the camera's network can claim it.
+    /// Where a device is that may be this camera. Nothing of it is proven: everybody on the camera's network can claim
+    /// it.
     public struct Move: Codable, Equatable, Sendable {
         /// What is the same, the surest first.
         public enum Evidence: String, Codable, Sendable, CaseIterable {
@@ -33,8 +34,8 @@ extension NetworkStatistics {
             self.lacksKey = lacksKey
         }
 
-        /// What a person is shown and accepts: all that changes. An `onvif://` source as a whole; of others only the address
-        /// does, and their path may have a password in it.
+        /// What a person is shown and accepts: all that changes. An `onvif://` source as a whole; of others only the
+        /// address does, and their path may have a password in it.
         public var place: String { source.lowercased().hasPrefix("onvif:") ? source : address }
 
         /// For a person, without a full stop: where the camera seems to be, and how to accept just that.
@@ -53,5 +54,5 @@ extension NetworkStatistics {
     }
 
     /// Of one camera at a time.
-    public static let mostMoves = 4
+    public static let maxMoves = 4
 }

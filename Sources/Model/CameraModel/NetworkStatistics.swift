@@ -5,7 +5,7 @@ public struct NetworkStatistics: Codable, Equatable, Sendable {
         case connecting
         /// Key frames arrive.
         case live
-        /// Connected, and no picture arrives.
+        /// Connected, and no video arrives.
         case stalled
         /// Until the next attempt (`CaptureStatistics.reason` says why).
         case waiting
@@ -70,11 +70,11 @@ public struct NetworkStatistics: Codable, Equatable, Sendable {
         public var codec: String?
         public var width: Int?
         public var height: Int?
-        /// Pictures per second.
+        /// Frames per second.
         public var rate: Double?
         /// Bits per second.
         public var bitrate: Int?
-        /// Pictures from one key frame to the next.
+        /// Frames from one key frame to the next.
         public var gop: Int?
         public var hasPTZ: Bool
 
@@ -98,7 +98,7 @@ public struct NetworkStatistics: Codable, Equatable, Sendable {
         }
     }
 
-    /// Where the times of pictures or of sound come from.
+    /// Where the times of frames or of audio come from.
     public struct Timing: Codable, Equatable, Sendable {
         public enum Basis: String, Codable, Sendable, CaseIterable {
             /// The camera's time stamps.
@@ -110,7 +110,8 @@ public struct NetworkStatistics: Codable, Equatable, Sendable {
         }
 
         public var basis: Basis
-        /// By the camera's time stamps so many seconds pass in one of this box's: 0.84 is 16 % slow. Only of `corrected`.
+        /// By the camera's time stamps so many seconds pass in one of this box's: 0.84 is 16 % slow. Only of
+        /// `corrected`.
         public var speed: Double?
 
         public init(basis: Basis, speed: Double? = nil) {
@@ -137,31 +138,31 @@ public struct NetworkStatistics: Codable, Equatable, Sendable {
     public var server: String?
     /// `h264`, `hevc` or `mjpeg`, as it comes.
     public var videoCodec: String?
-    /// `aac`, `pcmu` or `pcma`; nil: no sound, or none that is taken.
+    /// `aac`, `pcmu` or `pcma`; nil: no audio, or none that is taken.
     public var audioCodec: String?
     public var profile: String?
-    /// Attempts to connect, and of these the ones that brought pictures.
+    /// Attempts to connect, and of these the ones that brought frames.
     public var attempts: UInt64 = 0
     public var connections: UInt64 = 0
-    /// Pictures stopped though the connection stood.
+    /// Frames stopped though the connection stood.
     public var stalls: UInt64 = 0
     /// RTP packets: arrived, missing in the count, out of order, not belonging to this stream or malformed.
     public var packets: UInt64 = 0
     public var lost: UInt64 = 0
     public var reordered: UInt64 = 0
     public var discarded: UInt64 = 0
-    /// Pictures left out because a part of them was lost.
+    /// Frames left out because a part of them was lost.
     public var damaged: UInt64 = 0
     /// Steps of the camera's clock that were not time: each began a new timeline.
     public var timelines: UInt64 = 0
     /// Of the newest attempt that succeeded: connect to the first key frame, and PLAY's answer to the first key frame.
     public var firstKeyFrameMilliseconds: Double?
     public var playToKeyFrameMilliseconds: Double?
-    /// Of the pictures, and of the sound; nil before it is known.
+    /// Of the frames, and of the audio; nil before it is known.
     public var videoTiming: Timing?
     public var audioTiming: Timing?
-    /// The rate of the camera's clock against this box's, by the pictures' time stamps, parts per million; nil before it is
-    /// known.
+    /// The rate of the camera's clock against this box's, by the frames' time stamps, parts per million; nil before it
+    /// is known.
     public var driftPartsPerMillion: Double?
     /// The camera's wall clock minus this box's, by its newest sender report or its ONVIF clock, in milliseconds.
     public var clockAheadMilliseconds: Double?

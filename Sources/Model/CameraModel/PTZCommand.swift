@@ -1,6 +1,6 @@
 internal import Wire
 
-/// Moves a camera that has motors. Speeds and positions are ONVIF's: −1 to 1 for pan and tilt, and for zoom −1 to 1 as a
+/// Moves a camera that has PTZ. Speeds and positions are ONVIF's: −1 to 1 for pan and tilt, and for zoom −1 to 1 as a
 /// speed, 0 to 1 as a position.
 public enum PTZCommand: Codable, Equatable, Sendable {
     /// For so many seconds (0.1 to 10), then it stops.
@@ -22,7 +22,7 @@ extension PTZCommand {
             guard let value, !range.contains(value) else { return }
             problems.append(
                 ConfigurationProblem(
-                    field: field, reason: "is out of range", next: "Use \(range.lowerBound) to \(range.upperBound)"))
+                    field: field, reason: "is out of range", hint: "Use \(range.lowerBound) to \(range.upperBound)"))
         }
         func expect(preset: String, _ field: String) {
             let isName =
@@ -32,7 +32,7 @@ extension PTZCommand {
             problems.append(
                 ConfigurationProblem(
                     field: field, reason: "is empty, has more than 64 characters, or has control characters",
-                    next: "Use 1 to 64 characters"))
+                    hint: "Use 1 to 64 characters"))
         }
         switch self {
         case .continuous(let pan, let tilt, let zoom, let seconds):
@@ -47,7 +47,7 @@ extension PTZCommand {
             if pan == nil, tilt == nil, zoom == nil {
                 problems.append(
                     ConfigurationProblem(
-                        field: "absolute", reason: "names no position", next: "Name pan, tilt or zoom"))
+                        field: "absolute", reason: "names no position", hint: "Name pan, tilt or zoom"))
             }
         case .stop, .home: break
         case .goTo(let preset): expect(preset: preset, "goTo.preset")

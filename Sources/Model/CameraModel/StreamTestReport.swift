@@ -11,7 +11,7 @@ public struct StreamTestReport: Codable, Equatable, Sendable {
         case login
         /// What it offers (DESCRIBE).
         case describe
-        /// The first picture that a viewer can begin with.
+        /// The first frame that a viewer can begin with.
         case keyFrame = "key-frame"
     }
 
@@ -32,18 +32,18 @@ public struct StreamTestReport: Codable, Equatable, Sendable {
         /// Of a failure or a warning that has one.
         public var code: ErrorCode?
         /// What to do next.
-        public var next: String?
+        public var hint: String?
 
         public init(
             step: Step, outcome: Outcome, milliseconds: Double, text: String, code: ErrorCode? = nil,
-            next: String? = nil
+            hint: String? = nil
         ) {
             self.step = step
             self.outcome = outcome
             self.milliseconds = milliseconds
             self.text = text
             self.code = code
-            self.next = next
+            self.hint = hint
         }
     }
 
@@ -51,7 +51,7 @@ public struct StreamTestReport: Codable, Equatable, Sendable {
     public var url: String
     /// Of the steps that are done.
     public var lines: [Line] = []
-    /// A picture came: the camera can be published with these settings.
+    /// A frame came: the camera can be published with these settings.
     public var isUsable = false
     public var isDone = false
     /// Of the stream that was tried; without user and password.
@@ -67,7 +67,7 @@ public struct StreamTestReport: Codable, Equatable, Sendable {
     public var audioCodec: String?
     public var width: Int?
     public var height: Int?
-    /// Pictures per second, as the stream says.
+    /// Frames per second, as the stream says.
     public var rate: Double?
     /// Of an ONVIF camera.
     public var device: NetworkStatistics.Device?

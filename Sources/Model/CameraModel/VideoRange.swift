@@ -11,7 +11,7 @@ enum VideoRange {
     static func check(frameRate: Int, _ object: String?, _ expect: CameraConfiguration.Expectation) {
         expect(
             frameRate >= 1 && frameRate <= 120, path(object, "frameRate"), "\(frameRate) is not possible",
-            "Use 1 to 120 pictures per second")
+            "Use 1 to 120 frames per second")
     }
 
     static func check(bitrate: Int, _ object: String?, _ expect: CameraConfiguration.Expectation) {

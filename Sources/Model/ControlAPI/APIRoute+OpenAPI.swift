@@ -14,7 +14,7 @@ extension APIRoute {
             guard let document = try? Data(contentsOf: URL(filePath: path)) else {
                 throw CodedError(
                     .notFound, "there is no OpenAPI document here", why: "\(path) cannot be read",
-                    next: "Install WatchBox with its documents (make install), or read docs/ref/\(name) of its sources")
+                    hint: "Install WatchBox with its documents (make install), or read docs/ref/\(name) of its sources")
             }
             return APIResponse(body: .json(Array(document)))
         }

@@ -9,16 +9,16 @@ public struct Problem: Error, Codable, Equatable, Sendable {
     public var detail: String
     public var code: ErrorCode
     /// One command, or one sentence.
-    public var next: String
+    public var hint: String
     /// The camera, relay or file that it is about.
     public var object: String?
 
-    public init(status: Int, title: String, detail: String, code: ErrorCode, next: String, object: String? = nil) {
+    public init(status: Int, title: String, detail: String, code: ErrorCode, hint: String, object: String? = nil) {
         self.status = status
         self.title = title
         self.detail = detail
         self.code = code
-        self.next = next
+        self.hint = hint
         self.object = object
     }
 
@@ -26,7 +26,7 @@ public struct Problem: Error, Codable, Equatable, Sendable {
         self.init(
             status: Self.status(of: error.code), title: error.code.entry?.title ?? "Something went wrong",
             detail: error.why.map { "\(error.what): \($0)" } ?? error.what, code: error.code,
-            next: error.next ?? error.code.entry?.next ?? "Read the log: watchboxctl logs", object: error.object)
+            hint: error.hint ?? error.code.entry?.hint ?? "Read the log: watchboxctl logs", object: error.object)
     }
 
     public var response: APIResponse {

@@ -131,7 +131,7 @@ public struct APIRoute: Sendable {
     public var responseDocument: String?
     /// Query parameters and what they mean.
     public var query: [String: String]
-    /// Media type of an answer that is no document: `image/jpeg`.
+    /// Media type of an answer that is not a document: `image/jpeg`.
     public var responseType: String?
     /// Changes something, or shows what the camera sees: not for everybody who may connect.
     public var isForAdministrators: Bool
@@ -162,8 +162,8 @@ public struct APIRouter: Sendable {
         self.routes = routes
     }
 
-    /// Always answers: 404 for an unknown path, 405 for a method that the path does not take, 403 for a change, or a look
-    /// through a camera, by somebody who is no administrator, and `application/problem+json` for every error.
+    /// Always answers: 404 for an unknown path, 405 for a method that the path does not take, 403 for a change, or a
+    /// look through a camera, by somebody who is not an administrator, and `application/problem+json` for every error.
     public func answer(_ request: APIRequest) async -> APIResponse {
         let path = Self.parts(request.path)
         var isKnown = false

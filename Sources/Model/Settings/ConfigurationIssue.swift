@@ -15,16 +15,16 @@ public struct ConfigurationIssue: Codable, Equatable, Sendable, CustomStringConv
     /// `is not known, did you mean "bitrate"?`
     public var reason: String
     /// What to write instead.
-    public var next: String
-    /// The rest of the configuration can be used. For whoever reads the configuration, and not in JSON: there a document
-    /// says whether all of it is valid.
+    public var hint: String
+    /// The rest of the configuration can be used. For whoever reads the configuration, and not in JSON: there a
+    /// document says whether all of it is valid.
     public var isWarning = false
 
-    private enum CodingKeys: CodingKey { case code, file, line, column, key, reason, next }
+    private enum CodingKeys: CodingKey { case code, file, line, column, key, reason, hint }
 
     public init(
         code: ErrorCode, file: String? = nil, line: Int? = nil, column: Int? = nil, key: String, reason: String,
-        next: String, isWarning: Bool = false
+        hint: String, isWarning: Bool = false
     ) {
         self.code = code
         self.file = file
@@ -32,7 +32,7 @@ public struct ConfigurationIssue: Codable, Equatable, Sendable, CustomStringConv
         self.column = column
         self.key = key
         self.reason = reason
-        self.next = next
+        self.hint = hint
         self.isWarning = isWarning
     }
 
@@ -43,6 +43,6 @@ public struct ConfigurationIssue: Codable, Equatable, Sendable, CustomStringConv
     }
 
     public var description: String {
-        "\(code) \(key.isEmpty ? place : "`\(key)` (\(place))") \(reason)\(reason.hasSuffix("?") ? "" : ".") \(next)"
+        "\(code) \(key.isEmpty ? place : "`\(key)` (\(place))") \(reason)\(reason.hasSuffix("?") ? "" : ".") \(hint)"
     }
 }

@@ -1,7 +1,8 @@
 /// What a hook can be told of.
 public enum HookTopic: String, CaseIterable, Sendable {
     case camera
-    /// What cameras see and report: motion, tampering, inputs. Apart from `camera`, since it is no change of the box's state.
+    /// What cameras see and report: motion, tampering, inputs. Apart from `camera`, since it is not a change of the
+    /// box's state.
     case motion
     case config
     case health
@@ -11,7 +12,7 @@ public enum HookTopic: String, CaseIterable, Sendable {
     case system
 
     /// Those of a hook that names none.
-    public static let standard: [HookTopic] = [.camera, .health, .relay, .kas, .system]
+    public static let defaults: [HookTopic] = [.camera, .health, .relay, .kas, .system]
 
     /// Whether the object of such an event is a camera's ID.
     public var isAboutCameras: Bool { [.camera, .motion, .key].contains(self) }

@@ -14,7 +14,7 @@ public enum APIServerEventLoop {
 /// HTTP/1.1 on a Unix socket (or, for metrics, on TCP) until the service group shuts it down.
 ///
 /// Who asks is what the kernel says of the socket's other end. Everything that a client sends is bounded in size,
-/// number and time; what is no HTTP is answered with a bare 400 and the end of the connection, everything else with a
+/// number and time; what is not HTTP is answered with a bare 400 and the end of the connection, everything else with a
 /// document.
 public final class APIServer: Service {
     private let configuration: APIServerConfiguration

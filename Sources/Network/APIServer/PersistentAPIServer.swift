@@ -1,9 +1,9 @@
 public import Logging
 public import ServiceLifecycle
 
-/// A server that is no reason for its process to end: when it cannot listen, that is logged and tried again.
+/// A server that is not a reason for its process to end: when it cannot listen, that is logged and tried again.
 ///
-/// For a camera's process. Its pictures go on without the socket, and another camera, which may make files in the same
+/// For a camera's process. Its frames go on without the socket, and another camera, which may make files in the same
 /// directory, must not be able to end it by taking the name.
 public struct PersistentAPIServer: Service {
     /// Between two attempts.

@@ -16,7 +16,7 @@ struct RequestTarget: Equatable {
         if !text.hasPrefix("/") {  // absolute form, as proxies send it (RFC 9112 §3.2.2)
             guard text.lowercased().hasPrefix("http://"),
                 let slash = text.dropFirst(7).firstIndex(of: "/")
-            else { throw Self.error("the request's target is no path") }
+            else { throw Self.error("the request's target is not a path") }
             text = text[slash...]
         }
         let end = text.firstIndex { $0 == "?" || $0 == "#" } ?? text.endIndex

@@ -210,7 +210,7 @@ struct Responder: Sendable {
         }
         head.headerFields[.cacheControl] = "no-store"
         head.headerFields[.xContentTypeOptions] = "nosniff"
-        // From a handler's value to a header: what is no header value is left out by HTTPTypes.
+        // From a handler's value to a header: what is not a header value is left out by HTTPTypes.
         if let tag = response.eTag { head.headerFields[.eTag] = tag }
         if let location = response.location { head.headerFields[.location] = location }
         if closes { head.headerFields[.connection] = "close" }
@@ -249,7 +249,8 @@ struct Responder: Sendable {
     }
 }
 
-/// A request's body, which Hummingbird lets be iterated once: what collects it and what throws the rest away share this.
+/// A request's body, which Hummingbird lets be iterated once: what collects it and what throws the rest away share
+/// this.
 ///
 /// - Note: `@unchecked Sendable`: one task at a time calls `next`, and the one before has ended by then.
 private final class RequestBodyReader: @unchecked Sendable {

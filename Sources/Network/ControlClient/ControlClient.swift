@@ -73,7 +73,7 @@ public struct ControlClient: Sendable {
         _ = try await answer(method, path, query, body.map { JSONDocument.bytes($0) }, ifMatch)
     }
 
-    /// An answer that is a file: a picture.
+    /// An answer that is a file: a frame.
     public func bytes(_ path: String, query: [(String, String)] = []) async throws(ControlClientError) -> [UInt8] {
         try await answer(.get, path, query).body
     }

@@ -43,11 +43,11 @@ extension ControlClientError {
     }
 
     /// One command or one sentence.
-    public var next: String {
+    public var hint: String {
         switch self {
         case .unreachable, .timedOut: "Run: systemctl status watchbox-control"
         case .denied: "Use sudo, or: sudo adduser $USER watchbox, then log in again"
-        case .problem(let problem): problem.next
+        case .problem(let problem): problem.hint
         case .invalidAnswer: "Check that watchboxd and watchboxctl have the same version: watchboxctl version"
         case .invalidPath: "Check the name"
         case .cancelled: "Nothing to do"

@@ -1,5 +1,5 @@
-/// How many announcements are looked at: so many a second from one sender, and so many in all, and for so long. A device that
-/// is broken, or somebody who wants to keep the box busy, gets no more.
+/// How many announcements are looked at: so many a second from one sender, and so many in all, and for so long. A
+/// device that is broken, or somebody who wants to keep the box busy, gets no more.
 struct AnnouncementRate {
     /// Messages, and nanoseconds of reading them, in each second.
     struct Share: Equatable {
@@ -9,7 +9,7 @@ struct AnnouncementRate {
 
     static let perSource = Share(messages: 10, nanoseconds: 50_000_000)
     static let total = Share(messages: 20, nanoseconds: 100_000_000)
-    /// Senders that are told apart; when they are more, all of them begin anew.
+    /// Senders that are told apart; when they are more, all of them begin again.
     static let sourceLimit = 256
 
     private struct Account {

@@ -22,7 +22,7 @@ extension DiscoveryError: CustomStringConvertible {
     /// What happened and why.
     public var description: String {
         switch self {
-        case .invalidRange(let text, let reason): "“\(text)” is no network that can be searched: \(reason)"
+        case .invalidRange(let text, let reason): "“\(text)” is not a network that can be searched: \(reason)"
         case .rangeNeedsConsent(let text, let addresses, let limit):
             "\(text) has \(addresses) addresses; more than \(limit) are asked only when that is confirmed"
         case .rangeTooLarge(let text, let addresses, let limit):
@@ -37,7 +37,7 @@ extension DiscoveryError: CustomStringConvertible {
     }
 
     /// What to do next.
-    public var next: String {
+    public var hint: String {
         switch self {
         case .invalidRange: "Name a network such as 192.168.1.0/24, or one address"
         case .rangeNeedsConsent: "Name a smaller network such as 192.168.1.0/24, or confirm the large one"

@@ -28,7 +28,7 @@ public enum LookAround {
         Neighbours.ask(around: near, (try? NetworkInterfaces.list()) ?? [])
         let settled = ContinuousClock.now + (near.isEmpty ? .zero : Neighbours.settling)
         let found = await search(SearchOptions(), logger)
-        // What was true of an address an hour ago is no sighting.
+        // What was true of an address an hour ago is not a sighting.
         try? await Task.sleep(until: settled)
         return sightings(found, near.isEmpty ? [:] : Neighbours.table())
     }

@@ -126,7 +126,7 @@ enum Datagram {
         return limits
     }()
 
-    /// Nil for what is none.
+    /// Nil for what is invalid.
     static func message(_ bytes: ArraySlice<UInt8>, source: SocketAddress, logger: Logger) -> DiscoveryMessage? {
         do {
             return try DiscoveryMessage.parse(try XMLReader.parse(bytes, limits: limits), source: source.host)

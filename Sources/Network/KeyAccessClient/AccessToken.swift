@@ -5,7 +5,7 @@ public import Settings
 internal import Synchronization
 
 extension HeldAccessToken {
-    /// - Throws: `.tokenUnreadable` when it is no token; then the one of before stays.
+    /// - Throws: `.tokenUnreadable` when it is not a token; then the one of before stays.
     public func replace(with token: String) throws(KeyAccessError) {
         newer = try AccessTokenReader.checked(token, path: nil)
     }
@@ -80,8 +80,8 @@ final class AccessTokenReader: Sendable {
 }
 
 extension AccessTokenReader {
-    /// `iss` and `sub` of a token that is a JWT, unverified: what its holder has to put into a registration's proof. Empty
-    /// texts of any other token.
+    /// `iss` and `sub` of a token that is a JWT, unverified: what its holder has to put into a registration's proof.
+    /// Empty texts of any other token.
     static func claimed(_ token: String?) -> (issuer: String, subject: String) {
         guard let token, let jwt = try? JSONWebToken(compact: token, limit: limit),
             let claims = try? KASConnection.decode(AccessClaims.self, jwt.claims)

@@ -15,7 +15,7 @@ public struct AccessTokenFacts: Equatable, Sendable {
     /// The one stream that it is for; nil for a token that was not narrowed.
     public var narrowedStream: String?
 
-    /// Nil for what is no JWT with an end: nothing can be said of it.
+    /// Nil for what is not a JWT with an end: nothing can be said of it.
     public init?(_ token: String) {
         guard let parts = try? JSONWebToken(compact: token, limit: 8192),
             (try? JSONShape.check(parts.claims, depth: 16)) != nil,

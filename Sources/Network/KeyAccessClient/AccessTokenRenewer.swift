@@ -3,8 +3,8 @@ internal import KeyAccess
 public import Settings
 public import Wire
 
-/// Asks WatchBox's KAS for a token in place of one that it issued: the same anew before it ends, or a narrower one for a
-/// single stream. Another KAS answers 404, `.status(404, …)`.
+/// Asks WatchBox's KAS for a token in place of one that it issued: the same again before it ends, or a narrower one for
+/// a single stream. Another KAS answers 404, `.status(404, …)`.
 public struct AccessTokenRenewer: Sendable {
     /// A new token. It is a secret, and nothing shows it.
     public struct Renewed: Equatable, Sendable, Concealed {

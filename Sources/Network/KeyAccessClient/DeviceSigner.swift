@@ -6,8 +6,8 @@ internal import Wire
 
 /// Signs registrations with the key of a device, or with one that the device's vouches for (`DeviceSignature`).
 ///
-/// Its file is a P-256 private key in PEM; for a key of one stream one more line follows, `WatchBox-Delegation:` and the
-/// base64 of the device's public key (33 bytes) and signature (64).
+/// Its file is a P-256 private key in PEM; for a key of one stream one more line follows, `WatchBox-Delegation:` and
+/// the base64 of the device's public key (33 bytes) and signature (64).
 public final class DeviceSigner: Sendable {
     /// Bytes of the file; a real one has 400.
     public static let limit = 4096
@@ -19,7 +19,7 @@ public final class DeviceSigner: Sendable {
     /// - Parameter bytes: of the file; stay the caller's to wipe.
     public init(_ bytes: [UInt8]) throws(KeyAccessError) {
         guard bytes.count <= Self.limit, let key = try? ECPrivateKey(pem: bytes), key.curve == .p256 else {
-            throw .signingKey("it is no private key on P-256 in PEM")
+            throw .signingKey("it is not a private key on P-256 in PEM")
         }
         self.key = key
         let lines = bytes.split(separator: UInt8(ascii: "\n")).filter { $0.starts(with: Self.delegationMark) }

@@ -19,14 +19,14 @@ public enum KeyAccessError: Error, Equatable, Sendable {
         case unreadable
         /// No result for what was asked.
         case missingResult
-        /// The wrapped key is no base64, or not nonce, 32 bytes and tag.
+        /// The wrapped key is not base64, or not nonce, 32 bytes and tag.
         case wrappedKeyForm
         /// 304 although nothing was asked for conditionally.
         case unexpectedNotModified
     }
 
     public enum KeyFault: Equatable, Sendable {
-        /// The KAS's public key is no P-256 key in PEM.
+        /// The KAS's public key is not a P-256 key in PEM.
         case publicKey
         /// The session key of an answer is none.
         case sessionKey
@@ -34,7 +34,7 @@ public enum KeyAccessError: Error, Equatable, Sendable {
         case wrappedKey
     }
 
-    /// The header that a key is asked for is no NanoTDF header.
+    /// The header that a key is asked for is not a NanoTDF header.
     case invalidHeader
     case tokenUnreadable(path: String?, TokenFault)
     /// The key that registrations are signed with is none, or can't be read. Says why, and nothing of the key.
@@ -48,7 +48,7 @@ public enum KeyAccessError: Error, Equatable, Sendable {
     /// An answer of another status than 200. `message` is the KAS's own, shortened to printable text.
     case status(Int, message: String)
     case garbage(AnswerFault)
-    /// What answers is no KAS: not HTTP, or far too long.
+    /// What answers is not a KAS: not HTTP, or far too long.
     case notAKeyService(HTTPClientError)
     /// The KAS refuses this key. `reason` is the KAS's own, shortened to printable text.
     case denied(reason: String)
@@ -83,7 +83,7 @@ public enum KeyAccessError: Error, Equatable, Sendable {
 }
 
 extension KeyAccessError: CustomStringConvertible {
-    public var description: String { "\(what): \(why). \(next)" }
+    public var description: String { "\(what): \(why). \(hint)" }
 
     /// What happened.
     public var what: String {
@@ -106,7 +106,7 @@ extension KeyAccessError: CustomStringConvertible {
     /// Why it happened.
     public var why: String {
         switch self {
-        case .invalidHeader: "the stream's header is no NanoTDF header"
+        case .invalidHeader: "the stream's header is not a NanoTDF header"
         case .tokenUnreadable(let path, let fault):
             "\(path.map { "\($0): " } ?? "")\(Self.text(fault))"
         case .signingKey(let reason): reason
@@ -118,8 +118,8 @@ extension KeyAccessError: CustomStringConvertible {
         case .garbage(.wrappedKeyForm): "its wrapped key is not base64 of 60 bytes"
         case .garbage(.unexpectedNotModified): "\"not modified\" was not asked for"
         case .denied(let reason): reason.isEmpty ? "it gives no reason" : "it says \"\(reason)\""
-        case .invalidKey(.publicKey): "its public key is no P-256 key in PEM"
-        case .invalidKey(.sessionKey): "its session key is no P-256 key in PEM"
+        case .invalidKey(.publicKey): "its public key is not a P-256 key in PEM"
+        case .invalidKey(.sessionKey): "its session key is not a P-256 key in PEM"
         case .invalidKey(.wrappedKey): "the wrapped key does not open with any known session salt"
         case .crypto(let call): "\(call) failed"
         case .cancelled: "nobody waits for it any more"
@@ -127,13 +127,13 @@ extension KeyAccessError: CustomStringConvertible {
     }
 
     /// What to do next.
-    public var next: String {
+    public var hint: String {
         switch self {
         case .invalidHeader: "Check the publisher."
         case .tokenUnreadable: "Put a valid token there; the file is read again by itself."
         case .signingKey:
             "Give the file of a P-256 private key, readable for this program; a box makes its own: watchboxctl device make."
-        case .configuration(let error), .unreachable(let error), .slow(let error): error.next
+        case .configuration(let error), .unreachable(let error), .slow(let error): error.hint
         case .status(401, _): "Check the token: it may be expired, or made for another service."
         case .status(403, _): "Check the token's scopes: kas.rewrap to view, kas.publish to publish."
         case .status(404, _): "Check the path of the configured URL; it usually ends in /kas."

@@ -22,7 +22,7 @@ struct PublicKeyState: Equatable, Sendable {
     static let freshFor: UInt64 = 300_000_000_000
     static let goodFor: UInt64 = 86_400_000_000_000
     static let firstDelay: UInt64 = 2_000_000_000
-    static let longestDelay: UInt64 = 60_000_000_000
+    static let maxDelay: UInt64 = 60_000_000_000
 
     enum Decision: Equatable {
         /// Use the key that is there.
@@ -56,7 +56,7 @@ struct PublicKeyState: Equatable, Sendable {
 
     /// The KAS did not give one.
     mutating func failed(at now: UInt64) {
-        askAgainAt = now &+ min(Self.firstDelay << UInt64(min(failures, 10)), Self.longestDelay)
+        askAgainAt = now &+ min(Self.firstDelay << UInt64(min(failures, 10)), Self.maxDelay)
         failures += 1
     }
 

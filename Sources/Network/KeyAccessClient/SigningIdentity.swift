@@ -21,7 +21,7 @@ public struct SigningIdentity: Sendable {
     /// - Parameter pem: as `privateKeyPEM` gives it; stays the caller's to wipe.
     public init(pem: [UInt8]) throws(KeyAccessError) {
         guard let key = try? ECPrivateKey(pem: pem), key.curve == .p256 else {
-            throw .signingKey("it is no private key on P-256 in PEM")
+            throw .signingKey("it is not a private key on P-256 in PEM")
         }
         self.key = key
     }
@@ -31,7 +31,8 @@ public struct SigningIdentity: Sendable {
         do { return try key.privateKeyPEMBytes() } catch { throw .crypto("\(error)") }
     }
 
-    /// A new key for one stream, as `DeviceSigner` reads it: whoever has it signs for no other stream. Wipe it after use.
+    /// A new key for one stream, as `DeviceSigner` reads it: whoever has it signs for no other stream. Wipe it after
+    /// use.
     public func keyForStream(_ stream: String) throws(KeyAccessError) -> [UInt8] {
         do {
             let own = try ECPrivateKey.generate(.p256)

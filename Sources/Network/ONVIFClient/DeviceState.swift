@@ -14,7 +14,8 @@ struct DeviceState {
         /// The device told its time; false when it only sent a Date.
         var isTold: Bool
 
-        /// The device's time now. It does not follow when our own clock is set, except for the candidate that is our own.
+        /// The device's time now. It does not follow when our own clock is set, except for the candidate that is our
+        /// own.
         func milliseconds(_ reading: ClockCandidates.Reading) -> Int64 {
             if reading.candidate == .own { return Clocks.wallMilliseconds }
             let passed = Int64(clamping: (Clocks.boot &- nanoseconds) / 1_000_000)
@@ -22,7 +23,7 @@ struct DeviceState {
         }
     }
 
-    /// What was asked of the motors.
+    /// What was asked of PTZ.
     struct Movement {
         /// Of the newest one. A stop that belongs to an older one is not sent.
         var number: UInt64 = 0

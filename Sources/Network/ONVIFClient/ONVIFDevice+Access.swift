@@ -11,14 +11,14 @@ extension ONVIFDevice {
         public var password: String?
         /// Send the password readable (PasswordText, HTTP Basic) when the device takes nothing else.
         public var allowsPlainPassword: Bool
-        /// Of https. With `.firstUse`, the first answer's pin is held to for as long as this device object lives, and no
-        /// login is sent before it is known.
+        /// Of https. With `.firstUse`, the first answer's pin is held to for as long as this device object lives, and
+        /// no login is sent before it is known.
         public var trust: HTTPTrust
-        /// Learned at another time: which clock's time the device accepts (`Learnt.clock`), or where to go on after
-        /// refusals (`Learnt.nextClock`). Tried first, and the others from it on.
+        /// Learned at another time: which clock's time the device accepts (`LearnedFacts.clock`), or where to go on
+        /// after refusals (`LearnedFacts.nextClock`). Tried first, and the others from it on.
         public var clock: ClockCandidate?
         /// Logins that are shown in one round, 1 or more.
-        public var mostLogins = LoginDialogue.mostLogins
+        public var maxLogins = LoginDialogue.maxLogins
 
         public init(
             url: String, user: String? = nil, password: String? = nil, allowsPlainPassword: Bool = false,
@@ -34,7 +34,7 @@ extension ONVIFDevice {
     }
 
     /// What was found out about a device while it was asked, worth being kept for the next time.
-    public struct Learnt: Equatable, Sendable {
+    public struct LearnedFacts: Equatable, Sendable {
         /// Whose time was accepted with a WS-UsernameToken; nil while none was.
         public var clock: ClockCandidate?
         /// The device's clock minus this box's, by that candidate, or by the first there is; nil before it was read.
@@ -45,7 +45,8 @@ extension ONVIFDevice {
         public var pin: String?
         /// Of the device service: as given, or https where nothing else is spoken.
         public var url = ""
-        /// Where to go on when the device refused as many logins as are shown at once: `Access.clock` of the next attempt.
+        /// Where to go on when the device refused as many logins as are shown at once: `Access.clock` of the next
+        /// attempt.
         public var nextClock: ClockCandidate?
         /// The IP address that answered.
         public var address: String?

@@ -191,7 +191,7 @@ extension ONVIFDevice {
             if state.login != nil { return state.login?.clockWasRead(candidates.readings) ?? false }
             state.login = LoginDialogue(
                 hasUser: access.user != nil, allowsPlainText: access.allowsPlainPassword,
-                readings: candidates.distinct(first: access.clock), mostLogins: access.mostLogins)
+                readings: candidates.distinct(first: access.clock), maxLogins: access.maxLogins)
             return false
         }
     }

@@ -34,7 +34,7 @@ extension ONVIFDevice {
         let options = await options(of: old, service, at: address)
         try Self.check(change, old, options)
         let element = old.changed(
-            for: service, codec: change.codec, size: change.size.map { PictureSize($0) }, rate: change.rate,
+            for: service, codec: change.codec, size: change.size.map { FrameSize($0) }, rate: change.rate,
             bitrate: change.bitrate, gop: change.gop)
         _ = try await call(service.setEncoderRequest(element), at: address)
         let new = try await encoderConfigurations().2.first { $0.token == old.token } ?? old
@@ -77,23 +77,23 @@ extension ONVIFDevice {
             change.codec != nil || change.size != nil || change.rate != nil || change.bitrate != nil
                 || change.gop != nil
         else { throw .invalidRequest(reason: "nothing shall be changed") }
-        if let rate = change.rate { try inside(rate, 0.1...1000, "rate", "pictures per second") }
+        if let rate = change.rate { try inside(rate, 0.1...1000, "rate", "frames per second") }
         if let bitrate = change.bitrate { try inside(bitrate, 1000...1_000_000_000, "bitrate", "bits per second") }
-        if let gop = change.gop { try inside(gop, 1...100_000, "gop", "pictures") }
+        if let gop = change.gop { try inside(gop, 1...100_000, "gop", "frames") }
         guard !options.isEmpty else { return }
         guard let allowed = options.first(where: { $0.codec == codec }) else {
             let codecs = options.map(\.codec).joined(separator: ", ")
             throw .invalidRequest(reason: "the encoder does not do \(codec); it does: \(codecs)")
         }
-        if let size = change.size, !allowed.sizes.isEmpty, !allowed.sizes.contains(PictureSize(size)) {
+        if let size = change.size, !allowed.sizes.isEmpty, !allowed.sizes.contains(FrameSize(size)) {
             let sizes = allowed.sizes.prefix(20).map { "\($0.width)x\($0.height)" }.joined(separator: ", ")
             throw .invalidRequest(reason: "the encoder does not do \(size.width)x\(size.height); it does: \(sizes)")
         }
-        if let rate = change.rate, let rates = allowed.rates { try inside(rate, rates, "rate", "pictures per second") }
+        if let rate = change.rate, let rates = allowed.rates { try inside(rate, rates, "rate", "frames per second") }
         if let bitrate = change.bitrate, let bitrates = allowed.bitrates {
             try inside(bitrate, bitrates, "bitrate", "bits per second")
         }
-        if let gop = change.gop, let gops = allowed.gops { try inside(gop, gops, "gop", "pictures") }
+        if let gop = change.gop, let gops = allowed.gops { try inside(gop, gops, "gop", "frames") }
     }
 
     private static func inside<Number: Comparable>(
@@ -119,9 +119,9 @@ extension CameraEncoder {
 }
 
 extension CameraEncoder.Size {
-    fileprivate init(_ size: PictureSize) { self.init(width: size.width, height: size.height) }
+    fileprivate init(_ size: FrameSize) { self.init(width: size.width, height: size.height) }
 }
 
-extension PictureSize {
+extension FrameSize {
     fileprivate init(_ size: CameraEncoder.Size) { self.init(width: size.width, height: size.height) }
 }

@@ -183,7 +183,7 @@ extension ONVIFDevice {
         }
     }
 
-    /// Whether a body that is no XML was to be an envelope: its first element says so.
+    /// Whether a body that is not XML was to be an envelope: its first element says so.
     private static func isMeantAsSOAP(_ body: [UInt8]) -> Bool {
         let head = String(decoding: body.prefix(1024), as: UTF8.self)
         return head.contains("<Envelope") || head.contains(":Envelope")

@@ -60,22 +60,22 @@ public final class ONVIFDevice: Sendable {
         return (isPinned ? [443, 2020, 8000, 8899, 8080] : [80, 443, 2020, 8000, 8899, 8080]).map { url($0) }
     }
 
-    public var learnt: Learnt {
+    public var learnedFacts: LearnedFacts {
         state.withLock { state in
-            var learnt = Learnt()
-            learnt.clock = state.login?.provenReading?.candidate
-            learnt.clockOffsetMilliseconds =
+            var learnedFacts = LearnedFacts()
+            learnedFacts.clock = state.login?.provenReading?.candidate
+            learnedFacts.clockOffsetMilliseconds =
                 (state.login?.provenReading ?? state.clock?.candidates.readings.first)?.offset
-            learnt.scheme = state.login?.provenScheme
-            learnt.pin = state.pin
-            learnt.address = state.address
-            learnt.url = state.url
-            learnt.nextClock = state.login?.nextCandidate
-            return learnt
+            learnedFacts.scheme = state.login?.provenScheme
+            learnedFacts.pin = state.pin
+            learnedFacts.address = state.address
+            learnedFacts.url = state.url
+            learnedFacts.nextClock = state.login?.nextCandidate
+            return learnedFacts
         }
     }
 
-    /// Reads the device's clock anew: without a login, and with one when it wants that.
+    /// Reads the device's clock again: without a login, and with one when it wants that.
     public func clock() async throws(ONVIFError) -> CameraClock {
         try await readClock()
         if state.withLock({ $0.clock?.isTold }) == false, access.user != nil {

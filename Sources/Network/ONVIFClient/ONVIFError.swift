@@ -37,7 +37,7 @@ extension ONVIFError: CustomStringConvertible {
         switch self {
         case .unreachable(let host, let reason): "\(host) cannot be reached: \(reason)"
         case .timedOut(let host, let operation): "\(host) did not answer \(operation) in time"
-        case .notONVIF(let host, let reason): "what answers at \(host) is no ONVIF device: \(reason)"
+        case .notONVIF(let host, let reason): "what answers at \(host) is not an ONVIF device: \(reason)"
         case .loginNeeded(let host): "\(host) asks for a user and a password, and none is known"
         case .loginRefused(let host, let tried):
             "\(host) refuses the login: wrong password\(tried.contains(.usernameToken) ? " or wrong clock" : "") (tried: \(tried.map(\.name).joined(separator: ", ")))"
@@ -56,7 +56,7 @@ extension ONVIFError: CustomStringConvertible {
     }
 
     /// What a person can do next.
-    public var next: String {
+    public var hint: String {
         switch self {
         case .unreachable: "Check power, cable, address and port of the camera."
         case .timedOut: "Try again; switch the camera off and on if it stays so."

@@ -9,13 +9,13 @@ internal import RTMP
 /// Confined to the connection's event loop, which makes `@unchecked Sendable` true.
 final class PendingAnswers: @unchecked Sendable {
     /// Far more than the answers of any honest peer.
-    static let most = 1 << 20
+    static let maxCount = 1 << 20
 
     private(set) var bytes = 0
     private let limit: Int
 
     init(writeHighWater: Int) {
-        limit = writeHighWater + Self.most
+        limit = writeHighWater + Self.maxCount
     }
 
     /// What becomes of it is to be told to the promise: written, or lost with the connection.

@@ -4,17 +4,17 @@ public import Wire
 /// The secret that play links are signed with. No textual form shows it.
 public struct PlayLinkSecret: Equatable, Sendable {
     /// Bytes of the shortest secret.
-    public static let shortest = 16
+    public static let minLength = 16
 
     private let bytes: [UInt8]
 
-    /// - Parameter text: the content of its file, of which the first line counts, without white space around it. Nil when
-    ///   that is shorter than `shortest`.
+    /// - Parameter text: the content of its file, of which the first line counts, without white space around it. Nil
+    ///   when that is shorter than `shortest`.
     public init?(_ text: String) {
         let isSpace = { (byte: UInt8) in byte == 0x20 || (0x09...0x0D).contains(byte) }
         let line = text.utf8.prefix { $0 != 0x0A && $0 != 0x0D }
         let kept = line.drop(while: isSpace).reversed().drop(while: isSpace).reversed()
-        guard kept.count >= Self.shortest else { return nil }
+        guard kept.count >= Self.minLength else { return nil }
         bytes = Array(kept)
     }
 

@@ -67,7 +67,7 @@ public struct RTMPTransportError: Error, Equatable, Sendable {
     }
 
     /// What to do next.
-    public var next: String {
+    public var hint: String {
         switch cause {
         case .unknownHost: "check the host name and the resolver"
         case .connectFailed: "check host, port and firewall, and that the server runs"
@@ -84,7 +84,7 @@ public struct RTMPTransportError: Error, Equatable, Sendable {
 }
 
 extension RTMPTransportError: CustomStringConvertible {
-    public var description: String { "\(what): \(why); \(next)" }
+    public var description: String { "\(what): \(why); \(hint)" }
 }
 
 extension RTMPTransportError {

@@ -33,7 +33,7 @@ struct TCPProgress: Equatable, Sendable {
         UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64
     )
 
-    /// Nil when the channel is gone or is no TCP socket.
+    /// Nil when the channel is gone or is not a TCP socket.
     static func read(from channel: any Channel, then done: @escaping @Sendable (TCPProgress?) -> Void) {
         guard let provider = channel as? any SocketOptionProvider else { return done(nil) }
         let future: EventLoopFuture<Words> = provider.unsafeGetSocketOption(

@@ -17,7 +17,7 @@ public struct RTMPClientTLS: Equatable, Sendable {
     }
 
     /// - Parameter pin: "sha256//" and the Base64 of `publicKeyPin`; nil for none.
-    /// - Throws: `.tlsConfiguration` for a text that is no pin.
+    /// - Throws: `.tlsConfiguration` for a text that is not a pin.
     public init(authorityFile: String?, pin: String?) throws(RTMPTransportError) {
         self.init(authorityFile: authorityFile)
         guard let pin else { return }
@@ -65,8 +65,8 @@ public struct RTMPClientTLS: Equatable, Sendable {
     }
 }
 
-/// The system's authorities, well over a hundred: parsed once an hour instead of at each reconnect. An updated set counts
-/// from then on.
+/// The system's authorities, well over a hundred: parsed once an hour instead of at each reconnect. An updated set
+/// counts from then on.
 struct SystemTrust {
     /// Nanoseconds.
     static let lifetime: UInt64 = 3_600_000_000_000

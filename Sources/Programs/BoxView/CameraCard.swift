@@ -7,9 +7,9 @@ internal import ErrorCatalog
 enum CameraCard {
     typealias Facts = [(String, String)]
 
-    static func lines(_ camera: CameraDocument, at place: CameraSurroundings?, style: Style) -> [String] {
+    static func lines(_ camera: CameraDocument, at place: CameraContext?, style: Style) -> [String] {
         var groups: [(title: String, facts: Facts)] = [("Camera", identity(camera))]
-        groups += CameraSettingWords.groups(camera.settings, source: camera.source)
+        groups += CameraSettingText.groups(camera.settings, source: camera.source)
         if !camera.profiles.isEmpty { groups.append(("What it offers", camera.profiles.map(profile))) }
         if let statistics = camera.stream.statistics {
             groups.append(("Since its start", running(statistics)))
@@ -26,7 +26,7 @@ enum CameraCard {
 
     // MARK: What matters first
 
-    private static func standing(_ camera: CameraDocument, at place: CameraSurroundings?) -> Facts {
+    private static func standing(_ camera: CameraDocument, at place: CameraContext?) -> Facts {
         let stream = camera.stream
         var facts: Facts = []
         if let next = next(camera) { facts.append(("Next", next)) }
@@ -43,7 +43,7 @@ enum CameraCard {
         }
         if let command = place.playCommand(stream.stream) { facts.append(("View", command)) }
         facts.append(("Relay", relay(stream, place.relay)))
-        facts.append(("KAS", KeyAccessWords.line(place.keyAccess)))
+        facts.append(("KAS", KeyAccessText.line(place.keyAccess)))
         return facts
     }
 
@@ -53,7 +53,7 @@ enum CameraCard {
             return "\(name), which is not set: watchboxctl relay add \(ShellWord.quoted(name)) --url URL"
         }
         return "\(name), "
-            + (relay.url.map { CameraSurroundings.address($0, stream.stream) }
+            + (relay.url.map { CameraContext.address($0, stream.stream) }
                 ?? "its URL is a secret; stream \(stream.stream)")
     }
 
@@ -68,7 +68,7 @@ enum CameraCard {
         case .starting, .waiting, .stopped, .failed, .unknown: break
         }
         // The catalog may send people to this very card.
-        let step = stream.next ?? stream.code?.entry?.next(camera: camera.id, relay: stream.relay)
+        let step = stream.hint ?? stream.code?.entry?.hint(camera: camera.id, relay: stream.relay)
         guard let step, !step.contains("camera show") else { return "watchboxctl logs \(id)" }
         return NextStep.words(step)
     }
@@ -89,7 +89,7 @@ enum CameraCard {
         if let mac = camera.mac { facts.append(("MAC", mac)) }
         if let endpoint = camera.endpoint { facts.append(("Endpoint", endpoint)) }
         if let address = camera.address {
-            facts.append(("Address", camera.port.map { NetworkWords.endpoint(address, $0) } ?? address))
+            facts.append(("Address", camera.port.map { NetworkText.endpoint(address, $0) } ?? address))
         }
         if let added = camera.added { facts.append(("Added", Quantity.date(added))) }
         if let connected = camera.lastConnected { facts.append(("Last connected", Quantity.date(connected))) }
@@ -97,14 +97,14 @@ enum CameraCard {
     }
 
     private static func profile(_ profile: CameraDocument.Profile) -> (String, String) {
-        let picture = NetworkWords.picture(
+        let frame = NetworkText.frame(
             codec: profile.codec, width: profile.width, height: profile.height, rate: profile.rate,
             bitrate: profile.bitrate)
-        return ("Profile \(profile.name)", picture + (profile.isDefault ? ", used" : ""))
+        return ("Profile \(profile.name)", frame + (profile.isDefault ? ", used" : ""))
     }
 
     private static func running(_ statistics: CameraStatistics) -> Facts {
-        if let capture = statistics.capture { return CaptureWords.facts(capture) }
-        return statistics.video.delivered > 0 ? [("Pictures", StreamView.pictures(statistics.video))] : []
+        if let capture = statistics.capture { return CaptureText.facts(capture) }
+        return statistics.video.delivered > 0 ? [("Frames", StreamView.frames(statistics.video))] : []
     }
 }

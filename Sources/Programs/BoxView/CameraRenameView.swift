@@ -6,7 +6,7 @@ public enum CameraRenameView {
     ///   - former: the camera as it was.
     ///   - place: where it publishes to; nil: not known.
     public static func lines(
-        _ camera: CameraDocument, formerly former: CameraDocument, at place: CameraSurroundings?, style: Style
+        _ camera: CameraDocument, formerly former: CameraDocument, at place: CameraContext?, style: Style
     ) -> [String] {
         let (old, new) = (former.stream.stream, camera.stream.stream)
         var lines = ["Renamed \(former.id) to \(camera.id)."]
@@ -29,7 +29,7 @@ public enum CameraRenameView {
     }
 
     private static func followers(
-        former: String, _ stream: String, at place: CameraSurroundings?
+        former: String, _ stream: String, at place: CameraContext?
     ) -> [(String, String)] {
         let quoted = ShellWord.quoted(stream)
         var facts: [(String, String)] = []

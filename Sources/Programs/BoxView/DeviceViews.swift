@@ -1,6 +1,6 @@
 public import ControlAPI
 
-/// Video and sound devices of this machine: which is a camera, what it delivers, and what the others are.
+/// Video and audio devices of this machine: which is a camera, what it delivers, and what the others are.
 public enum DiscoveryView {
     public static func table(_ document: DiscoveryDocument) -> Table {
         var table = Table([
@@ -38,9 +38,9 @@ public enum DiscoveryView {
         lines += others.map { node in
             "\(style.paint(node.device, .strong))  \(style.paint(node.reason ?? "", .plain))"
         }
-        if !document.sounds.isEmpty {
+        if !document.audioDevices.isEmpty {
             var table = Table([.init("SOUND", isIdentifier: true), .init("NAME")])
-            table.rows = document.sounds.map { [.init($0.name), .init($0.description)] }
+            table.rows = document.audioDevices.map { [.init($0.name), .init($0.description)] }
             lines += [""] + table.lines(style, header: header)
         }
         if !document.limits.isEmpty { lines.append("") }
@@ -96,7 +96,7 @@ public enum ControlsView {
             if control.isInactive { remarks.append("without effect now") }
             table.rows.append([
                 .init(control.name), .init((control.value.map { "\($0)" } ?? "-") + name),
-                .init("\(control.standard)"), .init(range(control)), .init(remarks.joined(separator: ", "), .faint),
+                .init("\(control.defaultValue)"), .init(range(control)), .init(remarks.joined(separator: ", "), .faint),
             ])
         }
         table.footer = Quantity.count(controls.count, "control")
@@ -116,7 +116,7 @@ public enum ControlsView {
     }
 }
 
-/// What codes, what could, and why not.
+/// What encodes, what could, and why not.
 public enum EncodersView {
     public static func lines(_ document: CameraEncodersDocument, style: Style, header: Bool = true) -> [String] {
         var lines: [String] = []
@@ -180,7 +180,7 @@ public enum EncodersView {
                 switch (library.isAvailable, library.works) {
                 case (false, _): .init("○ " + (library.reason ?? "not in this libavcodec"), .faint)
                 case (true, true?):
-                    .init("● codes" + (library.rate.map { " \(Quantity.tenths($0)) pictures/s" } ?? ""), .good)
+                    .init("● encodes" + (library.rate.map { " \(Quantity.tenths($0)) frames/s" } ?? ""), .good)
                 case (true, false?): .init("✗ does not code" + (library.reason.map { ": \($0)" } ?? ""), .bad)
                 case (true, nil): .init(library.isHardware ? "○ not tried; try it: --probe" : "● opens", .plain)
                 }

@@ -68,8 +68,8 @@ public enum DoctorView {
         var lines: [String] = []
         for state in [HealthState.fail, .warn] {
             for finding in report.findings where finding.state == state {
-                guard let next = finding.next.map(NextStep.words), seen.insert(next).inserted else { continue }
-                lines.append("  Next for \(style.paint(finding.check, .strong)): \(style.paint(next, .plain))")
+                guard let hint = finding.hint.map(NextStep.words), seen.insert(hint).inserted else { continue }
+                lines.append("  Next for \(style.paint(finding.check, .strong)): \(style.paint(hint, .plain))")
             }
         }
         return lines

@@ -97,7 +97,7 @@ public enum ConfigurationView {
         var lines = validation.issues.map { issue in
             let place = [issue.file, issue.line.map(String.init)].compactMap { $0 }.joined(separator: ":")
             return "\(style.paint("✗", .bad)) \(style.paint(place.isEmpty ? "(store)" : place, .strong))  "
-                + style.paint("\(issue.key) \(issue.reason). \(issue.next)", .plain) + "  \(issue.code)"
+                + style.paint("\(issue.key) \(issue.reason). \(issue.hint)", .plain) + "  \(issue.code)"
         }
         let files = Quantity.count(validation.files.count, "file")
         lines.append(
@@ -139,7 +139,7 @@ public enum LogView {
         ]
         if explain, let entry = line.code?.entry {
             lines.append(
-                "    " + style.paint("\(entry.title). \(entry.cause) Next: \(NextStep.words(entry.next))", .faint))
+                "    " + style.paint("\(entry.title). \(entry.cause) Next: \(NextStep.words(entry.hint))", .faint))
         }
         return lines
     }
@@ -150,7 +150,7 @@ public enum ExplanationView {
         [
             "\(style.paint("\(entry.code)", .strong))  \(style.paint(entry.title, .strong))  (\(entry.severity.rawValue))",
             "", "  \(entry.cause)", "", "  What WatchBox does:  \(entry.selfHealing)",
-            "  What you can do:     \(entry.next)",
+            "  What you can do:     \(entry.hint)",
         ]
     }
 }

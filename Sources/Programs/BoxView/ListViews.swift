@@ -24,7 +24,7 @@ public enum CameraView {
     ///
     /// - Parameter place: where it publishes to; nil: not known.
     public static func lines(
-        _ camera: CameraDocument, at place: CameraSurroundings? = nil, style: Style
+        _ camera: CameraDocument, at place: CameraContext? = nil, style: Style
     ) -> [String] {
         CameraCard.lines(camera, at: place, style: style)
     }
@@ -62,8 +62,8 @@ public enum StreamView {
         if let statistics = stream.statistics {
             let video = statistics.video
             facts += [
-                ("Pictures", pictures(video)),
-                ("Sound", "\(statistics.audio.sealed) sealed and sent, \(statistics.audio.dropped) dropped"),
+                ("Frames", frames(video)),
+                ("Audio", "\(statistics.audio.sealed) sealed and sent, \(statistics.audio.dropped) dropped"),
                 ("Queue", "\(statistics.queue.milliseconds) ms, \(statistics.queue.bytes) bytes"),
                 (
                     "Collection",
@@ -72,11 +72,11 @@ public enum StreamView {
                 ("Connections", "\(statistics.connections), \(statistics.reconnects) attempts after the first"),
             ]
         }
-        if let next = stream.next { facts.append(("Next", NextStep.words(next))) }
+        if let next = stream.hint { facts.append(("Next", NextStep.words(next))) }
         return Card.lines(stream.camera, StatusView.state(of: stream), facts, style)
     }
 
-    static func pictures(_ video: CameraStatistics.Track) -> String {
+    static func frames(_ video: CameraStatistics.Track) -> String {
         let text = "\(video.delivered) captured, \(video.sealed) sealed and sent, \(video.dropped) dropped"
         guard let late = video.late, late > 0 else { return text }
         return text + ": \(late) because this machine does not keep up with the rate"

@@ -22,7 +22,7 @@ public enum StreamTestView {
             "  \(style.paint(mark, tone)) \(style.paint(name, .strong))\(padding)  "
                 + style.paint(code + line.text, line.outcome == .skipped ? .faint : .plain) + time
         ]
-        if let next = line.next { lines.append("      Next: \(style.paint(NextStep.words(next), .strong))") }
+        if let next = line.hint { lines.append("      Next: \(style.paint(NextStep.words(next), .strong))") }
         return lines
     }
 
@@ -32,9 +32,9 @@ public enum StreamTestView {
             let step = report.lines.last { $0.outcome == .failed }.map { ": \(words($0.step))" } ?? ""
             return [style.paint("Not usable\(step)", .bad)]
         }
-        var stream = NetworkWords.picture(
+        var stream = NetworkText.frame(
             codec: report.videoCodec, width: report.width, height: report.height, rate: report.rate)
-        if let audio = report.audioCodec { stream += " with \(NetworkWords.codec(audio))" }
+        if let audio = report.audioCodec { stream += " with \(NetworkText.codec(audio))" }
         return [
             style.paint("Usable", .good) + "  "
                 + style.paint([stream, report.streamURL ?? report.url].joined(separator: "  "), .plain)
@@ -79,7 +79,7 @@ public enum ProbeView {
         add("Endpoint", device.endpoint)
         add(
             "Address",
-            report.address.map { address in report.port.map { NetworkWords.endpoint(address, $0) } ?? address })
+            report.address.map { address in report.port.map { NetworkText.endpoint(address, $0) } ?? address })
         add("Login", report.authentication)
         add("Certificate", report.pin)
         let abilities = [device.hasPTZ ? "motors (PTZ)" : nil, device.hasEvents ? "events" : nil].compactMap(\.self)
@@ -106,7 +106,7 @@ public enum CameraProfilesView {
             table.rows.append([
                 .init(profile.token), .init(profile.name),
                 .init(
-                    NetworkWords.picture(
+                    NetworkText.frame(
                         codec: profile.codec, width: profile.width, height: profile.height, rate: profile.rate,
                         bitrate: profile.bitrate)),
                 .init(profile.gop.map { "\($0)" } ?? "-"), .init(profile.hasPTZ ? "yes" : "-"),
@@ -144,7 +144,7 @@ public enum CameraProfilesView {
             table.rows.append([
                 .init(encoder.token), .init(encoder.name),
                 .init(
-                    NetworkWords.picture(
+                    NetworkText.frame(
                         codec: encoder.codec, width: encoder.size.width, height: encoder.size.height,
                         rate: encoder.rate, bitrate: encoder.bitrate)),
                 .init(encoder.gop.map { "\($0)" } ?? "-"), .init(encoder.profiles.joined(separator: ", "), .faint),
@@ -157,12 +157,12 @@ public enum CameraProfilesView {
     /// What it may be set to.
     private static func options(_ encoder: CameraEncoder) -> String {
         var options: [String] = []
-        if !encoder.codecs.isEmpty { options.append(encoder.codecs.map(NetworkWords.codec).joined(separator: ", ")) }
+        if !encoder.codecs.isEmpty { options.append(encoder.codecs.map(NetworkText.codec).joined(separator: ", ")) }
         if !encoder.sizes.isEmpty {
             options.append(encoder.sizes.map { "\($0.width)x\($0.height)" }.joined(separator: " "))
         }
         if let rates = encoder.rates {
-            options.append("\(NetworkWords.number(rates.lowerBound)) to \(NetworkWords.number(rates.upperBound)) fps")
+            options.append("\(NetworkText.number(rates.lowerBound)) to \(NetworkText.number(rates.upperBound)) fps")
         }
         if let bitrates = encoder.bitrates {
             let (low, high) = (Double(bitrates.lowerBound), Double(bitrates.upperBound))

@@ -22,11 +22,11 @@ public enum NetworkSearchView {
     public static func rows(_ document: DiscoveryDocument) -> [Row] {
         let network = (document.network?.found ?? []).map { found in
             let maker = [found.manufacturer, found.hardware].compactMap(\.self).joined(separator: " ")
-            let standard = found.kind == .onvif ? 80 : 554
+            let defaultValue = found.kind == .onvif ? 80 : 554
             return Row(
                 kind: found.kind.rawValue,
-                address: found.port == standard
-                    ? found.address : NetworkWords.endpoint(found.address, found.port),
+                address: found.port == defaultValue
+                    ? found.address : NetworkText.endpoint(found.address, found.port),
                 host: found.address,
                 maker: maker.isEmpty ? "-" : maker, name: found.name ?? "", source: found.source, mark: found.mark,
                 camera: found.camera)
@@ -66,7 +66,7 @@ public enum NetworkSearchView {
             case .failed:
                 let why = network.problem.map { ": \($0.code) \($0.detail)" } ?? ""
                 lines.append(style.paint("The search of the network failed\(why)", .bad))
-                if let next = network.problem?.next {
+                if let next = network.problem?.hint {
                     lines.append("  Next: \(style.paint(NextStep.words(next), .strong))")
                 }
             case .running: lines.append(style.paint("The search goes on.", .doubtful))

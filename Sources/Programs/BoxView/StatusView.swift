@@ -23,8 +23,8 @@ public enum StatusView {
                 "  \(mark) \(style.paint(check.check + object, .strong))  \(style.paint(check.evidence, .plain))\(code)"
             )
         }
-        let next = status.next.map { "Next: \(NextStep.words($0))" } ?? "All is well"
-        lines.append("  \(style.paint(next, .strong))  \(Quantity.count(status.cameras.count, "camera"))")
+        let hint = status.hint.map { "Next: \(NextStep.words($0))" } ?? "All is well"
+        lines.append("  \(style.paint(hint, .strong))  \(Quantity.count(status.cameras.count, "camera"))")
         return lines
     }
 
@@ -98,12 +98,12 @@ public enum StatusView {
     private static func facts(_ status: BoxStatus) -> [(String, String)] {
         let relays = status.relays.map { relay in "\(relay.name) \(relay.url ?? "(its URL is a secret)")" }
         let encoders = status.cameras.compactMap { camera in
-            camera.stream.statistics?.capture.flatMap(CaptureWords.encoder).map { "\(camera.id) \($0)" }
+            camera.stream.statistics?.capture.flatMap(CaptureText.encoder).map { "\(camera.id) \($0)" }
         }
         let coding = encoders.isEmpty ? [] : [("Encode", encoders.joined(separator: ", "))]
         return [
             ("Relay ", relays.isEmpty ? "none is set" : relays.joined(separator: ", ")),
-            ("KAS   ", KeyAccessWords.line(status.keyAccess)),
+            ("KAS   ", KeyAccessText.line(status.keyAccess)),
             ("Keys  ", "NanoTDF AES-256-GCM; secrets are protected by \(status.secretProtection)"),
         ] + coding + [
             ("Health", status.health.map { summary(of: $0) } ?? "unknown: the health daemon does not answer")

@@ -1,12 +1,12 @@
 public import CameraModel
 internal import ErrorCatalog
 
-/// What to do about a failed test. The catalog speaks of any camera of the box; here its ID is known, or the options of the
-/// command that tests an address help.
+/// What to do about a failed test. The catalog speaks of any camera of the box; here its ID is known, or the options of
+/// the command that tests an address help.
 public enum StreamTestAdvice {
     /// Of a camera of this box.
     public static func ofCamera(_ id: String, _ report: StreamTestReport) -> StreamTestReport {
-        advised(report) { line in line.next?.replacing(" ID", with: " \(id)") }
+        advised(report) { line in line.hint?.replacing(" ID", with: " \(id)") }
     }
 
     /// Of an address.
@@ -27,17 +27,17 @@ public enum StreamTestAdvice {
                 "switch Digest on in the camera; or, on a network that you trust, add --allow-basic"
             case .transportRefused: "choose another: --transport tcp"
             case .certificateChanged: "leave --pin out to see the one that it shows"
-            default: line.next
+            default: line.hint
             }
         }
     }
 
     private static func advised(
-        _ report: StreamTestReport, _ next: (StreamTestReport.Line) -> String?
+        _ report: StreamTestReport, _ advice: (StreamTestReport.Line) -> String?
     ) -> StreamTestReport {
         var report = report
-        for index in report.lines.indices where report.lines[index].next != nil {
-            report.lines[index].next = next(report.lines[index])
+        for index in report.lines.indices where report.lines[index].hint != nil {
+            report.lines[index].hint = advice(report.lines[index])
         }
         return report
     }

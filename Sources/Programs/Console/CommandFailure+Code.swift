@@ -5,7 +5,7 @@ extension CommandFailure {
     public init(_ error: CodedError, what: String? = nil) {
         self.init(
             what: what.map { "\($0): \(error.what)" } ?? error.what, why: error.why ?? error.code.entry?.cause ?? "",
-            next: "\(error.next ?? error.code.entry?.next ?? "") (\(error.code))", status: ExitStatus(error.code))
+            hint: "\(error.hint ?? error.code.entry?.hint ?? "") (\(error.code))", status: ExitStatus(error.code))
     }
 }
 

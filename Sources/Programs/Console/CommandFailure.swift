@@ -2,20 +2,20 @@
 public struct CommandFailure: Error, Sendable, Encodable, CustomStringConvertible {
     public var what: String
     public var why: String
-    public var next: String
+    public var hint: String
     public var status: ExitStatus
 
-    public init(what: String, why: String, next: String, status: ExitStatus = .failed) {
+    public init(what: String, why: String, hint: String, status: ExitStatus = .failed) {
         self.what = what
         self.why = why
-        self.next = NextStep.words(next)
+        self.hint = NextStep.words(hint)
         self.status = status
     }
 
-    public var description: String { "\(what): \(why).\nNext: \(next)" }
+    public var description: String { "\(what): \(why).\nNext: \(hint)" }
 
     private enum CodingKeys: String, CodingKey {
-        case what, why, next, status
+        case what, why, hint, status
     }
 }
 

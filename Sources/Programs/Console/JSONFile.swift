@@ -14,20 +14,20 @@ public enum JSONFile {
             data = try Data(contentsOf: URL(filePath: path))
         } catch {
             throw CommandFailure(
-                what: what, why: "the file cannot be opened", next: "check its path and its permissions",
+                what: what, why: "the file cannot be opened", hint: "check its path and its permissions",
                 status: .invalidConfiguration)
         }
         guard data.count <= maximumBytes else {
             throw CommandFailure(
-                what: what, why: "the file has \(data.count) bytes", next: "settings have at most \(maximumBytes)",
+                what: what, why: "the file has \(data.count) bytes", hint: "settings have at most \(maximumBytes)",
                 status: .invalidConfiguration)
         }
         do {
             return try JSONDecoder().decode(type, from: data)
         } catch let error as DecodingError {
-            throw CommandFailure(what: what, why: error.reason, next: "correct it", status: .invalidConfiguration)
+            throw CommandFailure(what: what, why: error.reason, hint: "correct it", status: .invalidConfiguration)
         } catch {
-            throw CommandFailure(what: what, why: "\(error)", next: "correct it", status: .invalidConfiguration)
+            throw CommandFailure(what: what, why: "\(error)", hint: "correct it", status: .invalidConfiguration)
         }
     }
 }

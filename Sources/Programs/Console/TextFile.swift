@@ -7,7 +7,7 @@ public enum TextFile {
         guard let data = try? Data(contentsOf: URL(filePath: path)), data.count <= 4096 else {
             throw CommandFailure(
                 what: "\(path) cannot be read", why: "it is missing, not readable, or longer than 4096 bytes",
-                next: "check the path and its permissions", status: .usage)
+                hint: "check the path and its permissions", status: .usage)
         }
         let text = String(decoding: data, as: UTF8.self)
         let line = text.prefix { !$0.isNewline }.drop(while: \.isWhitespace)

@@ -10,11 +10,11 @@ struct CameraAddCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Add a camera and publish it.",
         discussion: """
-            Sources: test: (a moving picture with a clock and a tone), file:/PATH (a media file, in a loop), \
+            Sources: test: (a moving frame with a clock and a tone), file:/PATH (a media file, in a loop), \
             v4l2:/dev/… (a camera of this machine), rtsp://…, rtsps://… or onvif://HOST (a camera on the network), and \
-            http://… or https://… (one that sends MJPEG or JPEG pictures so, such as an ESP32-CAM); \
+            http://… or https://… (one that sends MJPEG or JPEG images so, such as an ESP32-CAM); \
             watchboxctl discover lists them. A camera on the network is tested first, step by step, and is added only when \
-            a picture comes; what the test found out is kept with it. Waits until the first frame is at the relay, unless \
+            a frame comes; what the test found out is kept with it. Waits until the first frame is at the relay, unless \
             --no-wait; ends with 7 when it does not come in 30 s. The camera is added all the same, and goes on trying.
 
               watchboxctl camera add front --source test: --name "Front door"
@@ -36,7 +36,7 @@ struct CameraAddCommand: AsyncParsableCommand {
 
     @Flag(
         help:
-            "Add both streams of an onvif:// camera: the largest picture as ID, the smallest as ID-sub; each can be removed."
+            "Add both streams of an onvif:// camera: the largest frame as ID, the smallest as ID-sub; each can be removed."
     )
     var bothStreams = false
 
@@ -91,7 +91,7 @@ struct CameraAddCommand: AsyncParsableCommand {
             let both = CameraAdditionsDocument(cameras: added)
             output.show(both, rows: both.cameras) { CameraView.table(both.list) }
         } else if let final = added.first {
-            let place = await output.surroundings(of: final)
+            let place = await output.environment(of: final)
             output.show(final) { style in
                 ["Added."] + CameraView.lines(final, at: place, style: style)
             }
@@ -103,7 +103,7 @@ struct CameraAddCommand: AsyncParsableCommand {
             try await Publishing.wait(for: id, client: output.client, timeout: .seconds(30))
         } catch var failure as CommandFailure {
             failure.what = "\(id) is added and goes on trying, but does not publish yet"
-            failure.next =
+            failure.hint =
                 "watchboxctl status \(id), watchboxctl logs \(id); to take it back: watchboxctl camera rm \(id)"
             throw failure
         }
@@ -121,7 +121,7 @@ struct CameraAddition {
 
     static let subSuffix = "-sub"
 
-    /// The stream with its largest picture under its own ID, the one with the smallest under `ID-sub`: with one test and
+    /// The stream with its largest frame under its own ID, the one with the smallest under `ID-sub`: with one test and
     /// one login.
     func addBoth() async throws -> [CameraDocument] {
         var main = self
@@ -131,7 +131,7 @@ struct CameraAddition {
                 throw CommandFailure(
                     what: "\(id) was not added",
                     why: "the camera offers \(count == 1 ? "one stream" : "no list of streams")",
-                    next: "leave --both-streams out", status: .failed)
+                    hint: "leave --both-streams out", status: .failed)
             }
             main.request.test = number
             main.test = nil
@@ -151,13 +151,13 @@ struct CameraAddition {
         }
     }
 
-    /// Number and end of the test that is to be made, if any; one that showed no picture is a failure.
+    /// Number and end of the test that is to be made, if any; one that showed no frame is a failure.
     private func tested() async throws -> (number: String, report: StreamTestReport)? {
         guard let test else { return nil }
         let (number, report) = try await CameraTesting.run(test, output)
         guard report.isUsable else {
             var failure = CameraTesting.failure(report, what: "\(id) was not added")
-            failure.next += "; camera add --no-test adds it all the same"
+            failure.hint += "; camera add --no-test adds it all the same"
             throw failure
         }
         return (number, report)
@@ -182,7 +182,7 @@ struct CameraAddition {
         } catch {
             var failure = CommandFailure(
                 error, what: "\(id) is added but disabled: its password was not stored, or it was not enabled")
-            failure.next = "watchboxctl camera password \(id), then watchboxctl camera enable \(id)"
+            failure.hint = "watchboxctl camera password \(id), then watchboxctl camera enable \(id)"
             throw failure
         }
     }

@@ -52,19 +52,19 @@ struct CameraShowCommand: AsyncParsableCommand {
 
     func run() async throws {
         let document = try await output.client.get(CameraDocument.self, camera.path, or: "\(camera.id) cannot be shown")
-        let place = await output.surroundings(of: document)
+        let place = await output.environment(of: document)
         output.show(document) { CameraView.lines(document, at: place, style: $0) }
     }
 }
 
 extension OutputOptions {
     /// What a card has to tell of the box beside the camera; nil where no card is shown, or the daemon does not say.
-    func surroundings(of camera: CameraDocument) async -> CameraSurroundings? {
+    func environment(of camera: CameraDocument) async -> CameraContext? {
         guard chosen == .table, !quiet else { return nil }
         guard let relays = try? await client.get(RelayListDocument.self, APIPath.relays()),
             let keyAccess = try? await client.get(KeyAccessDocument.self, APIPath.keyAccess())
         else { return nil }
-        return CameraSurroundings(
+        return CameraContext(
             relay: relays.relays.first { $0.name == camera.stream.relay }, keyAccess: keyAccess)
     }
 }

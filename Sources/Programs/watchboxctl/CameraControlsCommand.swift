@@ -39,12 +39,12 @@ struct CameraControlsCommand: AsyncParsableCommand {
             throw CommandFailure(
                 what: "the controls of \(camera) cannot be read: \(error.what)",
                 why: CameraTesting.withoutStop(error.why),
-                next: error.next,
+                hint: error.hint,
                 status: .failed)
         case nil:
             throw CommandFailure(
                 what: "the controls of \(camera) cannot be read", why: "no thread can be made",
-                next: "free some memory", status: .failed)
+                hint: "free some memory", status: .failed)
         }
     }
 
@@ -55,7 +55,7 @@ struct CameraControlsCommand: AsyncParsableCommand {
         guard document.source.hasPrefix("v4l2:") else {
             throw CommandFailure(
                 what: "\(id) has no controls", why: "its source is \(document.source), no camera of this machine",
-                next: "name a camera whose source is v4l2:/dev/…: watchboxctl camera list", status: .failed)
+                hint: "name a camera whose source is v4l2:/dev/…: watchboxctl camera list", status: .failed)
         }
         return String(document.source.dropFirst("v4l2:".utf8.count))
     }

@@ -121,7 +121,7 @@ struct CameraEditCommand: AsyncParsableCommand {
         } else if password != nil {
             document = (try? await client.get(CameraDocument.self, camera.path)) ?? document
         }
-        let place = await output.surroundings(of: document)
+        let place = await output.environment(of: document)
         output.show(document) { CameraView.lines(document, at: place, style: $0) }
     }
 
@@ -131,7 +131,7 @@ struct CameraEditCommand: AsyncParsableCommand {
         guard ["rtsps:", "onvif:", "https:"].contains(where: { source.hasPrefix($0) }) else {
             throw CommandFailure(
                 what: what, why: "it shows none: its source is \(source)",
-                next: "use rtsps://, https:// or onvif:// for a camera that has one", status: .failed)
+                hint: "use rtsps://, https:// or onvif:// for a camera that has one", status: .failed)
         }
         let request = CameraTestRequest(source: source)
         let report = try await CameraTesting.run(request, output, isShown: false).report
@@ -139,7 +139,7 @@ struct CameraEditCommand: AsyncParsableCommand {
             var failure = CameraTesting.failure(report, what: what)
             if report.lines.first(where: { $0.outcome == .failed })?.step != .reach {
                 failure.why = "it showed none"
-                failure.next = "watchboxctl camera show \(camera.id)"
+                failure.hint = "watchboxctl camera show \(camera.id)"
             }
             throw failure
         }

@@ -11,9 +11,9 @@ import VideoCodec
 
 struct CameraEncodersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "encoders", abstract: "What codes the cameras' pictures, why that, and what this machine has.",
+        commandName: "encoders", abstract: "What encodes the cameras' frames, why that, and what this machine has.",
         discussion: """
-            A camera takes hardware where an encoder really codes, which it tries out beforehand, and else software, at a \
+            A camera takes hardware where an encoder really encodes, which it tries out beforehand, and else software, at a \
             size and a rate that the processor holds. --probe tries every encoder out here, each in a process of its own \
             that is ended when it hangs; the cameras go on meanwhile. Needs no daemon for the machine's part.
 
@@ -21,13 +21,13 @@ struct CameraEncodersCommand: AsyncParsableCommand {
               watchboxctl camera encoders --probe --size 1920x1080 --rate 30
             """)
 
-    @Flag(help: "Let each encoder code a second of moving pictures.")
+    @Flag(help: "Let each encoder code a second of moving frames.")
     var probe = false
 
     @Option(help: "Size for --probe, 1280x720.")
     var size = "1280x720"
 
-    @Option(help: "Pictures per second for --probe.")
+    @Option(help: "Frames per second for --probe.")
     var rate = 30.0
 
     @OptionGroup var output: OutputOptions
@@ -53,7 +53,7 @@ struct CameraEncodersCommand: AsyncParsableCommand {
         if probe, access(Self.daemon, X_OK) != 0 {
             throw CommandFailure(
                 what: "the encoders cannot be tried", why: "there is no \(Self.daemon), which does it",
-                next: "install watchboxd beside watchboxctl", status: .failed)
+                hint: "install watchboxd beside watchboxctl", status: .failed)
         }
         let cameras = try? await output.client.get(CameraListDocument.self, APIPath.cameras())
         let (probe, rate) = (probe, rate)
@@ -114,12 +114,13 @@ struct CameraEncodersCommand: AsyncParsableCommand {
         let devices = hardware.sorted { $0.key < $1.key }.map { name, codec in
             // Opened where there is none, libavcodec would look through all of /dev for it.
             let isThere = nodes.contains { $0.codecs.contains(codec) }
-            return library(name, isHardware: true, missing: isThere ? nil : "no device of this machine codes \(codec)")
+            return library(
+                name, isHardware: true, missing: isThere ? nil : "no device of this machine encodes \(codec)")
         }
         return devices + software.map { library($0, isHardware: false, missing: whyMissing($0)) }
     }
 
-    /// Opens a software encoder for a small picture; nil when it opens.
+    /// Opens a software encoder for small frames; nil when it opens.
     private static func whyMissing(_ name: String) -> String? {
         var configuration = VideoEncoderConfiguration(width: 320, height: 240, frameRate: 25, bitsPerSecond: 200_000)
         configuration.encoders = [name]

@@ -7,7 +7,7 @@ import ControlClient
 
 struct CameraPTZCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "ptz", abstract: "Move a camera that has motors; alone: the positions that it knows.",
+        commandName: "ptz", abstract: "Move a camera that has PTZ; alone: the positions that it knows.",
         discussion: """
             Speeds are -1 to 1, positions -1 to 1 for pan and tilt and 0 to 1 for zoom. A move ends by itself.
 

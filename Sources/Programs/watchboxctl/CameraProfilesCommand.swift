@@ -28,13 +28,13 @@ struct CameraProfilesCommand: AsyncParsableCommand {
     @Option(help: "With --set: 1280x720.")
     var size: String?
 
-    @Option(help: "With --set: pictures per second.")
+    @Option(help: "With --set: frames per second.")
     var rate: Double?
 
     @Option(help: "With --set: bits per second.")
     var bitrate: Int?
 
-    @Option(help: "With --set: pictures from one key frame to the next.")
+    @Option(help: "With --set: frames from one key frame to the next.")
     var gop: Int?
 
     @OptionGroup var output: OutputOptions

@@ -12,7 +12,7 @@ struct CameraRenameCommand: AsyncParsableCommand {
         discussion: """
             Its settings, its place, its password and whether it runs stay. So does its stream's name at relay and KAS, which \
             is written down when it was the ID; --stream gives the stream another name, and what names it elsewhere has to \
-            follow. Its process starts anew under the new ID, and learns anew what it knew of the camera; no other \
+            follow. Its process starts again under the new ID, and learns again what it knew of the camera; no other \
             camera notices. Where systemd encrypts the secrets, nobody but systemd can open the password: it is asked for, \
             or comes from --password-file. Events of before keep the former ID. A camera that a file defines is renamed \
             there, by hand.
@@ -55,7 +55,7 @@ struct CameraRenameCommand: AsyncParsableCommand {
             return output.show(diff) { ConfigurationView.lines(diff, style: $0) }
         }
         let renamed = try await rename(request, tag, what)
-        let place = await output.surroundings(of: renamed)
+        let place = await output.environment(of: renamed)
         output.show(renamed) { CameraRenameView.lines(renamed, formerly: former, at: place, style: $0) }
     }
 

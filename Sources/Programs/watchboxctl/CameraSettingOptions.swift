@@ -15,10 +15,10 @@ struct CameraSettingOptions: ParsableArguments {
         help: ArgumentHelp("File that holds the password and nothing else; - for standard input.", valueName: "file"))
     var passwordFile: String?
 
-    @Option(help: "Size of the published picture, 1280x720; not of a file.")
+    @Option(help: "Size of the published image, 1280x720; not of a file.")
     var size: String?
 
-    @Option(help: "Pictures per second; not of a file.")
+    @Option(help: "Frames per second; not of a file.")
     var rate: Int64?
 
     @Option(help: "Bits per second of the video; not of a file.")
@@ -27,14 +27,14 @@ struct CameraSettingOptions: ParsableArguments {
     @Option(help: "Seconds between key frames; not of a file.")
     var gop: Double?
 
-    @Flag(inversion: .prefixedNo, help: "A tone with the test pattern; the sound of a network camera.")
+    @Flag(inversion: .prefixedNo, help: "A tone with the test pattern; the audio of a network camera.")
     var audio: Bool?
 
     @Option(help: "How a network camera's media come: \(names(of: Network.Transport.self)).")
     var transport: TransportArgument?
 
     @Option(
-        help: "Which clock counts for a network camera's pictures and sound: \(names(of: Network.Timestamps.self)).",
+        help: "Which clock counts for a network camera's frames and audio: \(names(of: Network.Timestamps.self)).",
         completion: nameCompletion(of: Network.Timestamps.self))
     var timestamps: String?
 
@@ -50,7 +50,7 @@ struct CameraSettingOptions: ParsableArguments {
     var pin: String?
 
     @Option(
-        help: "Pictures that an http:// camera is asked for in a second, when it sends one at a time; 2 unless given.")
+        help: "Frames that an http:// camera is asked for in a second, when it sends one at a time; 2 unless given.")
     var snapshotRate: Double?
 
     @Option(
@@ -79,21 +79,21 @@ struct CameraSettingOptions: ParsableArguments {
         completion: nameCompletion(of: Device.Encoder.self))
     var encoder: String?
 
-    @Option(help: "Degrees by which a v4l2 camera's picture is turned clockwise: 0, 90, 180 or 270.")
+    @Option(help: "Degrees by which a v4l2 camera's image is turned clockwise: 0, 90, 180 or 270.")
     var rotate: Int64?
 
     @Option(
-        help: "How a v4l2 camera's picture is mirrored: \(names(of: Device.Flip.self)).",
+        help: "How a v4l2 camera's image is mirrored: \(names(of: Device.Flip.self)).",
         completion: nameCompletion(of: Device.Flip.self))
     var flip: String?
 
     @Option(
         help: ArgumentHelp(
-            "Rectangle of a v4l2 camera's picture that is made black, in parts of 1; may be repeated; none: no mask.",
+            "Rectangle of a v4l2 camera's image that is made black, in parts of 1; may be repeated; none: no mask.",
             valueName: "x,y,width,height"))
     var mask: [String] = []
 
-    @Option(help: "Text in a v4l2 camera's picture: time, name; may be repeated; none: no text.")
+    @Option(help: "Text in a v4l2 camera's image: time, name; may be repeated; none: no text.")
     var overlay: [String] = []
 
     @Option(
@@ -102,7 +102,7 @@ struct CameraSettingOptions: ParsableArguments {
             valueName: "name=value"))
     var control: [String] = []
 
-    @Option(help: "ALSA's name of the sound device of a v4l2 camera, hw:CARD=C920; none: no sound.")
+    @Option(help: "ALSA's name of the audio device of a v4l2 camera, hw:CARD=C920; none: no audio.")
     var microphone: String?
 
     @Option(help: "Name of the relay in the configuration.")

@@ -6,9 +6,9 @@ import Platform
 
 struct CameraSnapshotCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "snapshot", abstract: "The newest picture of a camera that publishes, as JPEG.",
+        commandName: "snapshot", abstract: "The newest frame of a camera that publishes, as JPEG.",
         discussion: """
-            The picture is what viewers see, masks and text burnt in. It comes over this machine's own socket and is not \
+            The frame is what viewers see, masks and text burnt in. It comes over this machine's own socket and is not \
             encrypted: the file is for its owner only, and nothing is overwritten.
 
               watchboxctl camera snapshot front --output front.jpg
@@ -31,29 +31,29 @@ struct CameraSnapshotCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard output == "-" else { return }
-        if isatty(STDOUT_FILENO) == 1 { throw ValidationError("A picture is nothing for a terminal: name a file.") }
-        if options.chosen != .table { throw ValidationError("Standard output is for the picture: name a file.") }
+        if isatty(STDOUT_FILENO) == 1 { throw ValidationError("An image is nothing for a terminal: name a file.") }
+        if options.chosen != .table { throw ValidationError("Standard output is for the image: name a file.") }
     }
 
     func run() async throws {
         var client = options.client
-        // A camera that has just begun has no picture yet; the daemon waits for it, for 13 seconds.
+        // A camera that has just begun has no frame yet; the daemon waits for it, for 13 seconds.
         client.readTimeout = .seconds(16)
         let asked = client
-        let picture = try await asked.bytes("\(camera.path)/snapshot", or: "there is no picture of \(camera.id)")
-        if output == "-" { return try StandardOutputBytes.write(picture) }
+        let frame = try await asked.bytes("\(camera.path)/snapshot", or: "there is no frame of \(camera.id)")
+        if output == "-" { return try StandardOutputBytes.write(frame) }
         do {
-            try NewFile.write(picture, to: output)
+            try NewFile.write(frame, to: output)
         } catch {
             throw CommandFailure(
-                what: "the picture was not written to \(output)", why: error.reason,
-                next: error.isThere
+                what: "the image was not written to \(output)", why: error.reason,
+                hint: error.isThere
                     ? "choose another name; nothing is overwritten" : "choose a directory that you may write to",
                 status: error.isThere ? .conflict : .failed)
         }
         options.tell(
-            "Wrote \(output), \(picture.count) bytes.",
-            Document(camera: camera.id, file: output, bytes: picture.count))
+            "Wrote \(output), \(frame.count) bytes.",
+            Document(camera: camera.id, file: output, bytes: frame.count))
     }
 }
 
@@ -65,8 +65,8 @@ private enum StandardOutputBytes {
             if count < 0 {
                 if errno == EINTR { continue }
                 throw CommandFailure(
-                    what: "the picture was not written", why: SystemMessage.text(errno),
-                    next: "name a file: --output front.jpg", status: .failed)
+                    what: "the image was not written", why: SystemMessage.text(errno),
+                    hint: "name a file: --output front.jpg", status: .failed)
             }
             rest = rest.dropFirst(count)
         }

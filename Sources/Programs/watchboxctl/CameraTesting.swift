@@ -35,7 +35,7 @@ enum CameraTesting {
                 progress.clear()
                 try? await client.send(.delete, path)
                 throw CommandFailure(
-                    what: what, why: "Ctrl-C ended the test", next: "run it again", status: .abortedByUser)
+                    what: what, why: "Ctrl-C ended the test", hint: "run it again", status: .abortedByUser)
             }
             let report: StreamTestReport
             do throws(ControlClientError) {
@@ -52,7 +52,7 @@ enum CameraTesting {
             guard ContinuousClock.now < deadline else {
                 progress.clear()
                 throw CommandFailure(
-                    what: what, why: "the daemon did not end the test in time", next: "watchboxctl logs --unit control",
+                    what: what, why: "the daemon did not end the test in time", hint: "watchboxctl logs --unit control",
                     status: .failed)
             }
             if let waiting = StreamTestView.waiting(report) {
@@ -79,7 +79,7 @@ enum CameraTesting {
         } catch {
             var failure = CommandFailure(error, what: "\(id) was not tested")
             if case .problem(let problem) = error, problem.code == .unreachable {
-                failure.next = "start it, or test its address: watchboxctl camera test URL --user USER"
+                failure.hint = "start it, or test its address: watchboxctl camera test URL --user USER"
             }
             throw failure
         }
@@ -93,12 +93,12 @@ enum CameraTesting {
     static func failure(_ report: StreamTestReport, what: String) -> CommandFailure {
         guard let line = report.lines.last(where: { $0.outcome == .failed }) else {
             return CommandFailure(
-                what: what, why: "no picture came", next: "watchboxctl logs --unit control", status: .failed)
+                what: what, why: "no video came", hint: "watchboxctl logs --unit control", status: .failed)
         }
         let code = line.code.map { "\($0) " } ?? ""
         return CommandFailure(
             what: what, why: withoutStop(code + line.text),
-            next: line.next ?? line.code?.entry?.next ?? "check the camera", status: status(report))
+            hint: line.hint ?? line.code?.entry?.hint ?? "check the camera", status: status(report))
     }
 
     /// How a command ends whose camera was tested.

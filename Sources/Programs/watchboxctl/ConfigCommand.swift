@@ -244,7 +244,7 @@ enum ConfigurationText {
         guard let data, data.count <= limit, let text = String(validating: data, as: UTF8.self) else {
             throw CommandFailure(
                 what: what, why: "\(file) is missing, no UTF-8 text, or longer than 256 KiB",
-                next: "check the file", status: .usage)
+                hint: "check the file", status: .usage)
         }
         return text
     }

@@ -30,7 +30,7 @@ private struct RunningSetting {
         do { return try body() } catch {
             throw CommandFailure(
                 what: what, why: error.why.map { "\(error.what): \($0)" } ?? error.what,
-                next: error.next ?? error.code.entry?.next ?? "watchboxctl explain \(error.code)",
+                hint: error.hint ?? error.code.entry?.hint ?? "watchboxctl explain \(error.code)",
                 status: error.code == .notFound ? .notFound : .usage)
         }
     }

@@ -53,7 +53,7 @@ extension ControlClient {
 extension CommandFailure {
     init(_ error: ControlClientError, what: String) {
         self.init(
-            what: what, why: "\(error)", next: error.next,
+            what: what, why: "\(error)", hint: error.hint,
             status: ExitStatus(rawValue: error.exitStatus) ?? .failed)
     }
 }

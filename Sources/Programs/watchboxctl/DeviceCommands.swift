@@ -51,7 +51,7 @@ struct DeviceKeyCommand: AsyncParsableCommand {
         guard let key = next ? document.nextFingerprint : document.fingerprint else {
             throw CommandFailure(
                 what: "there is no \(next ? "next " : "")device key", why: "none was made on this box",
-                next: next ? "make it: watchboxctl device next" : "make it: watchboxctl device make", status: .notFound)
+                hint: next ? "make it: watchboxctl device next" : "make it: watchboxctl device make", status: .notFound)
         }
         output.show(document) { _ in [fingerprint ? key : DeviceAPI.told(document, next: next)] }
     }
@@ -59,7 +59,7 @@ struct DeviceKeyCommand: AsyncParsableCommand {
 
 struct DeviceMakeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "make", abstract: "Make the device key. Cameras begin anew, and sign what they register.",
+        commandName: "make", abstract: "Make the device key. Cameras begin again, and sign what they register.",
         discussion: "  watchboxctl device make")
 
     @OptionGroup var output: OutputOptions
@@ -107,7 +107,7 @@ struct DeviceSwitchCommand: AsyncParsableCommand {
             .post, APIPath.device("switch"), as: DeviceKeyDocument.self, or: "the device key was not changed")
         output.show(document) { _ in
             [
-                "The device key is \(document.fingerprint ?? ""); cameras begin anew with it.",
+                "The device key is \(document.fingerprint ?? ""); cameras begin again with it.",
                 "Remove the old one at the KAS: watchboxctl kas device remove.",
             ]
         }

@@ -12,7 +12,7 @@ struct DiscoverCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "discover", abstract: "Cameras on the network and of this machine, and what can be added.",
         discussion: """
-            Asks all networks of this box for ONVIF cameras (WS-Discovery), and the video and sound devices of this machine \
+            Asks all networks of this box for ONVIF cameras (WS-Discovery), and the video and audio devices of this machine \
             what they are; sets nothing, and tries no password. --scan also asks each address of a network for RTSP, which \
             finds cameras without ONVIF. Ctrl-C ends the search and shows what was found. --add adds cameras of the list: \
             those whose addresses are named, else those that are chosen on the terminal; one that fails keeps none of the \
@@ -150,7 +150,7 @@ struct DiscoverCommand: AsyncParsableCommand {
         let document = await OwnThread.value { Self.document(controls: controls) }
         guard let document else {
             throw CommandFailure(
-                what: "the devices cannot be listed", why: "no thread can be made", next: "free some memory",
+                what: "the devices cannot be listed", why: "no thread can be made", hint: "free some memory",
                 status: .failed)
         }
         return document
@@ -172,11 +172,11 @@ struct DiscoverCommand: AsyncParsableCommand {
         var document = DiscoveryDocument(
             nodes: CaptureNodes.find().map { VideoNodeDocument(asking: $0, controls: controls) }, limits: [])
         do throws(AudioCaptureError) {
-            document.sounds = try AudioDevices.list().map {
-                SoundDeviceDocument(name: $0.name, description: $0.description)
+            document.audioDevices = try AudioDevices.list().map {
+                AudioDeviceDocument(name: $0.name, description: $0.description)
             }
         } catch {
-            document.limits.append("Sound devices are not listed: \(error)")
+            document.limits.append("Audio devices are not listed: \(error)")
         }
         return document
     }

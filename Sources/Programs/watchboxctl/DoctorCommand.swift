@@ -14,7 +14,7 @@ struct DoctorCommand: AsyncParsableCommand {
         commandName: "doctor", abstract: "Examine the box from the outside, with or without its daemons.",
         discussion: """
             Looks, and changes nothing. Each check may take 15 s; one that hangs is itself a finding. Ends with 3 when a \
-            check fails; a warning alone is no failure. With sudo it sees more.
+            check fails; a warning alone is not a failure. With sudo it sees more.
 
             A bundle is one tar archive for somebody who helps: status, health, configuration, generations, units, \
             versions, the last 500 lines of the log, and these findings. Passwords, tokens and stream keys are taken \
@@ -48,29 +48,29 @@ struct DoctorCommand: AsyncParsableCommand {
         let chosen = DoctorCheck.all.filter { checks.isEmpty || checks.contains($0.name) }
         let units = SystemBus()
         defer { units.close() }
-        var surroundings = Surroundings(version: Version.current, units: units)
-        surroundings.socketPath = output.client.socketPath
-        surroundings.isOffline = offline
-        surroundings.encoder = Self.encoder
-        surroundings.decoders = {
+        var environment = Environment(version: Version.current, units: units)
+        environment.socketPath = output.client.socketPath
+        environment.isOffline = offline
+        environment.encoder = Self.encoder
+        environment.decoders = {
             let offered = DecoderSandbox.offered
             return (offered.description, offered.lack)
         }
         let progress = ProgressLine()
         let count = chosen.count
         progress.update("0 of \(count) checks")
-        let report = await Examination().run(chosen, in: surroundings) { done, check in
+        let report = await CheckRunner().run(chosen, in: environment) { done, check in
             progress.update("\(done) of \(count) checks, \(check) done", fraction: Double(done) / Double(count))
         }
         progress.clear()
-        if let bundle { try await write(bundle, report, surroundings) }
+        if let bundle { try await write(bundle, report, environment) }
         output.show(report, rows: report.findings, isWell: report.state != .fail) { style in
             DoctorView.lines(report, style: style)
         }
         if report.state == .fail { throw ExitCode(ExitStatus.degraded.rawValue) }
     }
 
-    /// Opens the software encoder that a camera would open, for a small picture; a device is only named.
+    /// Opens the software encoder that a camera would open, for small frames; a device is only named.
     @Sendable private static func encoder() throws -> String {
         let choice = try VideoEncoder(
             VideoEncoderConfiguration(width: 320, height: 240, frameRate: 25, bitsPerSecond: 200_000)
@@ -80,17 +80,17 @@ struct DoctorCommand: AsyncParsableCommand {
         return "\(choice.encoder) (\(choice.reason)); \(hardware)"
     }
 
-    private func write(_ path: String, _ report: DoctorReport, _ surroundings: Surroundings) async throws {
+    private func write(_ path: String, _ report: DoctorReport, _ environment: Environment) async throws {
         let progress = ProgressLine()
         progress.update("collecting the bundle")
-        let collected = await SupportBundle.collect(report, in: surroundings)
+        let collected = await SupportBundle.collect(report, in: environment)
         progress.clear()
         do {
             try NewFile.write(try collected.archive(), to: path)
         } catch let error as FileFailure {
             throw CommandFailure(
                 what: "no bundle was written to \(path)", why: error.reason,
-                next: error.isThere
+                hint: error.isThere
                     ? "choose another name; nothing is overwritten" : "choose a directory that you may write to",
                 status: error.isThere ? .conflict : .failed)
         }

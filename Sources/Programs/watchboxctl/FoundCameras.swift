@@ -63,7 +63,7 @@ struct FoundCameras {
             let document = CameraAdditionsDocument(
                 cameras: added,
                 refused: failures.map {
-                    .init(source: $0.source, what: $0.failure.what, why: $0.failure.why, next: $0.failure.next)
+                    .init(source: $0.source, what: $0.failure.what, why: $0.failure.why, hint: $0.failure.hint)
                 })
             output.show(document, rows: document.cameras, isWell: failures.isEmpty) { CameraView.table(document.list) }
         }
@@ -109,7 +109,7 @@ struct FoundCameras {
         guard let row = there.first else {
             throw CommandFailure(
                 what: "\(address) was not added", why: "the search did not find it",
-                next:
+                hint:
                     "add it without a search: watchboxctl camera add NAME --source \(ShellWord.quoted("rtsp://\(address)/PATH"))",
                 status: .notFound)
         }
@@ -117,12 +117,12 @@ struct FoundCameras {
             throw CommandFailure(
                 what: "\(address) was not added",
                 why: "\(there.count) cameras are there: \(there.map(\.address).joined(separator: ", "))",
-                next: "name one of them", status: .usage)
+                hint: "name one of them", status: .usage)
         }
         guard row.mark != .added else {
             throw CommandFailure(
                 what: "\(address) was not added", why: "it is \(row.camera ?? "a camera of this box") already",
-                next: "watchboxctl camera show \(row.camera ?? "ID")", status: .conflict)
+                hint: "watchboxctl camera show \(row.camera ?? "ID")", status: .conflict)
         }
         return row
     }
@@ -131,31 +131,31 @@ struct FoundCameras {
         guard rows.contains(where: { $0.mark != .added }) else {
             throw CommandFailure(
                 what: "nothing was added", why: "the search found no camera that is new",
-                next: "ask every address: watchboxctl discover --scan 192.168.1.0/24 --add", status: .notFound)
+                hint: "ask every address: watchboxctl discover --scan 192.168.1.0/24 --add", status: .notFound)
         }
         guard isatty(STDIN_FILENO) == 1 else {
             throw CommandFailure(
                 what: "nothing was added", why: "there is nobody to choose",
-                next: "name the addresses: watchboxctl discover --add ADDRESS", status: .usage)
+                hint: "name the addresses: watchboxctl discover --add ADDRESS", status: .usage)
         }
         StandardError.write("Which of them, by their numbers (1 3)? Nothing: none. ")
         let words = (readLine() ?? "").split { $0 == " " || $0 == "," }
         guard !words.isEmpty else {
             throw CommandFailure(
-                what: "nothing was added", why: "nothing was chosen", next: "run it again", status: .abortedByUser)
+                what: "nothing was added", why: "nothing was chosen", hint: "run it again", status: .abortedByUser)
         }
         var chosen: [NetworkSearchView.Row] = []
         for word in words {
             guard let number = Int(word), rows.indices.contains(number - 1) else {
                 throw CommandFailure(
-                    what: "nothing was added", why: "\(word) is no number of the list", next: "run it again",
+                    what: "nothing was added", why: "\(word) is not a number of the list", hint: "run it again",
                     status: .usage)
             }
             let row = rows[number - 1]
             guard row.mark != .added else {
                 throw CommandFailure(
                     what: "nothing was added", why: "\(number) is \(row.camera ?? "a camera of this box") already",
-                    next: "run it again", status: .conflict)
+                    hint: "run it again", status: .conflict)
             }
             if !chosen.contains(row) { chosen.append(row) }
         }
@@ -165,8 +165,8 @@ struct FoundCameras {
     /// Asks for the ID, and for the login of a camera on the network.
     private func person(_ row: NetworkSearchView.Row, _ taken: Set<String>) throws(CommandFailure) -> Choice {
         StandardError.writeLine(Style.oneLine("\(row.kind) \(row.address) \(row.maker)"))
-        let standard = Self.identifier(of: row, taken)
-        let id = Self.ask("  ID [\(standard)]: ") ?? standard
+        let defaultValue = Self.identifier(of: row, taken)
+        let id = Self.ask("  ID [\(defaultValue)]: ") ?? defaultValue
         guard CameraTesting.isOnNetwork(row.source) else { return Choice(id: id) }
         let prompt = user.map { "  User [\($0)]: " } ?? "  User (nothing: no login): "
         let name = Self.ask(prompt) ?? user

@@ -58,7 +58,7 @@ struct HealthShowCommand: AsyncParsableCommand {
             guard !report.checks.isEmpty else {
                 throw CommandFailure(
                     what: "there is no check \(check)", why: "no name or object begins so",
-                    next: "list them: watchboxctl health", status: .notFound)
+                    hint: "list them: watchboxctl health", status: .notFound)
             }
         }
         let isWell = !report.checks.contains(where: \.isOpen)

@@ -165,7 +165,7 @@ struct HookAddCommand: AsyncParsableCommand {
         guard !known.hooks.contains(where: { $0.name == name }) else {
             throw CommandFailure(
                 what: "\(name) was not added", why: "there is a hook of that name",
-                next: "change it: watchboxctl hook edit \(name)", status: .conflict)
+                hint: "change it: watchboxctl hook edit \(name)", status: .conflict)
         }
         try await settings.put(name, settings.request, output, done: "added")
     }
@@ -262,7 +262,7 @@ struct HookTestCommand: AsyncParsableCommand {
             throw CommandFailure(
                 what: "the test message of \(name) did not arrive",
                 why: reason + (result.code.map { " (\($0))" } ?? ""),
-                next: result.next ?? "Run: watchboxctl logs hooks", status: .remoteUnreachable)
+                hint: result.hint ?? "Run: watchboxctl logs hooks", status: .remoteUnreachable)
         }
         output.show(result, isWell: false) { _ in [] }
         throw ExitCode(ExitStatus.remoteUnreachable.rawValue)

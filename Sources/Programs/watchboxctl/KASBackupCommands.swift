@@ -55,7 +55,7 @@ struct KASBackupCommand: AsyncParsableCommand {
         let now = Clocks.wallSeconds
         let (bytes, keys) = try backup("nothing was backed up") {
             let bytes = try StateBackup.make(directory: state, passphrase: passphrase)
-            // What cannot be read again is no backup.
+            // What cannot be read again is not a backup.
             return (bytes, try StateBackup.verify(bytes, passphrase: passphrase, now: now))
         }
         try BackupFile.write(bytes, to: output)
@@ -112,7 +112,7 @@ private func backup<Answer>(_ what: String, _ body: () throws -> Answer) throws(
         return try body()
     } catch {
         throw CommandFailure(
-            what: what, why: "\(error)", next: "correct that, then run it again",
+            what: what, why: "\(error)", hint: "correct that, then run it again",
             status: error is StateDirectoryError ? .notPermitted : .failed)
     }
 }
@@ -128,7 +128,7 @@ private enum BackupPassphrase {
         let first = try Secret.typed("Passphrase for the backup")
         guard try Secret.typed("The same once more").utf8.elementsEqual(first.utf8) else {
             throw CommandFailure(
-                what: "nothing was backed up", why: "the two passphrases are not the same", next: "run it again",
+                what: "nothing was backed up", why: "the two passphrases are not the same", hint: "run it again",
                 status: .usage)
         }
         return first
@@ -143,7 +143,7 @@ private enum BackupFile {
         else {
             throw CommandFailure(
                 what: "the backup cannot be read", why: "\(path) is missing, not readable, or far too long",
-                next: "check the file and its permissions", status: .usage)
+                hint: "check the file and its permissions", status: .usage)
         }
         return Array(data)
     }
@@ -160,14 +160,14 @@ private enum BackupFile {
                 ? existing(path)
                 : CommandFailure(
                     what: "the backup cannot be written", why: "\(path): \(error.reason)",
-                    next: "name another --output",
+                    hint: "name another --output",
                     status: .failed)
         }
     }
 
     private static func existing(_ path: String) -> CommandFailure {
         CommandFailure(
-            what: "nothing was backed up", why: "\(path) is there already", next: "name another --output",
+            what: "nothing was backed up", why: "\(path) is there already", hint: "name another --output",
             status: .usage)
     }
 }

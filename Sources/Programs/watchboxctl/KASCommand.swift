@@ -53,7 +53,7 @@ struct KASShowCommand: AsyncParsableCommand {
         } catch {
             throw CommandFailure(
                 what: "the keys cannot be listed", why: "\(error)",
-                next: "use the --state directory of the KAS, as a user who may read it", status: .notPermitted)
+                hint: "use the --state directory of the KAS, as a user who may read it", status: .notPermitted)
         }
         KASKeyListCommand.show(keys, output)
     }

@@ -114,7 +114,7 @@ struct KASDeviceRemoveCommand: AsyncParsableCommand {
                 throw CommandFailure(
                     what: "no device was removed",
                     why: "it is the last one of \(publisher.subject): without it a stolen token publishes alone",
-                    next: "add the new one first, or say --last; against a thief: kas token revoke", status: .usage)
+                    hint: "add the new one first, or say --last; against a thief: kas token revoke", status: .usage)
             }
             return try register.remove(deviceFingerprint: fingerprint, of: publisher.holder)
         }

@@ -33,7 +33,7 @@ struct KASStateOptions: ParsableArguments {
         } catch {
             throw CommandFailure(
                 what: "the keys were not changed", why: "\(error)",
-                next: "use the --state directory of the KAS, as a user who may write it", status: .notPermitted)
+                hint: "use the --state directory of the KAS, as a user who may write it", status: .notPermitted)
         }
     }
 }
@@ -166,7 +166,7 @@ struct KASKeyRetireCommand: ParsableCommand {
         guard yes else {
             throw CommandFailure(
                 what: "\(kid) was not destroyed", why: "streams and recordings under it could never be opened again",
-                next: "add --yes if that is what you want", status: .usage)
+                hint: "add --yes if that is what you want", status: .usage)
         }
         let store = try directory.store()
         try directory.changing { try store.retire(kid: kid, now: Clocks.wallSeconds) }

@@ -106,7 +106,7 @@ struct KASTestCommand: AsyncParsableCommand {
         }
         guard let url else {
             throw CommandFailure(
-                what: "there is no KAS to test", why: "none is set", next: "watchboxctl kas set --url URL",
+                what: "there is no KAS to test", why: "none is set", hint: "watchboxctl kas set --url URL",
                 status: .notFound)
         }
         let progress = ProgressLine()
@@ -129,7 +129,7 @@ struct KASTestCommand: AsyncParsableCommand {
             progress.clear()
             throw CommandFailure(
                 what: "the KAS gives no public key", why: "\(error)",
-                next: "check its URL and certificate; running cameras go on with the key they have",
+                hint: "check its URL and certificate; running cameras go on with the key they have",
                 status: .remoteUnreachable)
         }
     }

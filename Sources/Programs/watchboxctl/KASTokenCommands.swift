@@ -39,7 +39,7 @@ struct KASStateOption: ParsableArguments {
         } catch {
             throw CommandFailure(
                 what: what, why: "\(error)",
-                next: "use the --state directory of the KAS, as a user who may change it", status: .notPermitted)
+                hint: "use the --state directory of the KAS, as a user who may change it", status: .notPermitted)
         }
     }
 }

@@ -19,7 +19,7 @@ struct ManualCommand: AsyncParsableCommand {
         } catch {
             throw CommandFailure(
                 what: "no manual page was made", why: "the argument parser describes its commands in another way now",
-                next: "use --help", status: .failed)
+                hint: "use --help", status: .failed)
         }
     }
 }

@@ -3,15 +3,15 @@ import BoxConfiguration
 
 /// "Did you mean …?" of a mistyped command: what the argument parser calls an unexpected argument.
 enum NearestCommand {
-    /// The first word that no command has, with those before it, and what was meant; nil when every word is known, or nothing
-    /// is near. Words behind the first option are not looked at: they may be its value.
+    /// The first word that no command has, with those before it, and what was meant; nil when every word is known, or
+    /// nothing is near. Words behind the first option are not looked at: they may be its value.
     static func advice(_ arguments: [String], of root: any ParsableCommand.Type) -> String? {
         var command = root
         var written: [String] = []
         var meant: [String] = []
         for word in arguments {
             let below = command.configuration.subcommands
-            // What is no subcommand may be an argument of the default one.
+            // What is not a subcommand may be an argument of the default one.
             guard !below.isEmpty, command.configuration.defaultSubcommand == nil, !word.hasPrefix("-") else { break }
             let name = below.contains { names($0).contains(word) } || word == "help" ? word : nearest(word, below)
             guard let name else { break }

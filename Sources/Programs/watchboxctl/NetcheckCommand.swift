@@ -12,7 +12,7 @@ struct NetcheckCommand: AsyncParsableCommand {
         discussion: """
             For each relay: DNS, TCP, TLS (version, certificate as the camera judges it, days left), round trip, path \
             MTU and upload; for the KAS: DNS, TCP, TLS, round trip and its public key. Ends with 3 when a line fails; \
-            a warning alone is no failure.
+            a warning alone is not a failure.
 
             The upload is measured with a sealed stream that nobody can open, for 3 s and 8 MB at most. It fills the \
             line: while a camera is live it is left out, unless --upload asks for it.
@@ -28,7 +28,7 @@ struct NetcheckCommand: AsyncParsableCommand {
     @Option(help: "File that holds the relay's URL, when it is a secret; with --relay.")
     var urlFile: String?
 
-    @Flag(help: "Measure the upload although cameras are live and may lose pictures.")
+    @Flag(help: "Measure the upload although cameras are live and may lose frames.")
     var upload = false
 
     @OptionGroup var output: OutputOptions
@@ -41,13 +41,13 @@ struct NetcheckCommand: AsyncParsableCommand {
         let url = try urlFile.map { try TextFile.firstLine(of: $0) }
         let units = SystemBus()
         defer { units.close() }
-        var surroundings = Surroundings(version: Version.current, units: units)
-        surroundings.socketPath = output.client.socketPath
+        var environment = Environment(version: Version.current, units: units)
+        environment.socketPath = output.client.socketPath
         let progress = ProgressLine()
         let report: NetworkCheckReport
-        do throws(NetworkExamination.Failure) {
-            report = try await NetworkExamination(
-                in: surroundings, relay: relay, url: url, forcesUpload: upload
+        do throws(NetworkCheckRunner.Failure) {
+            report = try await NetworkCheckRunner(
+                in: environment, relay: relay, url: url, forcesUpload: upload
             ).run { progress.update($0) }
         } catch {
             progress.clear()
@@ -56,11 +56,11 @@ struct NetcheckCommand: AsyncParsableCommand {
                 throw CommandFailure(
                     what: "the network is not examined",
                     why: "neither the daemon nor the files of this box give a configuration that can be read",
-                    next: "Run: sudo watchboxctl config validate", status: .invalidConfiguration)
+                    hint: "Run: sudo watchboxctl config validate", status: .invalidConfiguration)
             case .noRelay(let name):
                 throw CommandFailure(
                     what: "the network is not examined", why: "there is no relay \(name)",
-                    next: "Run: watchboxctl relay list", status: .notFound)
+                    hint: "Run: watchboxctl relay list", status: .notFound)
             }
         }
         progress.clear()
@@ -68,7 +68,7 @@ struct NetcheckCommand: AsyncParsableCommand {
         if findings.findings.isEmpty {
             throw CommandFailure(
                 what: "there is nothing to examine", why: "neither a relay nor a key access server is set",
-                next: "Run: watchboxctl setup", status: .invalidConfiguration)
+                hint: "Run: watchboxctl setup", status: .invalidConfiguration)
         }
         let isWell = findings.state != .fail
         output.show(report, rows: report.peers, isWell: isWell) { style in DoctorView.lines(findings, style: style) }

@@ -41,7 +41,7 @@ struct NetworkSearch {
                 progress.clear()
                 throw CommandFailure(
                     what: "the search of the network is lost", why: "somebody else has begun another",
-                    next: "run it again", status: .conflict)
+                    hint: "run it again", status: .conflict)
             }
         }
         progress.clear()
@@ -72,9 +72,9 @@ struct NetworkSearch {
         var failure = CommandFailure(error, what: what)
         switch error {
         case .unreachable, .timedOut, .denied:
-            failure.next += "; for the devices of this machine alone: watchboxctl discover --local"
+            failure.hint += "; for the devices of this machine alone: watchboxctl discover --local"
         case .problem(let problem) where problem.code == .scanTooLarge:
-            failure.next = "name a smaller network such as 192.168.1.0/24, or add --yes for up to 65536 addresses"
+            failure.hint = "name a smaller network such as 192.168.1.0/24, or add --yes for up to 65536 addresses"
         default: break
         }
         return failure

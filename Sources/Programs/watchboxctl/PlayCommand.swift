@@ -9,7 +9,7 @@ import RTMPTransport
 struct PlayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "play",
-        abstract: "Open a stream: into MP4, MPEG-TS, a picture, or figures.",
+        abstract: "Open a stream: into MP4, MPEG-TS, a frame, or figures.",
         discussion: """
             Without --output and --snapshot it shows statistics. The key comes from the KAS that you name here, whatever the \
             stream says. What is older than --max-age is opened and not shown, unless with --allow-recording. Ends with 12 \
@@ -43,7 +43,7 @@ struct PlayCommand: AsyncParsableCommand {
     @Option(name: .shortAndLong, help: "film.mp4, film.ts, or - for MPEG-TS on standard output.")
     var output: String?
 
-    @Option(help: "PNG file: the latest key frame; on its own, the first picture that comes.")
+    @Option(help: "PNG file: the latest key frame; on its own, the first frame that comes.")
     var snapshot: String?
 
     @Option(help: "Stop after so many seconds of playing.")
@@ -187,7 +187,7 @@ struct PlayCommand: AsyncParsableCommand {
             CommandFailure(
                 what: "this is not the stream that was asked for",
                 why: "the key access server knows \(statistics.notThisStream) of its keys as another stream's",
-                next:
+                hint:
                     "ask who runs the relay; if the stream has another name at the KAS than in the URL: --stream NAME",
                 status: .otherStream)
         case .notThisPublisher:
@@ -196,23 +196,23 @@ struct PlayCommand: AsyncParsableCommand {
                 why: statistics.verdict == .notThisPublisher
                     ? statistics.verdictReason ?? "\(statistics.notThisPublisher) of its collections lack its signature"
                     : "\(statistics.notThisPublisher) of its collections lack its signature",
-                next:
+                hint:
                     "ask the owner of the camera for its device key (watchboxctl device key), and whether the KAS has it",
                 status: .otherPublisher)
         case .stale:
             CommandFailure(
                 what: "what was played is old", why: "\(statistics.stale) frames were sealed too long ago to be shown",
-                next: "ask who runs the relay; to see a recording: --allow-recording", status: .staleStream)
+                hint: "ask who runs the relay; to see a recording: --allow-recording", status: .staleStream)
         case .disordered:
             CommandFailure(
                 what: "the order of the stream was changed",
                 why: "\(statistics.disordered) frames came behind others that were sealed after them",
-                next: "ask who runs the relay", status: .disorderedStream)
+                hint: "ask who runs the relay", status: .disorderedStream)
         case .truncated:
             CommandFailure(
                 what: "the stream is not whole",
                 why: "the end of it, or of a part of it, never came, \(statistics.truncated) times",
-                next: "look whether the camera lost its connection then; if not, ask who runs the relay",
+                hint: "look whether the camera lost its connection then; if not, ask who runs the relay",
                 status: .truncatedStream)
         case nil, .live, .unverified, .recording: nil
         }
@@ -232,11 +232,11 @@ struct PlayCommand: AsyncParsableCommand {
         } catch let error as RTMPURLError {
             throw CommandFailure(
                 what: "nothing can be played", why: "the URL is not understood: \(error)",
-                next: "use rtmp://host/app/stream or rtmps://host/app/stream", status: .usage)
+                hint: "use rtmp://host/app/stream or rtmps://host/app/stream", status: .usage)
         }
         let tls: RTMPClientTLS
         do { tls = try RTMPClientTLS(authorityFile: relayCA, pin: relayPin) } catch {
-            throw CommandFailure(what: "nothing can be played", why: error.why, next: error.next, status: .usage)
+            throw CommandFailure(what: "nothing can be played", why: error.why, hint: error.hint, status: .usage)
         }
         let provider = KASKeyProvider(keyAccess.configuration)
         var configuration = ViewerConfiguration(
@@ -277,7 +277,7 @@ struct PlayCommand: AsyncParsableCommand {
         case .waitingForStream: "waiting for the stream\(quality(statistics))\(reason)"
         case .waitingForKey: "waiting for the key\(reason)"
         case .playing:
-            "playing\(quality(statistics)): \(statistics.video.units) pictures, \(statistics.audio.units) audio frames, "
+            "playing\(quality(statistics)): \(statistics.video.units) frames, \(statistics.audio.units) audio frames, "
                 + "\(statistics.rewraps) keys, \(statistics.gaps) lost"
         case .waitingToReconnect: "the relay is gone, trying again\(reason)"
         case .ended: "ended\(reason)"
@@ -303,7 +303,7 @@ struct PlayCommand: AsyncParsableCommand {
         let publisher = statistics.publisher.map { "device \($0)" } ?? "no device signed, so far as the KAS says"
         let rows: [(String, String)] = [
             (
-                "pictures",
+                "video frames",
                 "\(statistics.video.units) (\(statistics.video.keyFrames) key frames, \(statistics.video.bytes) bytes)"
             ),
             ("audio frames", "\(statistics.audio.units) (\(statistics.audio.bytes) bytes)"),
@@ -337,6 +337,6 @@ struct PlayCommand: AsyncParsableCommand {
             case .relay: .remoteUnreachable
             case .clearStream, .output, .formatChanged: .failed
             }
-        return CommandFailure(what: error.what, why: error.why, next: error.next, status: status)
+        return CommandFailure(what: error.what, why: error.why, hint: error.hint, status: status)
     }
 }

@@ -39,7 +39,7 @@ struct RelayAPIOptions: ParsableArguments {
 /// Asks a relay's API.
 struct RelayAPIClient {
     /// One line of the events.
-    private static let longestEvent = 64 << 10
+    private static let maxEventLength = 64 << 10
 
     let base: String
     let headers: [HTTPHeader]
@@ -78,7 +78,7 @@ struct RelayAPIClient {
             for try await bytes in http.stream(request) {
                 for byte in bytes {
                     if byte != UInt8(ascii: "\n") {
-                        guard line.count < Self.longestEvent else { throw Self.stranger }
+                        guard line.count < Self.maxEventLength else { throw Self.stranger }
                         line.append(byte)
                         continue
                     }
@@ -112,7 +112,7 @@ struct RelayAPIClient {
     private static var stranger: CommandFailure {
         CommandFailure(
             what: what, why: "what answers is not the API of a relay",
-            next: "name the address of relay_server.api_listen: --api http://127.0.0.1:1985", status: .failed)
+            hint: "name the address of relay_server.api_listen: --api http://127.0.0.1:1985", status: .failed)
     }
 
     private static func failure(_ error: HTTPClientError) -> CommandFailure {
@@ -120,13 +120,13 @@ struct RelayAPIClient {
         case .unreachable:
             CommandFailure(
                 what: what, why: "\(error)",
-                next: "see that the relay runs and has relay_server.api_listen, or name its address with --api URL",
+                hint: "see that the relay runs and has relay_server.api_listen, or name its address with --api URL",
                 status: .daemonUnreachable)
         case .plainHTTPRefused:
             CommandFailure(
                 what: what, why: "\(error)",
-                next: "go through SSH: ssh -L 1985:127.0.0.1:1985 HOST, then leave --api out", status: .usage)
-        default: CommandFailure(what: what, why: "\(error)", next: error.next, status: .remoteUnreachable)
+                hint: "go through SSH: ssh -L 1985:127.0.0.1:1985 HOST, then leave --api out", status: .usage)
+        default: CommandFailure(what: what, why: "\(error)", hint: error.hint, status: .remoteUnreachable)
         }
     }
 
@@ -143,7 +143,7 @@ struct RelayAPIClient {
             default: .failed
             }
         return CommandFailure(
-            what: problem.what.terminalSafe, why: problem.why.terminalSafe, next: problem.next.terminalSafe,
+            what: problem.what.terminalSafe, why: problem.why.terminalSafe, hint: problem.hint.terminalSafe,
             status: status)
     }
 }

@@ -36,12 +36,12 @@ struct RelayKeyCommand: AsyncParsableCommand {
                 what: "there is no key to show",
                 why:
                     "\(state) holds none that you may read; a relay makes one when other machines reach it, and it has no publish_keys and is not open",
-                next: "run it as root, after relay_server was enabled", status: .notFound)
+                hint: "run it as root, after relay_server was enabled", status: .notFound)
         }
         guard line.hasPrefix("* = ") else {
             throw CommandFailure(
                 what: "there is no key to show", why: "\(state)/publish-keys was not made by the relay",
-                next: "read that file itself", status: .notFound)
+                hint: "read that file itself", status: .notFound)
         }
         let key = String(line.dropFirst(4))
         StandardOutput.show(Document(key: key), json: json, [key])
@@ -88,12 +88,12 @@ struct RelayLinkCommand: AsyncParsableCommand {
         guard let address = try? RTMPURL(url), !address.streamName.isEmpty else {
             throw CommandFailure(
                 what: "no link was made", why: "the URL is not understood",
-                next: "use rtmp://host/app/stream or rtmps://host/app/stream", status: .usage)
+                hint: "use rtmp://host/app/stream or rtmps://host/app/stream", status: .usage)
         }
         guard let secret = PlayLinkSecret(try TextFile.firstLine(of: secretFile)) else {
             throw CommandFailure(
-                what: "no link was made", why: "the secret has fewer than \(PlayLinkSecret.shortest) characters",
-                next: "make one: openssl rand -hex 32 > FILE", status: .usage)
+                what: "no link was made", why: "the secret has fewer than \(PlayLinkSecret.minLength) characters",
+                hint: "make one: openssl rand -hex 32 > FILE", status: .usage)
         }
         let expires = Clocks.wallSeconds + Int64(hours) * 3600
         let link = url + "?" + secret.query(path: "\(address.app)/\(address.streamName)", expires: expires)

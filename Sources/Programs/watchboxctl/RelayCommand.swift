@@ -63,7 +63,7 @@ struct RelayTestCommand: AsyncParsableCommand {
             findings = try await probe.run { progress.step($0.rawValue) }
         } catch let error as RTMPTransportError {
             throw CommandFailure(
-                what: "the relay takes no stream: \(error.what)", why: error.why, next: error.next,
+                what: "the relay takes no stream: \(error.what)", why: error.why, hint: error.hint,
                 status: .remoteUnreachable)
         }
         StandardOutput.show(findings, json: json, Self.table(findings))
@@ -83,7 +83,7 @@ struct RelayTestCommand: AsyncParsableCommand {
         } catch let error as RTMPURLError {
             throw CommandFailure(
                 what: "no relay can be tested", why: "the URL is not understood: \(error)",
-                next: "use rtmp://host/app or rtmps://host/app", status: .usage)
+                hint: "use rtmp://host/app or rtmps://host/app", status: .usage)
         }
     }
 

@@ -24,7 +24,7 @@ struct RelayStatusCommand: AsyncParsableCommand {
             ("players", "\(statistics.subscribers)"),
             ("received", Quantity.bytes(statistics.bytesReceived)),
             ("sent", Quantity.bytes(statistics.bytesSent)),
-            ("dropped", "\(statistics.framesDropped) pictures, \(statistics.subscribersClosed) players closed"),
+            ("dropped", "\(statistics.framesDropped) frames, \(statistics.subscribersClosed) players closed"),
             ("refused", "\(statistics.refused)"),
             (
                 "forwards",
@@ -180,7 +180,7 @@ struct RelayEventsCommand: AsyncParsableCommand {
             StandardOutput.writeLine(parts.compactMap { $0 }.joined(separator: " ").terminalSafe)
         }
         throw CommandFailure(
-            what: "the events ended", why: "the relay stopped, or this listener was too slow", next: "run it again",
+            what: "the events ended", why: "the relay stopped, or this listener was too slow", hint: "run it again",
             status: .daemonUnreachable)
     }
 }

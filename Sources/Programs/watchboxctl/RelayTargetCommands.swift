@@ -148,7 +148,7 @@ struct RelayAddCommand: AsyncParsableCommand {
         guard !known.relays.contains(where: { $0.name == name }) else {
             throw CommandFailure(
                 what: "\(name) was not added", why: "there is a relay of that name",
-                next: "change it: watchboxctl relay edit \(name)", status: .conflict)
+                hint: "change it: watchboxctl relay edit \(name)", status: .conflict)
         }
         try await settings.put(name, output, done: "added")
     }

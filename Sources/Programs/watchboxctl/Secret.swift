@@ -20,13 +20,13 @@ enum Secret {
         guard var data, data.count <= maximumBytes else {
             throw CommandFailure(
                 what: "the secret cannot be read", why: "\(file) is missing, not readable, or longer than 4096 bytes",
-                next: "check the file and its permissions", status: .usage)
+                hint: "check the file and its permissions", status: .usage)
         }
         if data.last == UInt8(ascii: "\n") { data.removeLast() }
         guard !data.isEmpty, let text = String(validating: data, as: UTF8.self) else {
             throw CommandFailure(
-                what: "the secret cannot be used", why: "\(file) is empty, or is no UTF-8 text",
-                next: "write the secret into it, and nothing else", status: .usage)
+                what: "the secret cannot be used", why: "\(file) is empty, or is not UTF-8 text",
+                hint: "write the secret into it, and nothing else", status: .usage)
         }
         return text
     }
@@ -47,10 +47,10 @@ enum Secret {
     ///
     /// - Parameter kept: what is said when nothing is typed.
     static func typed(
-        _ prompt: String, kept: String = "nothing was changed", next: String = "run it again"
+        _ prompt: String, kept: String = "nothing was changed", hint: String = "run it again"
     ) throws(CommandFailure) -> String {
         guard let line = try answer(prompt) else {
-            throw CommandFailure(what: kept, why: "nothing was typed", next: next, status: .abortedByUser)
+            throw CommandFailure(what: kept, why: "nothing was typed", hint: hint, status: .abortedByUser)
         }
         return line
     }
@@ -59,14 +59,14 @@ enum Secret {
     private static func answer(_ prompt: String) throws(CommandFailure) -> String? {
         guard isatty(STDIN_FILENO) == 1 else {
             throw CommandFailure(
-                what: "there is nobody to ask", why: "standard input is no terminal",
-                next: "name a file that holds the secret, or - for standard input", status: .usage)
+                what: "there is nobody to ask", why: "standard input is not a terminal",
+                hint: "name a file that holds the secret, or - for standard input", status: .usage)
         }
         var before = termios()
         guard tcgetattr(STDIN_FILENO, &before) == 0 else {
             throw CommandFailure(
                 what: "the terminal cannot be silenced", why: SystemMessage.text(errno),
-                next: "name a file that holds the secret", status: .failed)
+                hint: "name a file that holds the secret", status: .failed)
         }
         let visible = before
         // Whoever ends the command at the prompt must not be left with a terminal that shows nothing.
@@ -91,7 +91,7 @@ enum Secret {
         guard line.utf8.count <= maximumBytes else {
             throw CommandFailure(
                 what: "the secret cannot be used", why: "it is longer than \(maximumBytes) bytes",
-                next: "check what was pasted", status: .usage)
+                hint: "check what was pasted", status: .usage)
         }
         return line
     }
@@ -105,13 +105,13 @@ enum Question {
         guard isatty(STDIN_FILENO) == 1 else {
             throw CommandFailure(
                 what: "nothing was changed", why: "there is nobody to ask, and this cannot be undone",
-                next: "add \(flag)", status: .abortedByUser)
+                hint: "add \(flag)", status: .abortedByUser)
         }
         StandardError.write("\(text) [y/N] ")
         let answer = readLine() ?? ""
         guard ["y", "yes"].contains(answer.lowercased()) else {
             throw CommandFailure(
-                what: "nothing was changed", why: "the answer was no", next: "add \(flag) to skip the question",
+                what: "nothing was changed", why: "the answer was no", hint: "add \(flag) to skip the question",
                 status: .abortedByUser)
         }
     }
@@ -129,7 +129,7 @@ enum FileHandleReader {
                 if errno == EINTR { continue }
                 throw CommandFailure(
                     what: "standard input cannot be read", why: SystemMessage.text(errno),
-                    next: "name a file", status: .failed)
+                    hint: "name a file", status: .failed)
             }
             data.append(contentsOf: buffer[..<count])
         }

@@ -119,8 +119,8 @@ struct SetupSteps {
 
     private static let goOn = "watchboxctl setup: what it has said above is kept, and it goes on from there"
 
-    /// Shows what the file would change, and asks before it does; what it would replace goes by a flag of its own, since
-    /// `--yes` alone says nothing about what is there.
+    /// Shows what the file would change, and asks before it does; what it would replace goes by a flag of its own,
+    /// since `--yes` alone says nothing about what is there.
     func importFile(_ path: String, replace: Bool, isConfirmed: Bool) async throws {
         let text = try ConfigurationText.read(path, what: "nothing was set up")
         let request = ImportRequest(toml: text, replace: true)
@@ -131,7 +131,7 @@ struct SetupSteps {
         if !lost.isEmpty, !replace, isConfirmed {
             throw CommandFailure(
                 what: "nothing was set up", why: "\(path) would replace \(lost.joined(separator: ", "))",
-                next: "add --replace, or take it out of the file", status: .conflict)
+                hint: "add --replace, or take it out of the file", status: .conflict)
         }
         try Question.confirm(
             lost.isEmpty ? "Take this over?" : "Take this over? It replaces \(lost.joined(separator: ", ")).",
@@ -162,7 +162,7 @@ struct SetupSteps {
                 url = answer
             } else {
                 secret = try Secret.typed(
-                    "Whole URL of the relay", kept: "no relay was set", next: Self.goOn)
+                    "Whole URL of the relay", kept: "no relay was set", hint: Self.goOn)
             }
         }
         try await RelayTargets.put("main", RelayRequest(url: url), secret: secret, client)
@@ -183,7 +183,7 @@ struct SetupSteps {
         if token == nil, !known.hasToken, asks {
             token = try Secret.typed(
                 "Access token of this box", kept: "the KAS has no token yet; its URL \(set) and the relay are set",
-                next: Self.goOn)
+                hint: Self.goOn)
         }
         if let token {
             try await client.send(

@@ -45,7 +45,7 @@ struct StatusCommand: AsyncParsableCommand {
             // A stream that somebody has stopped is as it should be.
             let stream = document.stream
             let isWell = !document.isActive || stream.state == .live || stream.reason == "stopped by request"
-            let place = await output.surroundings(of: document)
+            let place = await output.environment(of: document)
             Watching.clear(isAgain, output)
             output.show(document, isWell: isWell) { CameraView.lines(document, at: place, style: $0) }
             return isWell ? .ok : .degraded
@@ -73,7 +73,7 @@ struct VersionCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        // A daemon that does not answer is no reason to keep our own version back.
+        // A daemon that does not answer is not a reason to keep our own version back.
         let daemon = try? await output.client.get(VersionDocument.self, APIPath.version())
         let document = Document(daemon: daemon?.version)
         output.show(document) { style in
@@ -122,7 +122,7 @@ struct ExplainCommand: AsyncParsableCommand {
         var title: String
         var cause: String
         var selfHealing: String
-        var next: String
+        var hint: String
         var severity: CatalogEntry.Severity
 
         init(_ entry: CatalogEntry) {
@@ -130,7 +130,7 @@ struct ExplainCommand: AsyncParsableCommand {
             title = entry.title
             cause = entry.cause
             selfHealing = entry.selfHealing
-            next = entry.next
+            hint = entry.hint
             severity = entry.severity
         }
     }
@@ -154,7 +154,7 @@ struct ExplainCommand: AsyncParsableCommand {
             guard let entry = ErrorCode(code)?.entry else {
                 throw CommandFailure(
                     what: "there is no code \(code.prefix(32))", why: "codes are WB- and four digits",
-                    next: "list them: watchboxctl explain --all", status: .notFound)
+                    hint: "list them: watchboxctl explain --all", status: .notFound)
             }
             entries = [entry]
         } else {

@@ -76,7 +76,7 @@ struct StreamStopCommand: AsyncParsableCommand {
 
 struct StreamRestartCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "restart", abstract: "Start a camera's process anew; clears a start limit.",
+        commandName: "restart", abstract: "Start a camera's process again; clears a start limit.",
         discussion: "  watchboxctl stream restart front")
 
     @OptionGroup var camera: CameraArgument

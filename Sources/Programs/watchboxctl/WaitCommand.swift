@@ -60,7 +60,7 @@ enum Waiting {
             guard clock.now < deadline else {
                 progress.clear()
                 throw CommandFailure(
-                    what: "waited for \(what) in vain", why: reason, next: "watchboxctl status",
+                    what: "waited for \(what) in vain", why: reason, hint: "watchboxctl status",
                     status: .remoteUnreachable)
             }
             progress.update("waiting for \(what): \(reason)")

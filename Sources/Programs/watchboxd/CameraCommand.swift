@@ -44,7 +44,7 @@ struct CameraCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Where the pictures come from: `pattern`, v4l2:/dev/… for a camera of this machine, rtsp://, rtsps://, onvif://, http:// or https:// for one on the network, or a media file.",
+            "Where the frames come from: `pattern`, v4l2:/dev/… for a camera of this machine, rtsp://, rtsps://, onvif://, http:// or https:// for one on the network, or a media file.",
             valueName: "pattern|v4l2:device|url|file"))
     var source = "pattern"
 
@@ -57,7 +57,7 @@ struct CameraCommand: AsyncParsableCommand {
     @Option(help: "How a network camera's media come: tcp, udp or multicast.")
     var transport = "tcp"
 
-    @Option(help: "Which clock counts for a network camera's pictures and sound: camera, arrival or auto.")
+    @Option(help: "Which clock counts for a network camera's frames and audio: camera, arrival or auto.")
     var timestamps = "auto"
 
     @Flag(help: "Show a network camera the password in a form that everybody on its network can read, if need be.")
@@ -69,7 +69,7 @@ struct CameraCommand: AsyncParsableCommand {
             valueName: "sha256//…"))
     var pin: String?
 
-    @Option(help: "Pictures that an http:// camera is asked for in a second, when it sends one at a time.")
+    @Option(help: "Frames that an http:// camera is asked for in a second, when it sends one at a time.")
     var snapshotRate = 2.0
 
     @Option(help: "Stream of an onvif:// camera: main, sub or a profile's token; main unless given.")
@@ -115,7 +115,7 @@ struct CameraCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Size of the video of a camera or of the test pattern.", valueName: "width>x<height"))
     var size = "1280x720"
 
-    @Option(help: "Pictures per second of a camera or of the test pattern.")
+    @Option(help: "Frames per second of a camera or of the test pattern.")
     var rate = 30
 
     @Option(help: "Bits per second of the video of a camera or of the test pattern.")
@@ -124,7 +124,7 @@ struct CameraCommand: AsyncParsableCommand {
     @Option(help: "Seconds between key frames of a camera or of the test pattern.")
     var gop = 1.0
 
-    @Flag(help: "No tone with the test pattern, no sound of a network camera.")
+    @Flag(help: "No tone with the test pattern, no audio of a network camera.")
     var noAudio = false
 
     @Flag(help: "Begin the file again at its end.")
@@ -252,7 +252,7 @@ struct CameraCommand: AsyncParsableCommand {
                 statistics: { await service.statistics() }, requestKeyFrame: { service.requestKeyFrame() },
                 rotateKey: { service.rotateKey() },
                 change: { (change) throws(CodedError) in try service.change(change) },
-                snapshot: { (widest) async throws(CodedError) in try await service.snapshot(widest: widest) },
+                snapshot: { (maxWidth) async throws(CodedError) in try await service.snapshot(maxWidth: maxWidth) },
                 network: service.network,
                 replaceToken: { (newer) throws(CodedError) in
                     guard let token else { return try CameraUnitService.Camera.hasNoToken(newer) }
@@ -300,7 +300,7 @@ struct CameraCommand: AsyncParsableCommand {
         guard let reason = CameraService.reason(of: error, statistics: statistics) else {
             return End(
                 failure: CommandFailure(
-                    what: "the camera does not run", why: "it was stopped while it started", next: "Start it again"))
+                    what: "the camera does not run", why: "it was stopped while it started", hint: "Start it again"))
         }
         return End(reason: reason, failure: CommandFailure(reason, what: "the camera does not run"))
     }
@@ -313,7 +313,7 @@ struct CameraCommand: AsyncParsableCommand {
             throw Self.end(error)
         } catch let failure as CommandFailure {
             throw End(
-                reason: CodedError(.unreadableFile, failure.what, why: failure.why, next: failure.next),
+                reason: CodedError(.unreadableFile, failure.what, why: failure.why, hint: failure.hint),
                 failure: failure)
         }
     }
@@ -326,14 +326,14 @@ struct CameraCommand: AsyncParsableCommand {
                     throw CommandFailure(
                         what: "the camera does not run",
                         why: "\(config) is for the camera \(configuration.id), not \(id)",
-                        next: "name the right file", status: .invalidConfiguration)
+                        hint: "name the right file", status: .invalidConfiguration)
                 }
                 return configuration
             } catch let failure as CommandFailure {
                 throw failure
             } catch {
                 throw CommandFailure(
-                    what: "cannot read the settings in \(config)", why: "\(error)", next: "correct the file",
+                    what: "cannot read the settings in \(config)", why: "\(error)", hint: "correct the file",
                     status: .invalidConfiguration)
             }
         }

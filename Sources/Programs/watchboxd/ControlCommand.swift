@@ -41,7 +41,7 @@ struct ControlCommand: AsyncParsableCommand {
                 stateDirectory: state, runtimeDirectory: runtime, encryption: CredentialEncryption())
         } catch {
             throw CommandFailure(
-                what: "the control daemon does not start: \(error.what)", why: error.why, next: error.next)
+                what: "the control daemon does not start: \(error.what)", why: error.why, hint: error.hint)
         }
         let service = ControlService(
             paths: ControlPaths(
@@ -54,7 +54,7 @@ struct ControlCommand: AsyncParsableCommand {
             configuration: .init(
                 listener: HandedOver.listener(named: "api", orSocket: runtime + "/api.sock", group: "watchbox")),
             router: service.router, logger: logger)
-        // For the hooks' process; whatever is wrong with it is no reason for control to end.
+        // For the hooks' process; whatever is wrong with it is not a reason for control to end.
         let listener = HandedOver.listener(named: "events", orSocket: runtime + "/events.sock", group: "wb-hooks")
         let events = PersistentAPIServer(logger: logger) { [router = service.eventRouter] in
             APIServer(

@@ -2,20 +2,20 @@ import ArgumentParser
 import Glibc
 import VideoCodec
 
-/// Started by camera processes, and lives as long as they want pictures or sound of it.
+/// Started by camera processes, and lives as long as they want frames or audio of it.
 struct DecodeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "decode", abstract: "Decode what a camera sent, in a sandbox.", shouldDisplay: false)
 
-    @Option(help: "Bytes of the memory at descriptor 3.") var pictures: Int?
-    @Option(help: "FFmpeg's name and rate.") var sound: String?
+    @Option(help: "Bytes of the memory at descriptor 3.") var frames: Int?
+    @Option(help: "FFmpeg's name and rate.") var audio: String?
 
     func run() throws {
         let role: DecoderRole
-        if let pictures {
-            role = .pictures(memory: pictures)
-        } else if let coding = sound.flatMap(SoundCoding.init(rawValue:)) {
-            role = .sound(coding)
+        if let frames {
+            role = .frames(memory: frames)
+        } else if let coding = audio.flatMap(AudioEncoding.init(rawValue:)) {
+            role = .audio(coding)
         } else {
             throw ValidationError("Nothing to decode.")
         }

@@ -40,11 +40,11 @@ struct HandOverCommand: AsyncParsableCommand {
                 return try await ControlClient(socketPath: socket).send(
                     .post, APIPath.keyAccess("handed-over"), body: HandOverRequest(secrets: secrets))
             } catch {
-                // Control may be on its way up, or go down this moment: its next start asks for the secrets anew.
+                // Control may be on its way up, or go down this moment: its next start asks for the secrets again.
                 guard ContinuousClock.now < deadline else {
                     throw CommandFailure(
                         what: "control was not given the box's secrets", why: "\(error)",
-                        next: "check that watchbox-control runs", status: .failed)
+                        hint: "check that watchbox-control runs", status: .failed)
                 }
                 try await Task.sleep(for: .milliseconds(500))
             }

@@ -69,7 +69,7 @@ struct KASCommand: AsyncParsableCommand {
                 })
         } catch {
             throw CommandFailure(
-                what: "the KAS does not start", why: "\(error)", next: "correct that, then start it again",
+                what: "the KAS does not start", why: "\(error)", hint: "correct that, then start it again",
                 status: .invalidConfiguration)
         }
         let supervision = UnitSupervision(notifier: notifier) { await service.statusLine() }
@@ -86,7 +86,7 @@ struct KASCommand: AsyncParsableCommand {
         } else {
             throw CommandFailure(
                 what: "the KAS does not start", why: "no state directory is named",
-                next: "add --state DIRECTORY or --config FILE", status: .usage)
+                hint: "add --state DIRECTORY or --config FILE", status: .usage)
         }
         if let state { settings.stateDirectory = state }
         if let listen {
@@ -100,13 +100,13 @@ struct KASCommand: AsyncParsableCommand {
         default:
             throw CommandFailure(
                 what: "the KAS does not start", why: "--tls-certificate and --tls-key belong together",
-                next: "name both files", status: .usage)
+                hint: "name both files", status: .usage)
         }
         if let sessionSalt {
             guard let salt = SessionSalt(rawValue: sessionSalt) else {
                 throw CommandFailure(
                     what: "the KAS does not start", why: "--session-salt \(sessionSalt) is unknown",
-                    next: "use L1L, empty or TDF", status: .usage)
+                    hint: "use L1L, empty or TDF", status: .usage)
             }
             settings.defaultSessionSalt = salt
         }

@@ -17,7 +17,7 @@ enum MadePublishKey {
         } catch {
             throw CommandFailure(
                 what: "the relay does not run", why: "\(path) cannot be written: \(error.reason)",
-                next: "check the state directory, or give the relay a file of publish keys",
+                hint: "check the state directory, or give the relay a file of publish keys",
                 status: .invalidConfiguration)
         }
         return path

@@ -7,15 +7,15 @@ struct PictureCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "picture", abstract: "Make a JPEG of the key frame on standard input.", shouldDisplay: false)
 
-    private static let longestRequest = 32 << 20
+    private static let maxRequestLength = 32 << 20
 
     func run() throws {
         do {
-            try PictureRequest.prepare()
-            // Pictures of the list come after those of the stream.
+            try FrameRequest.prepare()
+            // Frames of the list come after those of the stream.
             let report = try DecoderSandbox.enter(DecoderSandbox.Limits(seconds: 15, niceness: 10))
             Self.write(report.line)
-            Self.write(try PictureRequest(try Self.request()).jpeg())
+            Self.write(try FrameRequest(try Self.request()).jpeg())
         } catch {
             Self.write(Array("\(error)".utf8))
             _exit(1)
@@ -30,7 +30,7 @@ struct PictureCommand: ParsableCommand {
         while true {
             let count = read(STDIN_FILENO, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
-            guard count > 0, request.count <= longestRequest else { return request }
+            guard count > 0, request.count <= maxRequestLength else { return request }
             request += buffer.prefix(count)
         }
     }

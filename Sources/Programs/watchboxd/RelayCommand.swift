@@ -12,7 +12,7 @@ import Wire
 struct RelayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "relay",
-        abstract: "Pass streams on from publishers to players; sees no picture of a sealed one.",
+        abstract: "Pass streams on from publishers to players; sees no frame of a sealed one.",
         discussion: """
               watchboxd relay
               watchboxd relay --listen 0.0.0.0:443 --tls-certificate chain.pem --tls-key key.pem --publish-keys keys
@@ -98,7 +98,7 @@ struct RelayCommand: AsyncParsableCommand {
             throw ValidationError("--tls-certificate and --tls-key belong together.")
         }
         for network in allow + deny where NetworkRange(network) == nil {
-            throw ValidationError("\(network) is no network; write it as 192.0.2.0/24 or 2001:db8::/32.")
+            throw ValidationError("\(network) is not a network; write it as 192.0.2.0/24 or 2001:db8::/32.")
         }
         let isReachable = !RelayConfiguration(host: listen.host).isLoopback
         guard config != nil || publishKeys != nil || open || !isReachable else {
@@ -146,7 +146,7 @@ struct RelayCommand: AsyncParsableCommand {
             try await ServiceGroup.untilSignalled(service, supervision, StartPages(), logger: logger)
             if json { StandardOutput.writeJSON(FinalLine(statistics: await service.statistics())) }
         } catch let error as RTMPTransportError {
-            throw CommandFailure(what: "the relay does not run: \(error.what)", why: error.why, next: error.next)
+            throw CommandFailure(what: "the relay does not run: \(error.what)", why: error.why, hint: error.hint)
         }
     }
 
@@ -160,7 +160,7 @@ struct RelayCommand: AsyncParsableCommand {
             settings.authorization = try reading(file, "publish keys") { try PublishAuthorization.parse($0) }
         }
         let secret = try chosen.playLinkSecretFile.map { file in
-            try reading(file, "a secret of at least \(PlayLinkSecret.shortest) characters") { text in
+            try reading(file, "a secret of at least \(PlayLinkSecret.minLength) characters") { text in
                 guard let secret = PlayLinkSecret(text) else { throw UnusableFile() }
                 return secret
             }
@@ -182,7 +182,7 @@ struct RelayCommand: AsyncParsableCommand {
         let listed = try (chosen.forward ?? []).map { url in
             guard let target = ForwardTarget(url) else {
                 throw Self.refused(
-                    "one of the relays to forward to is not understood", next: "write it as rtmps://host/app")
+                    "one of the relays to forward to is not understood", hint: "write it as rtmps://host/app")
             }
             return target
         }
@@ -190,9 +190,9 @@ struct RelayCommand: AsyncParsableCommand {
             try reading(file, "relays to forward to") { try ForwardTarget.parse($0) }
         }
         let targets = listed + (inFile ?? [])
-        guard targets.count <= ForwardTarget.most else {
+        guard targets.count <= ForwardTarget.maxCount else {
             throw Self.refused(
-                "it shall forward to \(targets.count) relays", next: "name at most \(ForwardTarget.most)")
+                "it shall forward to \(targets.count) relays", hint: "name at most \(ForwardTarget.maxCount)")
         }
         return targets
     }
@@ -201,8 +201,8 @@ struct RelayCommand: AsyncParsableCommand {
         let token = try chosen.tokenFile.map { file in
             guard let token = RelayAPIToken(try TextFile.firstLine(of: file)) else {
                 throw Self.refused(
-                    "\(file) holds no token of at least \(RelayAPIToken.shortest) visible characters",
-                    next: "make one: openssl rand -hex 32 > FILE")
+                    "\(file) holds no token of at least \(RelayAPIToken.minLength) visible characters",
+                    hint: "make one: openssl rand -hex 32 > FILE")
             }
             return token
         }
@@ -211,7 +211,7 @@ struct RelayCommand: AsyncParsableCommand {
         } catch {
             throw Self.refused(
                 "other machines reach its API on \(chosen.host)",
-                next: "set relay_server.api_token, or let it listen on 127.0.0.1")
+                hint: "set relay_server.api_token, or let it listen on 127.0.0.1")
         }
     }
 
@@ -222,7 +222,7 @@ struct RelayCommand: AsyncParsableCommand {
         guard let state = chosen.stateDirectory else {
             throw Self.refused(
                 "other machines reach it, and nobody says who may publish",
-                next: "give it a file of publish keys, or say that it is open")
+                hint: "give it a file of publish keys, or say that it is open")
         }
         return try MadePublishKey.file(in: state)
     }
@@ -231,7 +231,7 @@ struct RelayCommand: AsyncParsableCommand {
     private static func networks(_ texts: [String]) throws -> [NetworkRange] {
         try texts.map { text in
             guard let range = NetworkRange(text) else {
-                throw Self.refused("\(text) is no network", next: "write networks as 192.0.2.0/24 or 2001:db8::/32")
+                throw Self.refused("\(text) is not a network", hint: "write networks as 192.0.2.0/24 or 2001:db8::/32")
             }
             return range
         }
@@ -263,8 +263,8 @@ struct RelayCommand: AsyncParsableCommand {
         return socket
     }
 
-    private static func refused(_ why: String, next: String) -> CommandFailure {
-        CommandFailure(what: "the relay does not run", why: why, next: next, status: .invalidConfiguration)
+    private static func refused(_ why: String, hint: String) -> CommandFailure {
+        CommandFailure(what: "the relay does not run", why: why, hint: hint, status: .invalidConfiguration)
     }
 
     private struct UnusableFile: Error {}
@@ -277,16 +277,16 @@ struct RelayCommand: AsyncParsableCommand {
             return try read(String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self))
         } catch let fault as PublishAuthorization.Fault {
             throw Self.refused(
-                "\(path) is no file of \(content) (\(fault))",
-                next: "write one line `app/stream = key` for each stream")
+                "\(path) is not a file of \(content) (\(fault))",
+                hint: "write one line `app/stream = key` for each stream")
         } catch let fault as ForwardTarget.Fault {
             throw Self.refused(
-                "\(path) is no file of \(content) (\(fault))",
-                next: "write one line `[pattern] rtmps://host/app` for each, at most \(ForwardTarget.most)")
+                "\(path) is not a file of \(content) (\(fault))",
+                hint: "write one line `[pattern] rtmps://host/app` for each, at most \(ForwardTarget.maxCount)")
         } catch {
             throw Self.refused(
-                "\(path) cannot be read, or is no file of \(content)",
-                next: "check the path, its permissions and its content")
+                "\(path) cannot be read, or is not a file of \(content)",
+                hint: "check the path, its permissions and its content")
         }
     }
 }

@@ -14,7 +14,7 @@ struct AMF0Decoder {
     mutating func values() throws(AMF0Error) -> [AMF0Value] {
         var values: [AMF0Value] = []
         while !reader.isAtEnd {
-            // Values at the top count as entries too: a message of 64 KiB of null markers is no command.
+            // Values at the top count as entries too: a message of 64 KiB of null markers is not a command.
             try count(1, at: reader.offset, alreadyInContainer: values.count)
             values.append(try value(depth: 0))
         }

@@ -19,7 +19,7 @@ extension Catalog {
 
                 What WatchBox does: \(entry.selfHealing)
 
-                What you can do: \(entry.next)
+                What you can do: \(entry.hint)
 
                 """
         }
@@ -53,7 +53,7 @@ extension Catalog {
 
                     - Severity: \(entry.severity.rawValue)
                     - What WatchBox does: \(entry.selfHealing)
-                    - What you can do: \(entry.next)
+                    - What you can do: \(entry.hint)
 
                     """
             }

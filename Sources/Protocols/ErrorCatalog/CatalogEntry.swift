@@ -1,4 +1,5 @@
-/// What WatchBox tells of one fault, wherever it is told: `watchboxctl explain`, the journal's catalog, the documentation.
+/// What WatchBox tells of one fault, wherever it is told: `watchboxctl explain`, the journal's catalog, the
+/// documentation.
 public struct CatalogEntry: Equatable, Sendable {
     public enum Severity: String, Codable, Sendable, CaseIterable {
         case information
@@ -15,17 +16,17 @@ public struct CatalogEntry: Equatable, Sendable {
     /// What WatchBox does about it by itself.
     public let selfHealing: String
     /// What a person does next; names a command where one helps.
-    public let next: String
+    public let hint: String
     public let severity: Severity
     /// 32 hexadecimal digits, for `journalctl -x`; made once at random, never changed.
     public let messageID: String
 }
 
 extension CatalogEntry {
-    /// `next` for one camera: its ID in the place of `ID`, its relay's name in the place of `NAME` where a relay is meant. What
-    /// only a person knows (a user's `NAME`, an `ADDRESS`) stays a placeholder.
-    public func next(camera id: String, relay: String? = nil) -> String {
-        var text = next
+    /// `next` for one camera: its ID in the place of `ID`, its relay's name in the place of `NAME` where a relay is
+    /// meant. What only a person knows (a user's `NAME`, an `ADDRESS`) stays a placeholder.
+    public func hint(camera id: String, relay: String? = nil) -> String {
+        var text = hint
         if let relay {
             for command in ["relay show", "relay add"] {
                 text = text.replacing("\(command) NAME", with: "\(command) \(relay)")

@@ -6,23 +6,23 @@ public struct CodedError: Error, Equatable, Sendable, CustomStringConvertible {
     /// Why; nil for the catalog's words.
     public var why: String?
     /// What to do next; nil for the catalog's words.
-    public var next: String?
+    public var hint: String?
     /// The camera, relay or file that it is about.
     public var object: String?
 
-    public init(_ code: ErrorCode, _ what: String, why: String? = nil, next: String? = nil, object: String? = nil) {
+    public init(_ code: ErrorCode, _ what: String, why: String? = nil, hint: String? = nil, object: String? = nil) {
         self.code = code
         self.what = what
         self.why = why
-        self.next = next
+        self.hint = hint
         self.object = object
     }
 
     public var description: String {
         let why = why ?? code.entry?.cause
-        let next = next ?? code.entry?.next
+        let hint = hint ?? code.entry?.hint
         // Whole sentences keep their own full stop.
-        return ["\(code) \(what)", why, next.map { "Next: \($0)" }].compactMap { $0 }
+        return ["\(code) \(what)", why, hint.map { "Next: \($0)" }].compactMap { $0 }
             .map { $0.hasSuffix(".") ? String($0.dropLast()) : $0 }
             .joined(separator: ". ")
     }

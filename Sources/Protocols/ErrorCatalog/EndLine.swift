@@ -13,28 +13,28 @@ extension CodedError {
     /// One line of at most 512 bytes: `cannot run: WB-2005 cannot open film.mp4: Permission denied. Next: …`.
     public var endLine: String {
         let reason = Self.line(why.map { "\(what): \($0)" } ?? what, limit: Self.reasonLimit)
-        let step = next.map { Self.nextMark + Self.line($0, limit: Self.nextLimit) } ?? ""
+        let step = hint.map { Self.nextMark + Self.line($0, limit: Self.nextLimit) } ?? ""
         return "\(Self.endMark)\(code) \(reason.isSentence ? reason : reason + ".")\(step)"
     }
 
     /// Reads `endLine`, which any process may have written as it likes.
     ///
-    /// - Returns: nil for a text that is no such line, or has a code that the catalog does not know. What and why are in
-    ///   `what`.
+    /// - Returns: nil for a text that is no such line, or has a code that the catalog does not know. What and why are
+    ///   in `what`.
     public init?(endLine: String) {
         guard endLine.utf8.count <= 1024, endLine.hasPrefix(Self.endMark) else { return nil }
         let line = Self.line(String(endLine.dropFirst(Self.endMark.count)), limit: 512)
         let word = line.prefix { $0 != " " }
         guard word.hasPrefix("WB-"), let code = ErrorCode(word), code.entry != nil else { return nil }
         var reason = line.dropFirst(word.count + 1)
-        var next: String?
+        var hint: String?
         if let mark = reason.ranges(of: Self.nextMark).last {
-            next = String(reason[mark.upperBound...])
+            hint = String(reason[mark.upperBound...])
             reason = reason[..<mark.lowerBound]
         }
         if reason.last == "." { reason.removeLast() }
         guard !reason.isEmpty else { return nil }
-        self.init(code, String(reason), next: next.flatMap { $0.isEmpty ? nil : $0 })
+        self.init(code, String(reason), hint: hint.flatMap { $0.isEmpty ? nil : $0 })
     }
 
     /// Without line ends and other control characters, and cut between two characters.

@@ -65,7 +65,7 @@ public struct AudioTagHeader: Equatable, Sendable {
             case EnhancedAudioPacketType.codedFrames: kind = .rawFrame
             default: kind = .other(type)
             }
-        case let format: throw .unsupportedSoundFormat(format)
+        case let format: throw .unsupportedAudioFormat(format)
         }
         return (AudioTagHeader(kind: kind), reader.readRemaining())
     }

@@ -28,7 +28,7 @@ public struct Depacketizer: Sendable {
     }
 
     /// - Parameter payload: the configuration record, or the access unit in clear.
-    /// - Returns: nil for what carries no picture, an empty frame included.
+    /// - Returns: nil for what carries no frame, an empty frame included.
     public mutating func video(
         _ header: VideoTagHeader, payload: ArraySlice<UInt8>, timestamp: UInt32
     ) throws(FLVError) -> MediaEvent? {
@@ -67,7 +67,7 @@ public struct Depacketizer: Sendable {
     }
 
     /// - Parameter payload: the AudioSpecificConfig, or the raw frame in clear.
-    /// - Returns: nil for what carries no sound, an empty frame included.
+    /// - Returns: nil for what carries no audio, an empty frame included.
     public mutating func audio(
         _ header: AudioTagHeader, payload: ArraySlice<UInt8>, timestamp: UInt32
     ) throws(FLVError) -> MediaEvent? {
@@ -93,7 +93,7 @@ public struct Depacketizer: Sendable {
         }
     }
 
-    /// The time line that stamps modulo 2^32 were cut from.
+    /// The timeline that stamps modulo 2^32 were cut from.
     private mutating func unwrap(_ timestamp: UInt32) -> Int64 {
         let last = time ?? Int64(timestamp)
         let step = Int32(bitPattern: timestamp &- UInt32(truncatingIfNeeded: last))

@@ -13,8 +13,8 @@ public enum FLVError: WireFailure, Equatable, Sendable {
     case media(MediaError)
     /// A video codec id other than 7 (AVC) and 12 (HEVC by convention).
     case unsupportedVideoCodec(UInt8)
-    /// A sound format other than 10 (AAC).
-    case unsupportedSoundFormat(UInt8)
+    /// An audio format other than 10 (AAC).
+    case unsupportedAudioFormat(UInt8)
     /// An Enhanced RTMP FourCC that is not handled; its four bytes in the order of the wire.
     case unsupportedFourCC(UInt32)
     /// AAC packet type other than 0 and 1.
@@ -51,7 +51,7 @@ extension FLVError: CustomStringConvertible {
         case .amf0(let error): "FLV data: \(error)"
         case .media(let error): "FLV payload: \(error)"
         case .unsupportedVideoCodec(let id): "FLV video codec \(id) is not handled"
-        case .unsupportedSoundFormat(let id): "FLV sound format \(id) is not handled"
+        case .unsupportedAudioFormat(let id): "FLV audio format \(id) is not handled"
         case .unsupportedFourCC(let code): "FourCC 0x\(String(code, radix: 16)) is not handled"
         case .unknownAudioPacketType(let type): "AAC packet type \(type) is unknown"
         case .notAHeaderFrame: "not an NTDF header frame"

@@ -3,11 +3,11 @@ internal import Wire
 
 /// A sealed item in the shape of one NAL unit, for relays that parse the frames they pass on
 /// (docs/ref/wire-format.md, "Wrapped, for relays that parse frames"):
-/// `length (4) ‖ NAL unit header ‖ item`. The header is that of a slice: `65` key or `41` inter frame (H.264), `26 01` or
-/// `02 01` (H.265); the length counts header and item.
+/// `length (4) ‖ NAL unit header ‖ item`. The header is that of a slice: `65` key or `41` inter frame (H.264), `26 01`
+/// or `02 01` (H.265); the length counts header and item.
 ///
-/// Nothing is escaped: units with a length before them may hold any bytes. Whoever writes start codes instead would cut a
-/// unit where its bytes look like one, and cannot show a sealed picture anyway.
+/// Nothing is escaped: units with a length before them may hold any bytes. Whoever writes start codes instead would cut
+/// a unit where its bytes look like one, and cannot show a sealed frame anyway.
 public enum NALWrapper {
     /// What a payload holds, as far as its lengths tell.
     public enum Form: Equatable, Sendable {

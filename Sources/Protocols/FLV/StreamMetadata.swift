@@ -9,7 +9,7 @@ public struct StreamMetadata: Equatable, Sendable {
     /// Pixels.
     public var width: Int?
     public var height: Int?
-    /// Pictures per second.
+    /// Frames per second.
     public var frameRate: Double?
     public var videoCodec: VideoCodec?
     public var audioCodec: AudioCodec?

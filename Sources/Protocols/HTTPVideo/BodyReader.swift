@@ -11,9 +11,9 @@ struct BodyReader: Equatable, Sendable {
         case over
     }
 
-    private static let longestLine = 1 << 10
-    private static let longestTrailers = 8 << 10
-    private static let mostSizeDigits = 15
+    private static let maxLineLength = 1 << 10
+    private static let maxTrailersLength = 8 << 10
+    private static let maxSizeDigits = 15
 
     private var state: State
     private var line: [UInt8] = []
@@ -79,9 +79,9 @@ struct BodyReader: Equatable, Sendable {
     ) throws(RTSPFailure) -> [UInt8]? {
         let end = input.firstIndex(of: UInt8(ascii: "\n"))
         line += input[..<(end ?? input.endIndex)]
-        guard line.count <= Self.longestLine else {
+        guard line.count <= Self.maxLineLength else {
             throw .malformed(
-                position: position, reason: "a line of chunked coding with more than \(Self.longestLine) bytes")
+                position: position, reason: "a line of chunked coding with more than \(Self.maxLineLength) bytes")
         }
         guard let end else {
             input = []
@@ -101,15 +101,15 @@ struct BodyReader: Equatable, Sendable {
             state = .chunkSize
         case .trailers:
             trailers += line.count
-            guard trailers <= Self.longestTrailers else {
-                throw .tooLong(what: "bytes of trailers", limit: Self.longestTrailers)
+            guard trailers <= Self.maxTrailersLength else {
+                throw .tooLong(what: "bytes of trailers", limit: Self.maxTrailersLength)
             }
             if line.isEmpty { state = .over }
         default:
             let digits = CameraText.trimmed(String(decoding: line.prefix { $0 != UInt8(ascii: ";") }, as: UTF8.self))
-            guard (1...Self.mostSizeDigits).contains(digits.utf8.count), digits.utf8.allSatisfy(Self.isDigit),
+            guard (1...Self.maxSizeDigits).contains(digits.utf8.count), digits.utf8.allSatisfy(Self.isDigit),
                 let size = UInt64(digits, radix: 16)
-            else { throw .malformed(position: position, reason: "a chunk whose size is no number") }
+            else { throw .malformed(position: position, reason: "a chunk whose size is not a number") }
             state = size == 0 ? .trailers : .chunk(left: size)
         }
     }

@@ -13,7 +13,7 @@ extension HTTPVideoSession {
                 actions.append(.close)
                 return
             case .head: try takeHead(&input, at: now, &actions)
-            case .unknownBody, .stream, .picture: try takeBody(&input, at: now, &actions)
+            case .unknownBody, .stream, .frame: try takeBody(&input, at: now, &actions)
             }
         }
     }
@@ -29,8 +29,8 @@ extension HTTPVideoSession {
             return
         }
         guard let end = RTSPMessage.headEnd(of: pending[...]) else {
-            guard pending.count <= RTSPMessage.longestHead else {
-                throw .tooLong(what: "bytes of headers", limit: RTSPMessage.longestHead)
+            guard pending.count <= RTSPMessage.maxHeadLength else {
+                throw .tooLong(what: "bytes of headers", limit: RTSPMessage.maxHeadLength)
             }
             return
         }
@@ -74,7 +74,7 @@ extension HTTPVideoSession {
     private mutating func logIn(_ head: RTSPMessage, _ actions: inout [Action]) {
         let headers = head.headers("www-authenticate")
         switch authenticator.verdict(
-            on: headers, tried: tried, attempts: attempts, mostLogins: configuration.mostLogins)
+            on: headers, tried: tried, attempts: attempts, maxLogins: configuration.maxLogins)
         {
         case .fail(let failure): fail(.session(failure), &actions)
         case .answer(let challenge):
@@ -95,8 +95,8 @@ extension HTTPVideoSession {
             fail(.session(.redirectElsewhere(host: authenticator.shown(url.host, limit: 255))), &actions)
         } else if place.isSecure, !url.isSecure {
             refuse(status, "a redirect to an address without TLS", &actions)
-        } else if redirects > Self.mostRedirects {
-            fail(.tooManyRedirects(limit: Self.mostRedirects), &actions)
+        } else if redirects > Self.maxRedirects {
+            fail(.tooManyRedirects(limit: Self.maxRedirects), &actions)
         } else {
             if tried != nil { authenticator.wasAccepted() }
             attempts = 0
@@ -129,19 +129,19 @@ extension HTTPVideoSession {
             body = BodyReader(head, isStream: false)
             step = .unknownBody
         } else {
-            noPictures(essence, &actions)
+            noFrames(essence, &actions)
             return
         }
         // A length of nothing: there are no bytes that would tell it.
         if body?.isOver == true { bodyEnded(at: now, &actions) }
     }
 
-    private mutating func noPictures(_ type: String, _ actions: inout [Action]) {
+    private mutating func noFrames(_ type: String, _ actions: inout [Action]) {
         let isPage = ["text/", "application/xhtml", "application/xml", "application/soap", "application/json"].contains
         {
             type.hasPrefix($0)
         }
-        fail(.noPictures(type: authenticator.shown(type, limit: 64), isPage: isPage), &actions)
+        fail(.noFrames(type: authenticator.shown(type, limit: 64), isPage: isPage), &actions)
     }
 
     private static func keepsAlive(_ head: RTSPMessage) -> Bool {
@@ -153,14 +153,14 @@ extension HTTPVideoSession {
     private mutating func beginStream(boundary: String?, at now: UInt64, _ actions: inout [Action]) {
         damagedBefore = facts.damaged
         parts = MultipartReader(boundary: boundary)
-        pictures = 0
+        frames = 0
         step = .stream
         play(isPolled: false, &actions)
     }
 
     private mutating func beginPicture(_ actions: inout [Action]) {
-        picture = []
-        step = .picture
+        frame = []
+        step = .frame
         play(isPolled: true, &actions)
     }
 
@@ -202,19 +202,19 @@ extension HTTPVideoSession {
             try probe(at: now, &actions)
         case .stream:
             for jpeg in try parts?.received(bytes) ?? [] { came(jpeg, &actions) }
-        case .picture:
-            guard bytes.count <= MultipartReader.longestPicture - picture.count else {
-                throw .tooLong(what: "bytes of a picture", limit: MultipartReader.longestPicture)
+        case .frame:
+            guard bytes.count <= MultipartReader.maxFrameBytes - frame.count else {
+                throw .tooLong(what: "bytes of a frame", limit: MultipartReader.maxFrameBytes)
             }
-            picture += bytes
+            frame += bytes
         default: break
         }
     }
 
-    /// A picture begins as one, a stream with a boundary or an empty line before it.
+    /// A frame begins as one, a stream with a boundary or an empty line before it.
     private mutating func probe(at now: UInt64, _ actions: inout [Action]) throws(RTSPFailure) {
         let rest = pending.drop { CameraText.isBlank($0) }
-        guard rest.count >= JPEGEnd.beginning.count || pending.count > Self.longestProbe else { return }
+        guard rest.count >= JPEGEnd.beginning.count || pending.count > Self.maxProbeTime else { return }
         let bytes = pending[...]
         pending = []
         if bytes.starts(with: JPEGEnd.beginning) {
@@ -223,7 +223,7 @@ extension HTTPVideoSession {
             beginStream(boundary: nil, at: now, &actions)
         } else {
             isReusable = false
-            tookNoPicture(Array(bytes.drop { CameraText.isBlank($0) }), at: now, &actions)
+            tookNoFrame(Array(bytes.drop { CameraText.isBlank($0) }), at: now, &actions)
             return
         }
         try takePart(bytes, at: now, &actions)
@@ -232,15 +232,15 @@ extension HTTPVideoSession {
     private mutating func bodyEnded(at now: UInt64, _ actions: inout [Action]) {
         switch step {
         case .stream: streamEnded(at: now, &actions)
-        case .picture: pictureEnded(isWhole: true, at: now, &actions)
-        case .unknownBody: tookNoPicture(pending, at: now, &actions)
+        case .frame: frameEnded(isWhole: true, at: now, &actions)
+        case .unknownBody: tookNoFrame(pending, at: now, &actions)
         default: break
         }
     }
 
     mutating func streamEnded(at now: UInt64, _ actions: inout [Action]) {
         if let jpeg = parts?.ended() { came(jpeg, &actions) }
-        guard pictures > 0 else {
+        guard frames > 0 else {
             fail(.session(.closed(method: nil)), &actions)
             return
         }
@@ -249,29 +249,29 @@ extension HTTPVideoSession {
     }
 
     private mutating func came(_ jpeg: [UInt8], _ actions: inout [Action]) {
-        pictures += 1
+        frames += 1
         redirects = 0
-        facts.pictures &+= 1
-        actions.append(.picture(jpeg))
+        facts.frames &+= 1
+        actions.append(.frame(jpeg))
     }
 
-    // MARK: Single pictures
+    // MARK: Single frames
 
     /// - Parameter isWhole: by its length; else it ended with the connection.
-    mutating func pictureEnded(isWhole: Bool, at now: UInt64, _ actions: inout [Action]) {
+    mutating func frameEnded(isWhole: Bool, at now: UInt64, _ actions: inout [Action]) {
         let endsWithConnection = body?.isUntilClose == true
         body = nil
-        var bytes = picture
-        picture = []
+        var bytes = frame
+        frame = []
         guard bytes.starts(with: JPEGEnd.beginning) || !isWhole && !endsWithConnection else {
-            tookNoPicture(bytes, at: now, &actions)
+            tookNoFrame(bytes, at: now, &actions)
             return
         }
         var jpegEnd = JPEGEnd()
         jpegEnd.advance(bytes[...], limit: bytes.count)
-        if case .done(let place) = jpegEnd.state, jpegEnd.hasScan, place >= MultipartReader.leastPicture {
+        if case .done(let place) = jpegEnd.state, jpegEnd.hasScan, place >= MultipartReader.minFrameBytes {
             bytes.removeLast(bytes.count - place)
-        } else if isWhole, jpegEnd.hasScan, bytes.count >= MultipartReader.leastPicture {
+        } else if isWhole, jpegEnd.hasScan, bytes.count >= MultipartReader.minFrameBytes {
             if !bytes.suffix(2).elementsEqual([0xFF, 0xD9]) { bytes += [0xFF, 0xD9] }
         } else {
             cutOff(.session(.closed(method: "GET")), at: now, &actions)
@@ -279,23 +279,23 @@ extension HTTPVideoSession {
         }
         cut = 0
         redirects = 0
-        facts.pictures &+= 1
+        facts.frames &+= 1
         rest(for: configuration.interval, at: now)
-        if let last, last.bytes == bytes, now < last.at &+ Self.longestRepeat {
+        if let last, last.bytes == bytes, now < last.at &+ Self.maxRepeatTime {
             actions.append(.unchanged)
         } else {
             last = (bytes, now)
-            actions.append(.picture(bytes))
+            actions.append(.frame(bytes))
         }
     }
 
-    /// An answer that should have been a picture. Of a camera that sent some before, it costs itself.
-    private mutating func tookNoPicture(_ bytes: [UInt8], at now: UInt64, _ actions: inout [Action]) {
-        let failure = HTTPVideoFailure.noPictures(
+    /// An answer that should have been a frame. Of a camera that sent some before, it costs itself.
+    private mutating func tookNoFrame(_ bytes: [UInt8], at now: UInt64, _ actions: inout [Action]) {
+        let failure = HTTPVideoFailure.noFrames(
             type: bytes.isEmpty ? "an empty answer" : "", isPage: bytes.first == UInt8(ascii: "<"))
         pending = []
         body = nil
-        if facts.pictures > 0 { cutOff(failure, at: now, &actions) } else { fail(failure, &actions) }
+        if facts.frames > 0 { cutOff(failure, at: now, &actions) } else { fail(failure, &actions) }
     }
 
     /// One that is cut, or none, costs itself; several, the session.
@@ -303,10 +303,10 @@ extension HTTPVideoSession {
         damagedBefore &+= 1
         facts.damaged = damagedBefore
         cut += 1
-        if cut < Self.mostCut { rest(for: configuration.interval, at: now) } else { fail(failure, &actions) }
+        if cut < Self.maxCut { rest(for: configuration.interval, at: now) } else { fail(failure, &actions) }
     }
 
-    private static let mostCut = 3
+    private static let maxCut = 3
 
     private mutating func rest(for interval: UInt64, at now: UInt64) {
         step = .resting

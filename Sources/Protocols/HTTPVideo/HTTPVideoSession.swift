@@ -1,17 +1,20 @@
 public import RTSP
 
-/// A viewer's side of a camera that sends JPEG pictures over HTTP: as the parts of one answer without an end
-/// (`multipart/x-mixed-replace`), or one picture an answer, asked for again and again. Which of them, the answer tells.
+/// A viewer's side of a camera that sends JPEG images over HTTP: as the parts of one answer without an end
+/// (`multipart/x-mixed-replace`), or one frame an answer, asked for again and again. Which of them, the answer tells.
 ///
 /// Its duties:
 /// 1. the request, and the login: the strongest scheme that camera and settings allow, answered once;
-/// 2. the answer's head and body apart, and the pictures out of that, whatever a read cuts;
-/// 3. a stream that ends after pictures is asked for again at once: small cameras end theirs every few seconds or minutes;
-/// 4. single pictures: one request at a time, never faster than asked for, over a connection that is kept where the camera
+/// 2. the answer's head and body apart, and the frames out of that, whatever a read cuts;
+/// 3. a stream that ends after frames is asked for again at once: small cameras end theirs every few seconds or
+/// minutes;
+/// 4. single frames: one request at a time, never faster than asked for, over a connection that is kept where the
+/// camera
 ///    keeps it.
 ///
-/// It does no I/O: its owner writes what `.write` holds, makes a new connection after `.reconnect`, and calls `ticked` at
-/// `nextDeadline`. All times are nanoseconds of one clock that never goes back. After `.failed` nothing happens any more.
+/// It does no I/O: its owner writes what `.write` holds, makes a new connection after `.reconnect`, and calls `ticked`
+/// at `nextDeadline`. All times are nanoseconds of one clock that never goes back. After `.failed` nothing happens any
+/// more.
 public struct HTTPVideoSession: Sendable {
     enum Step: Equatable {
         /// A connection is needed, or being made.
@@ -21,8 +24,8 @@ public struct HTTPVideoSession: Sendable {
         /// The first bytes of a body whose type says nothing.
         case unknownBody
         case stream
-        case picture
-        /// Until it is time for the next picture.
+        case frame
+        /// Until it is time for the next frame.
         case resting
         case over
     }
@@ -35,13 +38,13 @@ public struct HTTPVideoSession: Sendable {
         /// Send Basic although the connection is not encrypted.
         public var allowsBasic = false
         /// So many logins are shown for one request, where the camera says that no more than the nonce was wrong.
-        public var mostLogins = 3
-        /// Nanoseconds from one request for a picture to the next, at the least.
+        public var maxLogins = 3
+        /// Nanoseconds from one request for a frame to the next, at the least.
         public var interval: UInt64 = 500_000_000
         /// Nanoseconds for the answer's head.
         public var headTimeout: UInt64 = 5_000_000_000
-        /// Nanoseconds for a single picture, from its request to its last byte.
-        public var pictureTimeout: UInt64 = 10_000_000_000
+        /// Nanoseconds for a single frame, from its request to its last byte.
+        public var frameTimeout: UInt64 = 10_000_000_000
         public var digest: @Sendable (DigestAlgorithm, [UInt8]) -> [UInt8]
         /// A fresh random text for Digest's `cnonce`: letters and digits.
         public var makeClientNonce: @Sendable () -> String
@@ -65,12 +68,12 @@ public struct HTTPVideoSession: Sendable {
         case reconnect
         /// Close the connection: nothing of it is wanted.
         case close
-        /// The camera is about to send pictures; again when it does so in the other way from now on.
+        /// The camera is about to send frames; again when it does so in the other way from now on.
         ///
         /// - Parameter isPolled: each one is asked for.
         case playing(isPolled: Bool)
-        case picture([UInt8])
-        /// The picture that was asked for is the one before, byte by byte.
+        case frame([UInt8])
+        /// The frame that was asked for is the one before, byte by byte.
         case unchanged
         /// The session is over.
         case failed(HTTPVideoFailure)
@@ -82,24 +85,25 @@ public struct HTTPVideoSession: Sendable {
         public var server: String?
         /// `none`, `Basic`, `Digest MD5` or `Digest SHA-256`: what it accepted.
         public var authentication = "none"
-        /// Pictures that were cut off, or were none.
+        /// Frames that were cut off, or were none.
         public var damaged: UInt64 = 0
         /// Requests that were answered.
         public var answers: UInt64 = 0
-        /// Pictures that were whole.
-        public var pictures: UInt64 = 0
+        /// Frames that were whole.
+        public var frames: UInt64 = 0
 
         public init() {}
     }
 
-    /// An unchanged picture goes out all the same after so many nanoseconds: viewers of a scene that stands still join there.
-    static let longestRepeat: UInt64 = 1_000_000_000
+    /// An unchanged frame goes out all the same after so many nanoseconds: viewers of a scene that stands still join
+    /// there.
+    static let maxRepeatTime: UInt64 = 1_000_000_000
     /// Nanoseconds from one request for a stream to the next, at the least.
     static let streamInterval: UInt64 = 500_000_000
-    /// One after the other, without a picture between.
-    static let mostRedirects = 3
+    /// One after the other, without a frame between.
+    static let maxRedirects = 3
     /// Bodies of a type that says nothing are looked at so far.
-    static let longestProbe = 64
+    static let maxProbeTime = 64
 
     let configuration: Configuration
     let userAgent: String
@@ -126,15 +130,15 @@ public struct HTTPVideoSession: Sendable {
     var position = 0
     var body: BodyReader?
     var parts: MultipartReader?
-    var picture: [UInt8] = []
+    var frame: [UInt8] = []
     var last: (bytes: [UInt8], at: UInt64)?
     /// Cut off, one after the other.
     var cut = 0
-    /// Whether each picture is asked for, as was told; nil: nothing was.
+    /// Whether each frame is asked for, as was told; nil: nothing was.
     var isPolled: Bool?
     var isPlaying: Bool { isPolled != nil }
     /// Of this answer.
-    var pictures: UInt64 = 0
+    var frames: UInt64 = 0
     var damagedBefore: UInt64 = 0
 
     public internal(set) var facts = Facts()
@@ -147,8 +151,8 @@ public struct HTTPVideoSession: Sendable {
         authenticator = Self.authenticator(configuration)
     }
 
-    /// The address that is configured decides whether a readable login may go out: whoever answers in plain text can send
-    /// us to TLS of their own.
+    /// The address that is configured decides whether a readable login may go out: whoever answers in plain text can
+    /// send us to TLS of their own.
     private static func authenticator(_ configuration: Configuration) -> Authenticator {
         Authenticator(
             credentials: configuration.credentials,
@@ -163,8 +167,8 @@ public struct HTTPVideoSession: Sendable {
     public var nextDeadline: UInt64? {
         switch step {
         case .idle, .over, .stream: nil
-        case .head, .unknownBody: requestedAt &+ (isPlaying ? configuration.pictureTimeout : configuration.headTimeout)
-        case .picture: requestedAt &+ configuration.pictureTimeout
+        case .head, .unknownBody: requestedAt &+ (isPlaying ? configuration.frameTimeout : configuration.headTimeout)
+        case .frame: requestedAt &+ configuration.frameTimeout
         case .resting: restsUntil
         }
     }
@@ -204,14 +208,15 @@ public struct HTTPVideoSession: Sendable {
             // It was closed while the request was on its way: no answer to that.
             reconnect(&actions)
         case .head, .unknownBody:
-            // Some cameras close where others answer 401. A login that was shown, and taken for nothing yet, was refused.
+            // Some cameras close where others answer 401. A login that was shown, and taken for nothing yet, was
+            // refused.
             if step == .head, authenticator.accepted == nil, let scheme = tried?.scheme {
                 fail(.session(.closedAtLogin(method: "GET", scheme: scheme.name)), &actions)
             } else {
                 fail(pending.isEmpty || step == .unknownBody ? .session(.closed(method: "GET")) : .notHTTP, &actions)
             }
         case .stream: streamEnded(at: now, &actions)
-        case .picture: pictureEnded(isWhole: false, at: now, &actions)
+        case .frame: frameEnded(isWhole: false, at: now, &actions)
         }
         return actions
     }

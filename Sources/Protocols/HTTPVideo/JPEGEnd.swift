@@ -1,4 +1,4 @@
-/// Finds where a JPEG picture ends (ITU-T T.81, annex B): by its own segments, whatever was said of its length.
+/// Finds where a JPEG image ends (ITU-T T.81, annex B): by its own segments, whatever was said of its length.
 ///
 /// It looks at markers and lengths alone, at each byte once.
 struct JPEGEnd: Equatable, Sendable {
@@ -7,9 +7,9 @@ struct JPEGEnd: Equatable, Sendable {
         case marker
         /// Coded samples, up to the next marker that is none of theirs.
         case scan
-        /// The bytes before this place are the picture.
+        /// The bytes before this place are the frame.
         case done(Int)
-        /// Another picture begins at this place: the rest of this one is missing.
+        /// Another frame begins at this place: the rest of this one is missing.
         case cut(Int)
         /// What stands there is no JPEG that is known.
         case lost
@@ -21,11 +21,11 @@ struct JPEGEnd: Equatable, Sendable {
     /// Samples have begun.
     private(set) var hasScan = false
 
-    /// Bytes with which every picture begins: SOI, and the first byte of the next marker.
+    /// Bytes with which every frame begins: SOI, and the first byte of the next marker.
     static let beginning: [UInt8] = [0xFF, 0xD8, 0xFF]
 
     /// - Parameters:
-    ///   - bytes: the picture from its first byte, the same as before and more.
+    ///   - bytes: the frame from its first byte, the same as before and more.
     ///   - limit: how many of them may be looked at.
     mutating func advance(_ bytes: ArraySlice<UInt8>, limit: Int) {
         let limit = min(limit, bytes.count)

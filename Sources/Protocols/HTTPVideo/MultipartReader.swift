@@ -1,42 +1,42 @@
 internal import RTSP
 
-/// Takes JPEG pictures out of the parts of `multipart/x-mixed-replace`, whatever a read cuts.
+/// Takes JPEG images out of the parts of `multipart/x-mixed-replace`, whatever a read cuts.
 ///
-/// A picture ends where its own segments say so (`JPEGEnd`): it is there with its last byte, not with the next boundary, and
-/// a Content-Length that is wrong or missing does no harm. What is cut off is left out, and the next boundary or the next
-/// picture is looked for.
+/// A frame ends where its own segments say so (`JPEGEnd`): it is there with its last byte, not with the next boundary,
+/// and a Content-Length that is wrong or missing does no harm. What is cut off is left out, and the next boundary or
+/// the next frame is looked for.
 ///
-/// What a byte costs is bounded, whatever the camera writes: lines and boundaries are looked for in it once, and a picture's
-/// segments are walked at most twice.
+/// What a byte costs is bounded, whatever the camera writes: lines and boundaries are looked for in it once, and a
+/// frame's segments are walked at most twice.
 struct MultipartReader: Sendable {
     private enum State {
         /// Before the first part, and behind each one.
         case between
         case headers
-        /// - Parameter left: bytes of a part that is no picture.
+        /// - Parameter left: bytes of a part that is not a frame.
         case skipping(left: Int)
-        case picture
+        case frame
     }
 
     /// As network MJPEG over RTP.
-    static let longestPicture = 16 << 20
+    static let maxFrameBytes = 16 << 20
     /// Its tables alone are longer. Thousands of nothing cost more to take apart than to send.
-    static let leastPicture = 100
-    static let longestHeaders = 8 << 10
-    static let mostHeaders = 64
-    /// Bytes between two pictures.
+    static let minFrameBytes = 100
+    static let maxHeadersLength = 8 << 10
+    static let maxHeaders = 64
+    /// Bytes between two frames.
     static let longestGap = 1 << 20
-    /// Pictures one after the other that began and did not end. Their bytes are no gap: one that is cut off costs itself,
+    /// Frames one after the other that began and did not end. Their bytes are no gap: one that is cut off costs itself,
     /// however long it is.
-    static let mostBroken = 256
+    static let maxBroken = 256
     /// A line that may be a boundary.
-    private static let longestLine = 1 << 10
-    /// So many pictures without their end mark one after the other: this camera sends none.
-    private static let mostEndless = 3
+    private static let maxLineLength = 1 << 10
+    /// So many frames without their end mark one after the other: this camera sends none.
+    private static let maxEndless = 3
     /// So many are taken of one read; the smallest real ones are ten times as long as that makes them.
-    static let mostPictures = 128
+    static let maxFrames = 128
     /// Bytes that are done with stay in memory up to here, and then as long as they are fewer than the others.
-    private static let mostIdle = 64 << 10
+    private static let maxIdle = 64 << 10
     private static let newLine = UInt8(ascii: "\n")
 
     private let boundary: PartBoundary
@@ -51,23 +51,23 @@ struct MultipartReader: Sendable {
     private var isText = true
     /// The part before was whole: any line with dashes is a boundary.
     private var isOrderly = true
-    /// Bytes since the last picture, without those of broken ones.
+    /// Bytes since the last frame, without those of broken ones.
     private var gap = 0
-    /// Since the last whole picture.
+    /// Since the last whole frame.
     private var broken = 0
-    /// Of the stream: up to where what comes may be the rest of a picture that broke.
+    /// Of the stream: up to where what comes may be the rest of a frame that broke.
     private var excused = 0
     /// Bytes that are done with: the place of `start` in the stream.
     private var passed = 0
     private var headers = PartHeaders()
-    /// What the first part was that said it is no picture.
+    /// What the first part was that said it is not a frame.
     private var other: String?
     private var end = JPEGEnd()
-    /// Of the picture, as its headers say, until that is found to be wrong.
+    /// Of the frame, as its headers say, until that is found to be wrong.
     private var length: Int?
-    /// Of `buffer`: up to where no boundary begins, whatever picture that is in.
+    /// Of `buffer`: up to where no boundary begins, whatever frame that is in.
     private var searched = 0
-    /// Of the stream: up to where a picture reached that turned out to be none. In there no other length is believed, and
+    /// Of the stream: up to where a frame reached that turned out to be none. In there no other length is believed, and
     /// nothing is tried a third time.
     private var doubted = 0
     private var endless = 0
@@ -76,7 +76,7 @@ struct MultipartReader: Sendable {
 
     private var unread: Int { buffer.count - start }
 
-    /// Pictures that were cut off or are none.
+    /// Frames that were cut off or are none.
     private(set) var damaged: UInt64 = 0
 
     /// - Parameter boundary: the parameter of Content-Type, without quotes; nil: the camera names none.
@@ -84,18 +84,18 @@ struct MultipartReader: Sendable {
         self.boundary = PartBoundary(boundary)
     }
 
-    /// - Returns: the pictures that are whole now, in order.
+    /// - Returns: the frames that are whole now, in order.
     /// - Throws: `.malformed` or `.tooLong`, after which nothing more can be read.
     mutating func received(_ bytes: ArraySlice<UInt8>) throws(RTSPFailure) -> [[UInt8]] {
         buffer += bytes
-        var pictures: [[UInt8]] = []
-        while try step(&pictures) {}
+        var frames: [[UInt8]] = []
+        while try step(&frames) {}
         compact()
-        return pictures
+        return frames
     }
 
     private mutating func compact() {
-        guard start >= Self.mostIdle, start >= unread else { return }
+        guard start >= Self.maxIdle, start >= unread else { return }
         work &+= unread
         buffer.removeFirst(start)
         index -= start
@@ -106,16 +106,16 @@ struct MultipartReader: Sendable {
 
     /// There are no more bytes.
     ///
-    /// - Returns: the last picture, where only what follows it was waited for.
+    /// - Returns: the last frame, where only what follows it was waited for.
     mutating func ended() -> [UInt8]? {
-        guard case .picture = state, let length, length <= unread else { return nil }
-        var pictures: [[UInt8]] = []
-        finish(at: start + length, &pictures, isTold: true)
-        return pictures.first
+        guard case .frame = state, let length, length <= unread else { return nil }
+        var frames: [[UInt8]] = []
+        finish(at: start + length, &frames, isTold: true)
+        return frames.first
     }
 
     /// False when more bytes are needed.
-    private mutating func step(_ pictures: inout [[UInt8]]) throws(RTSPFailure) -> Bool {
+    private mutating func step(_ frames: inout [[UInt8]]) throws(RTSPFailure) -> Bool {
         switch state {
         case .between: return try passLine()
         case .headers: return try takeHeader()
@@ -125,7 +125,7 @@ struct MultipartReader: Sendable {
             try drop(to: start + count)
             state = left == count ? .between : .skipping(left: left - count)
             return true
-        case .picture: return try takePicture(&pictures)
+        case .frame: return try takeFrame(&frames)
         }
     }
 
@@ -136,7 +136,7 @@ struct MultipartReader: Sendable {
         case whole(ArraySlice<UInt8>)
         /// Longer than any that matters, or of other bytes than text.
         case junk
-        case picture
+        case frame
     }
 
     /// What comes next, `index` behind it; nil: more bytes are needed.
@@ -145,7 +145,7 @@ struct MultipartReader: Sendable {
             let byte = buffer[index]
             if byte == 0xFF {
                 guard index + 2 < buffer.count else { return nil }
-                if buffer[index + 1] == 0xD8, buffer[index + 2] == 0xFF { return .picture }
+                if buffer[index + 1] == 0xD8, buffer[index + 2] == 0xFF { return .frame }
                 isText = false
             }
             index += 1
@@ -154,8 +154,8 @@ struct MultipartReader: Sendable {
                 defer { isText = true }
                 return isText ? .whole(buffer[lineBegin..<(index - 1)]) : .junk
             }
-            if isText, index - lineBegin > Self.longestLine { isText = false }
-            if !isText, index - lineBegin > Self.longestLine { return .junk }
+            if isText, index - lineBegin > Self.maxLineLength { isText = false }
+            if !isText, index - lineBegin > Self.maxLineLength { return .junk }
         }
         return nil
     }
@@ -166,9 +166,9 @@ struct MultipartReader: Sendable {
             try bound()
             return false
         case .junk?: try drop(to: index)
-        case .picture?: try beginPicture(at: index, length: nil)
+        case .frame?: try beginPicture(at: index, length: nil)
         case .whole(let line)?:
-            let isBoundary = boundary.matches(line, isLenient: isOrderly && gap < Self.longestLine)
+            let isBoundary = boundary.matches(line, isLenient: isOrderly && gap < Self.maxLineLength)
             try drop(to: index)
             if isBoundary { beginHeaders() }
         }
@@ -183,11 +183,11 @@ struct MultipartReader: Sendable {
     private mutating func takeHeader() throws(RTSPFailure) -> Bool {
         switch nextLine() {
         case nil:
-            guard headers.size + unread <= Self.longestHeaders else {
-                throw .tooLong(what: "bytes of a part's headers", limit: Self.longestHeaders)
+            guard headers.size + unread <= Self.maxHeadersLength else {
+                throw .tooLong(what: "bytes of a part's headers", limit: Self.maxHeadersLength)
             }
             return false
-        case .picture?:
+        case .frame?:
             // Without the empty line, or without headers at all.
             try beginPicture(at: index, length: headers.length)
         case .junk?:
@@ -212,19 +212,19 @@ struct MultipartReader: Sendable {
         return true
     }
 
-    // MARK: Pictures
+    // MARK: Frames
 
     private mutating func beginPicture(at place: Int, length: Int?) throws(RTSPFailure) {
         try drop(to: place)
         excused = passed
         end = JPEGEnd()
         self.length = passed < doubted ? nil : length
-        state = .picture
+        state = .frame
     }
 
-    private mutating func takePicture(_ pictures: inout [[UInt8]]) throws(RTSPFailure) -> Bool {
+    private mutating func takeFrame(_ frames: inout [[UInt8]]) throws(RTSPFailure) -> Bool {
         guard try startsRight() else { return false }
-        guard case .picture = state else { return true }
+        guard case .frame = state else { return true }
         var limit = buffer.count
         var isEnd = false
         if let length {
@@ -235,14 +235,14 @@ struct MultipartReader: Sendable {
         }
         walk(to: limit)
         switch end.state {
-        case .done(let size) where size < Self.leastPicture || !end.hasScan:
+        case .done(let size) where size < Self.minFrameBytes || !end.hasScan:
             damaged += 1
             gap += size
             leave(start + size)
             try bound()
             return true
         case .done(let size):
-            deliver(start + size, &pictures)
+            deliver(start + size, &frames)
             return true
         case .cut(let size):
             damaged += 1
@@ -257,18 +257,18 @@ struct MultipartReader: Sendable {
         case .lost:
             // What its length says is as good as the rest of it.
             if let length, let found = findBoundary(), found <= start + length {
-                finish(at: found, &pictures, isTold: found == start + length)
+                finish(at: found, &frames, isTold: found == start + length)
                 return true
             }
         case .marker, .scan: break
         }
         if isEnd {
-            finish(at: limit, &pictures, isTold: false)
+            finish(at: limit, &frames, isTold: false)
             return true
         }
         if let length, unread >= length {
             switch boundary.follows(buffer, at: start + length, needsBreak: false) {
-            case true?: finish(at: start + length, &pictures, isTold: true)
+            case true?: finish(at: start + length, &frames, isTold: true)
             case false?:
                 self.length = nil
                 doubted = max(doubted, passed + length)
@@ -276,8 +276,8 @@ struct MultipartReader: Sendable {
             }
             return true
         }
-        guard unread <= Self.longestPicture else {
-            throw .tooLong(what: "bytes of a picture", limit: Self.longestPicture)
+        guard unread <= Self.maxFrameBytes else {
+            throw .tooLong(what: "bytes of a frame", limit: Self.maxFrameBytes)
         }
         return false
     }
@@ -288,7 +288,7 @@ struct MultipartReader: Sendable {
         work &+= end.position - before
     }
 
-    /// Whether the first bytes are there; those that begin no picture end the part.
+    /// Whether the first bytes are there; those that begin no frame end the part.
     private mutating func startsRight() throws(RTSPFailure) -> Bool {
         // An empty line more than there should be.
         let blanks = buffer[start...].prefix { $0 == 0x0D || $0 == 0x0A }.count
@@ -312,20 +312,20 @@ struct MultipartReader: Sendable {
         let reached = passed + end.position
         if buffer[start...].starts(with: JPEGEnd.beginning) {
             // Where it ends nobody knows.
-            try broke(upTo: Self.longestPicture)
-            // Not the beginning of the same picture again. What one seemed to hold is looked at for another, once.
+            try broke(upTo: Self.maxFrameBytes)
+            // Not the beginning of the same frame again. What one seemed to hold is looked at for another, once.
             try drop(to: start + (passed < doubted ? min(end.position, unread) : 1))
             doubted = max(doubted, reached)
         }
         beginLine()
     }
 
-    /// - Parameter size: so many bytes from its beginning on may be the picture's.
+    /// - Parameter size: so many bytes from its beginning on may be the frame's.
     private mutating func broke(upTo size: Int) throws(RTSPFailure) {
         broken += 1
         excused = passed + size
-        guard broken <= Self.mostBroken else {
-            throw .malformed(position: passed, reason: "\(Self.mostBroken) pictures in a row have no end")
+        guard broken <= Self.maxBroken else {
+            throw .malformed(position: passed, reason: "\(Self.maxBroken) frames in a row have no end")
         }
     }
 
@@ -350,21 +350,21 @@ struct MultipartReader: Sendable {
         return nil
     }
 
-    /// The part ends here, and the picture did not say so.
+    /// The part ends here, and the frame did not say so.
     ///
     /// - Parameter isTold: by its length.
-    private mutating func finish(at place: Int, _ pictures: inout [[UInt8]], isTold: Bool) {
+    private mutating func finish(at place: Int, _ frames: inout [[UInt8]], isTold: Bool) {
         var last = place
         while last > start, buffer[last - 1] == 0 || buffer[last - 1] == 0x0D || buffer[last - 1] == 0x0A { last -= 1 }
         work &+= place - last
-        if end.hasScan, last >= start + Self.leastPicture, buffer[last - 2] == 0xFF, buffer[last - 1] == 0xD9 {
-            deliver(last, &pictures)
+        if end.hasScan, last >= start + Self.minFrameBytes, buffer[last - 2] == 0xFF, buffer[last - 1] == 0xD9 {
+            deliver(last, &frames)
             return
         }
         // Some cameras never send the mark; what is cut off once lacks it as well.
         if end.hasScan, !isTold { endless += 1 }
-        if end.hasScan, isTold || endless > Self.mostEndless {
-            add(buffer[start..<place] + [0xFF, 0xD9], &pictures)
+        if end.hasScan, isTold || endless > Self.maxEndless {
+            add(buffer[start..<place] + [0xFF, 0xD9], &frames)
             beganAnew()
         } else {
             damaged += 1
@@ -373,8 +373,8 @@ struct MultipartReader: Sendable {
         leave(place)
     }
 
-    private mutating func deliver(_ place: Int, _ pictures: inout [[UInt8]]) {
-        add(buffer[start..<place], &pictures)
+    private mutating func deliver(_ place: Int, _ frames: inout [[UInt8]]) {
+        add(buffer[start..<place], &frames)
         endless = 0
         beganAnew()
         isOrderly = true
@@ -386,13 +386,13 @@ struct MultipartReader: Sendable {
         broken = 0
     }
 
-    private mutating func add(_ picture: ArraySlice<UInt8>, _ pictures: inout [[UInt8]]) {
-        guard pictures.count < Self.mostPictures else {
+    private mutating func add(_ frame: ArraySlice<UInt8>, _ frames: inout [[UInt8]]) {
+        guard frames.count < Self.maxFrames else {
             damaged += 1
             return
         }
-        work &+= picture.count
-        pictures.append(Array(picture))
+        work &+= frame.count
+        frames.append(Array(frame))
     }
 
     private mutating func leave(_ place: Int) {
@@ -410,7 +410,7 @@ struct MultipartReader: Sendable {
         isText = true
     }
 
-    /// Nothing of what is before this place is a picture.
+    /// Nothing of what is before this place is a frame.
     private mutating func drop(to place: Int) throws(RTSPFailure) {
         let reached = passed + place - start
         gap += max(reached - max(passed, excused), 0)
@@ -423,7 +423,7 @@ struct MultipartReader: Sendable {
     private func bound() throws(RTSPFailure) {
         guard gap <= Self.longestGap else {
             if let other { throw .noSupportedMedia(offered: [other]) }
-            throw .malformed(position: passed, reason: "no picture within \(Self.longestGap) bytes")
+            throw .malformed(position: passed, reason: "no frame within \(Self.longestGap) bytes")
         }
     }
 }

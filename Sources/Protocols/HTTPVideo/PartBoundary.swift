@@ -1,21 +1,21 @@
 internal import RTSP
 
-/// What stands between two parts of a multipart message (RFC 2046 §5.1), as cameras write it: many put the two dashes into
-/// the parameter as well, some leave them out before the parts.
+/// What stands between two parts of a multipart message (RFC 2046 §5.1), as cameras write it: many put the two dashes
+/// into the parameter as well, some leave them out before the parts.
 struct PartBoundary: Equatable, Sendable {
     /// Without dashes in front; empty when the camera does not say.
     let core: [UInt8]
 
     /// RFC 2046 allows 70.
-    static let longest = 256
-    private static let mostDashes = 8
-    private static let mostBreaks = 4
-    private static let leastCore = 6
+    static let maxLength = 256
+    private static let maxDashes = 8
+    private static let maxBreaks = 4
+    private static let minCore = 6
     private static let dash = UInt8(ascii: "-")
 
     /// - Parameter parameter: of Content-Type, without its quotes; nil: none.
     init(_ parameter: String?) {
-        var bytes = Array(CameraText.trimmed(parameter ?? "").utf8.prefix(Self.longest))[...]
+        var bytes = Array(CameraText.trimmed(parameter ?? "").utf8.prefix(Self.maxLength))[...]
         while bytes.first == Self.dash { bytes.removeFirst() }
         core = Array(bytes)
     }
@@ -45,18 +45,18 @@ struct PartBoundary: Equatable, Sendable {
             let end = min(index + most, bytes.count)
             while index < end, isTaken(bytes[index]) { index += 1 }
         }
-        skip(Self.mostBreaks) { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }
-        if index == bytes.count, index < place + Self.mostBreaks { return nil }
+        skip(Self.maxBreaks) { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }
+        if index == bytes.count, index < place + Self.maxBreaks { return nil }
         if needsBreak, index == place { return false }
         let line = index
-        skip(Self.mostDashes) { $0 == Self.dash }
+        skip(Self.maxDashes) { $0 == Self.dash }
         if core.isEmpty {
             guard index - line < 2 else { return true }
             return index == bytes.count ? nil : false
         }
-        if index == bytes.count, index < line + Self.mostDashes { return nil }
-        // A few letters alone are in any picture.
-        if core.count < Self.leastCore, index - line < 2 { return false }
+        if index == bytes.count, index < line + Self.maxDashes { return nil }
+        // A few letters alone are in any frame.
+        if core.count < Self.minCore, index - line < 2 { return false }
         for byte in core {
             guard index < bytes.count else { return nil }
             guard bytes[index] == byte else { return false }

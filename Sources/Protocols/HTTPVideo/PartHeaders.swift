@@ -14,11 +14,11 @@ struct PartHeaders: Equatable, Sendable {
     mutating func add(_ line: ArraySlice<UInt8>, size bytes: Int) throws(RTSPFailure) {
         count += 1
         size += bytes
-        guard count <= MultipartReader.mostHeaders else {
-            throw .tooLong(what: "headers of a part", limit: MultipartReader.mostHeaders)
+        guard count <= MultipartReader.maxHeaders else {
+            throw .tooLong(what: "headers of a part", limit: MultipartReader.maxHeaders)
         }
-        guard size <= MultipartReader.longestHeaders else {
-            throw .tooLong(what: "bytes of a part's headers", limit: MultipartReader.longestHeaders)
+        guard size <= MultipartReader.maxHeadersLength else {
+            throw .tooLong(what: "bytes of a part's headers", limit: MultipartReader.maxHeadersLength)
         }
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return }
         let name = CameraText.trimmed(String(decoding: line[..<colon], as: UTF8.self)).lowercased()
@@ -26,7 +26,7 @@ struct PartHeaders: Equatable, Sendable {
         switch name {
         case "content-length":
             let number = CameraText.number(value, as: Int.self)
-            length = number.flatMap { $0 > 0 && $0 <= MultipartReader.longestPicture ? $0 : nil }
+            length = number.flatMap { $0 > 0 && $0 <= MultipartReader.maxFrameBytes ? $0 : nil }
         case "content-type":
             type = CameraText.printable(value, limit: 32)
             // Whether it is one its first bytes tell.

@@ -36,7 +36,7 @@ public struct DeviceKeys: Codable, Equatable, Sendable {
         guard (1...256).contains(holder.subject.utf8.count), holder.issuer.utf8.count <= 512 else {
             throw .invalid("a subject has 1…256 bytes")
         }
-        guard key.count == DeviceSignature.keyByteCount else { throw .invalid("it is no point on P-256") }
+        guard key.count == DeviceSignature.keyByteCount else { throw .invalid("it is not a point on P-256") }
         let known = keys(of: holder)
         guard !known.contains(key) else { return }
         guard known.count < Self.limitOfHolder else { throw .holderFull(limit: Self.limitOfHolder) }

@@ -34,10 +34,10 @@ extension AccessClaims {
     /// Claims of the token that takes this one's place: the same, for as long as it was issued for.
     ///
     /// - Parameter id: `jti` of the new one.
-    public func renewed(id: String, now: Int64, longestLifetime: Int64) -> AccessClaims {
+    public func renewed(id: String, now: Int64, maxLifetime: Int64) -> AccessClaims {
         var claims = self
         let lifetime = (expiresAt?.seconds ?? now).saturatingSubtract(issuedAt?.seconds ?? now)
-        claims.expiresAt = NumericDate(seconds: now.saturatingAdd(min(max(lifetime, 1), longestLifetime)))
+        claims.expiresAt = NumericDate(seconds: now.saturatingAdd(min(max(lifetime, 1), maxLifetime)))
         claims.issuedAt = NumericDate(seconds: now)
         claims.notBefore = nil
         claims.tokenID = id

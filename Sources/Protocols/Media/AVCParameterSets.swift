@@ -16,7 +16,7 @@ public struct AVCSequenceParameterSet: Equatable, Sendable {
     /// Pixels after cropping.
     public var width: Int
     public var height: Int
-    /// False when pictures may be coded as fields.
+    /// False when pictures may be encoded as fields.
     public var isProgressive: Bool
     public var maximumReferenceFrames: Int
     /// Pictures per second by the VUI; nil when it does not say, or cannot be read.
@@ -39,8 +39,8 @@ public struct AVCSequenceParameterSet: Equatable, Sendable {
         let references = try reader.unsignedExpGolomb(.referenceFrames, upTo: 16)
         try reader.skip(1)  // gaps_in_frame_num_value_allowed_flag
         // 1056 macroblocks are the longest side at level 6.2: sqrt(8 × 139 264).
-        let widthInMacroblocks = try reader.unsignedExpGolomb(.pictureWidth, upTo: 1055) + 1
-        let heightInMapUnits = try reader.unsignedExpGolomb(.pictureHeight, upTo: 1055) + 1
+        let widthInMacroblocks = try reader.unsignedExpGolomb(.frameWidth, upTo: 1055) + 1
+        let heightInMapUnits = try reader.unsignedExpGolomb(.frameHeight, upTo: 1055) + 1
         let framesOnly = try reader.flag()
         if !framesOnly { try reader.skip(1) }  // mb_adaptive_frame_field_flag
         try reader.skip(1)  // direct_8x8_inference_flag

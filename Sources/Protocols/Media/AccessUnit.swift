@@ -1,4 +1,4 @@
-/// One coded picture or one coded audio frame, with all that the way from camera to viewer needs to know of it.
+/// One coded picture or one encoded audio frame, with all that the way from camera to viewer needs to know of it.
 public struct AccessUnit: Equatable, Sendable {
     public enum Track: Hashable, Sendable {
         case video(VideoCodec)
@@ -19,11 +19,12 @@ public struct AccessUnit: Equatable, Sendable {
     /// When a decoder takes it; never decreases within a track.
     public var decodeTime: MediaTime
 
-    /// Video: NAL units, each behind its 4-byte big-endian length (ISO/IEC 14496-15). Audio: one raw AAC frame, no ADTS.
+    /// Video: NAL units, each behind its 4-byte big-endian length (ISO/IEC 14496-15). Audio: one raw AAC frame, no
+    /// ADTS.
     public var data: [UInt8]
 
-    /// When the frame was captured: CLOCK_MONOTONIC in nanoseconds on this machine; of what came over a network, when it arrived. Nil
-    /// where that is unknown.
+    /// When the frame was captured: CLOCK_MONOTONIC in nanoseconds on this machine; of what came over a network, when
+    /// it arrived. Nil where that is unknown.
     public var captureInstant: UInt64?
 
     public init(

@@ -2,7 +2,7 @@ internal import Wire
 
 /// AudioSpecificConfig (ISO/IEC 14496-3 §1.6.2.1) of the AAC family.
 public struct AudioSpecificConfig: Equatable, Sendable {
-    /// Spectral band replication, which plays at another rate than the core is coded at.
+    /// Spectral band replication, which plays at another rate than the core is encoded at.
     public enum BandReplication: Equatable, Sendable {
         /// Not signalled; a decoder may still find it in the frames.
         case unsignalled
@@ -187,7 +187,7 @@ extension AudioSpecificConfig {
             append(frequency: frequency, to: &writer)
             append(objectType: objectType, to: &writer)
         }
-        writer.append(hasShortFrames ? 4 : 0, bits: 3)  // no core coder, no extension
+        writer.append(hasShortFrames ? 4 : 0, bits: 3)  // no core encoder, no extension
         switch bandReplication {
         case .unsignalled, .hierarchical: break
         case .absent:

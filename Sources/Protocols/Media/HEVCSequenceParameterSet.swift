@@ -50,10 +50,10 @@ public struct HEVCSequenceParameterSet: Equatable, Sendable {
         _ reader: inout BitReader, chromaFormat: Int
     ) throws(MediaError) -> (width: Int, height: Int) {
         // 16 888 is the longest side at level 6.2: sqrt(8 × 35 651 584) and a little.
-        let width = try reader.unsignedExpGolomb(.pictureWidth, upTo: 16_888)
-        let height = try reader.unsignedExpGolomb(.pictureHeight, upTo: 16_888)
-        guard width > 0 else { throw .invalid(.pictureWidth, value: 0, offset: reader.offset) }
-        guard height > 0 else { throw .invalid(.pictureHeight, value: 0, offset: reader.offset) }
+        let width = try reader.unsignedExpGolomb(.frameWidth, upTo: 16_888)
+        let height = try reader.unsignedExpGolomb(.frameHeight, upTo: 16_888)
+        guard width > 0 else { throw .invalid(.frameWidth, value: 0, offset: reader.offset) }
+        guard height > 0 else { throw .invalid(.frameHeight, value: 0, offset: reader.offset) }
         guard try reader.flag() else { return (width, height) }
         let unitX = chromaFormat == 1 || chromaFormat == 2 ? 2 : 1
         return try reader.cropped(width: width, height: height, unitX: unitX, unitY: chromaFormat == 1 ? 2 : 1)

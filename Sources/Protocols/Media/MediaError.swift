@@ -21,7 +21,7 @@ public enum MediaError: WireFailure, Equatable, Sendable {
         case videoParameterSet, sequenceParameterSet, pictureParameterSet
         case videoParameterSetID, sequenceParameterSetID, pictureParameterSetID
         case profile, chromaFormat, bitDepth, scalingListDelta, frameNumberBits, pictureOrderCount, referenceFrames
-        case pictureWidth, pictureHeight, croppingWindow, temporalLayers, layerSets, codingBlockSize
+        case frameWidth, frameHeight, croppingWindow, temporalLayers, layerSets, codingBlockSize
         case shortTermReferencePictures, longTermReferencePictures
         case configurationVersion, nalUnitLengthSize, nalUnitLength
         case audioObjectType, samplingFrequency, channelConfiguration

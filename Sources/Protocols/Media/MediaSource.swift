@@ -21,13 +21,13 @@ public struct MediaSourceError: Error, Equatable, Sendable, CustomStringConverti
     /// Why: "no such file".
     public var why: String
     /// What to do next: "check the path".
-    public var next: String
+    public var hint: String
 
-    public init(what: String, why: String, next: String) {
+    public init(what: String, why: String, hint: String) {
         self.what = what
         self.why = why
-        self.next = next
+        self.hint = hint
     }
 
-    public var description: String { "\(what): \(why). \(next)" }
+    public var description: String { "\(what): \(why). \(hint)" }
 }

@@ -1,4 +1,4 @@
-/// A point on a stream's time line, or a distance on it, in nanoseconds.
+/// A point on a stream's timeline, or a distance on it, in nanoseconds.
 ///
 /// Kept whole until a wire format asks for its own unit, so that rounding never adds up: each conversion starts from
 /// the exact value, and the average of the rounded ones is right.

@@ -1,13 +1,15 @@
 extension VideoCodec {
-    /// So many pictures after a recovery point they have to be right: 10 s at 30 a second. Later is too late to begin there.
-    public static let longestRecovery = 300
+    /// So many pictures after a recovery point they have to be right: 10 s at 30 a second. Later is too late to begin
+    /// there.
+    public static let maxRecoveryTime = 300
 
-    /// Whether supplemental enhancement information says that pictures are right again `longestRecovery` pictures after this
-    /// one at the latest, though it is no key frame (recovery point, ITU-T H.264 §D.2.8, H.265 §D.3.8). Streams with intra
-    /// refresh have no other place where a decoder can begin. One with broken_link_flag is none: what refers to pictures
-    /// before it may show anything.
+    /// Whether supplemental enhancement information says that pictures are right again `maxRecoveryTime` pictures after
+    /// this one at the latest, though it is not a key frame (recovery point, ITU-T H.264 §D.2.8, H.265 §D.3.8). Streams
+    /// with intra refresh have no other place where a decoder can begin. One with broken_link_flag is none: what refers
+    /// to pictures before it may show anything.
     ///
-    /// - Parameter unit: a whole NAL unit, with its header and with emulation prevention. What cannot be read says nothing.
+    /// - Parameter unit: a whole NAL unit, with its header and with emulation prevention. What cannot be read says
+    ///   nothing.
     public func holdsRecoveryPoint(_ unit: ArraySlice<UInt8>) -> Bool {
         switch (self, nalUnitType(of: unit)) {
         case (.h264, 6), (.hevc, 39): break
@@ -34,7 +36,7 @@ extension VideoCodec {
         // exact_match_flag
         try reader.skip(1)
         let isBroken = try reader.flag()
-        return !isBroken && count <= Self.longestRecovery
+        return !isBroken && count <= Self.maxRecoveryTime
     }
 
     /// payloadType or payloadSize: bytes of 255 and a last one, added up (§7.3.2.3.1). Nil when its end is missing.

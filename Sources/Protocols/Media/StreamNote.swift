@@ -54,11 +54,11 @@ public struct StreamNote: Equatable, Sendable {
     ]
 
     /// What a note adds to a unit at most: length, unit header, SEI header, body with emulation prevention, stop bit.
-    public static let mostBytes = 4 + 2 + 2 + (longestBody * 3 / 2) + 1
+    public static let maxBytes = 4 + 2 + 2 + (maxBodyLength * 3 / 2) + 1
 
     private static let version: UInt8 = 1
-    private static let shortestBody = 26
-    private static let longestBody = shortestBody + Predecessor.nameByteCount + 4
+    private static let minBodyLength = 26
+    private static let maxBodyLength = minBodyLength + Predecessor.nameByteCount + 4
 
     private enum Flag {
         static let isTimeSet: UInt8 = 1
@@ -84,7 +84,7 @@ public struct StreamNote: Equatable, Sendable {
         return body
     }
 
-    /// Nil for what is no note. Bits and versions to come say more behind what is known here.
+    /// Nil for what is not a note. Bits and versions to come say more behind what is known here.
     init?(body: ArraySlice<UInt8>) {
         guard body.starts(with: Self.identifier) else { return nil }
         var reader = ByteReader(body.dropFirst(Self.identifier.count))
@@ -181,7 +181,7 @@ extension StreamNote {
 
     private static func note(inUnit unit: ArraySlice<UInt8>, codec: VideoCodec) -> StreamNote? {
         let type = codec.nalUnitType(of: unit)
-        guard codec == .h264 ? type == 6 : type == 39, unit.count <= mostBytes + 64 else { return nil }
+        guard codec == .h264 ? type == 6 : type == 39, unit.count <= maxBytes + 64 else { return nil }
         var plain: [UInt8] = []
         var zeros = 0
         for byte in unit.dropFirst(codec == .h264 ? 1 : 2) {
@@ -201,7 +201,8 @@ extension StreamNote {
 // MARK: - In audio
 
 extension StreamNote {
-    /// id_syn_ele DSE, element_instance_tag 15, data_byte_align_flag: whole bytes, so that the frame behind stays as it is.
+    /// id_syn_ele DSE, element_instance_tag 15, data_byte_align_flag: whole bytes, so that the frame behind stays as it
+    /// is.
     private static let elementHeader: UInt8 = 0b100_1111_1
 
     /// Whether frames of this format begin with a syntactic element that says what it is: not so in the error resilient
@@ -227,7 +228,7 @@ extension StreamNote {
     public static func isPresent(inAudio data: [UInt8]) -> Bool { note(inAudio: data) != nil }
 
     private static func note(inAudio data: [UInt8]) -> (StreamNote, Int)? {
-        guard data.count >= 2 + shortestBody, data[0] == elementHeader, data[1] < 255, data.count >= 2 + Int(data[1]),
+        guard data.count >= 2 + minBodyLength, data[0] == elementHeader, data[1] < 255, data.count >= 2 + Int(data[1]),
             let note = StreamNote(body: data[2..<(2 + Int(data[1]))])
         else { return nil }
         return (note, 2 + Int(data[1]))

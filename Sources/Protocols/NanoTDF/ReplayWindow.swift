@@ -3,15 +3,15 @@ public enum ItemMedium: Equatable, Sendable {
     case video, audio
 }
 
-/// Which counters of a collection were seen, as a window of 64 below the highest. Counters grow strictly within a medium; only
-/// audio and video may change places.
+/// Which counters of a collection were seen, as a window of 64 below the highest. Counters grow strictly within a
+/// medium; only audio and video may change places.
 struct ReplayWindow: Equatable {
     enum Arrival: Equatable {
         /// New; `gaps` counters between the highest so far and this one are missing for now.
         case ahead(gaps: UInt32)
         /// Below the highest, not seen before. `fillsGap` when it was counted as missing.
         case late(fillsGap: Bool)
-        /// Seen before, or told again by a relay that begins anew with what it keeps.
+        /// Seen before, or told again by a relay that begins again with what it keeps.
         case repeated
         /// Behind an item of the same medium, or more than 64 behind any: whoever handed it on changed the order. It
         /// stays missing.

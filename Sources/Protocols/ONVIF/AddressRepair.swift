@@ -45,7 +45,7 @@ public struct AddressRepair: Equatable, Sendable {
         return Self.bounded(url.text)
     }
 
-    private static func bounded(_ url: String) -> String? { url.utf8.count <= DeviceURL.mostBytes ? url : nil }
+    private static func bounded(_ url: String) -> String? { url.utf8.count <= DeviceURL.maxBytes ? url : nil }
 
     /// Trimmed, and unescaped where a device escaped once too often.
     private static func parsed(_ given: String) -> DeviceURL? {

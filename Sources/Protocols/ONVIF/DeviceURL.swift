@@ -17,8 +17,8 @@ public struct DeviceURL: Equatable, Sendable {
         self.rest = rest
     }
 
-    /// User and password in the text are forgotten. Nil for what is no absolute URL, has control characters or blanks in
-    /// it, or more than 2048 bytes.
+    /// User and password in the text are forgotten. Nil for what is not an absolute URL, has control characters or
+    /// blanks in it, or more than 2048 bytes.
     public init?(_ text: String) {
         guard text.utf8.count <= 2048, text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { return nil }
         let bytes = Array(text.utf8)
@@ -38,7 +38,7 @@ public struct DeviceURL: Equatable, Sendable {
     }
 
     /// Of an address that is taken from a device.
-    public static let mostBytes = 512
+    public static let maxBytes = 512
 
     private static func hostAndPort(_ authority: Substring) -> (String, UInt16?)? {
         // An IPv6 address without brackets, as some devices write it.

@@ -1,13 +1,13 @@
 extension EncoderConfiguration {
-    /// - Parameter element: a VideoEncoderConfiguration of Media1, or a VideoEncoder2Configuration of Media2. Nil without a
-    ///   token or an encoding.
+    /// - Parameter element: a VideoEncoderConfiguration of Media1, or a VideoEncoder2Configuration of Media2. Nil
+    ///   without a token or an encoding.
     public init?(_ element: XMLElement) {
         guard let token = element.attribute("token"), token.utf8.count <= 128, let encoding = element.text("Encoding")
         else { return nil }
         self.init(
             token: token, name: SOAPAnswer.printable(element.text("Name") ?? token, 128),
             codec: Self.codec(ofEncoding: encoding), element: element)
-        size = PictureSize(element.child("Resolution"))
+        size = FrameSize(element.child("Resolution"))
         let control = element.child("RateControl")
         if let limit = control?.text("FrameRateLimit").flatMap({ Double($0) }), limit > 0, limit <= 1000 {
             let interval = control?.text("EncodingInterval").flatMap { Int($0) } ?? 1
@@ -44,7 +44,7 @@ extension EncoderConfiguration {
 
     /// The element with what shall be different written into it.
     public func changed(
-        for service: MediaService, codec: String? = nil, size: PictureSize? = nil, rate: Double? = nil,
+        for service: MediaService, codec: String? = nil, size: FrameSize? = nil, rate: Double? = nil,
         bitrate: Int? = nil, gop: Int? = nil
     ) -> XMLElement {
         var changed = element
@@ -94,8 +94,8 @@ extension EncoderConfiguration {
     }
 }
 
-extension PictureSize {
-    /// Nil without both numbers, or with one that no picture has.
+extension FrameSize {
+    /// Nil without both numbers, or with one that no frame has.
     init?(_ element: XMLElement?) {
         guard let width = element?.text("Width").flatMap({ Int($0) }),
             let height = element?.text("Height").flatMap({ Int($0) }),

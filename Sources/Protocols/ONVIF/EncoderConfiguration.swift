@@ -1,5 +1,5 @@
-/// A picture's size, in pixels.
-public struct PictureSize: Hashable, Sendable {
+/// A frame's size, in pixels.
+public struct FrameSize: Hashable, Sendable {
     public var width: Int
     public var height: Int
 
@@ -15,12 +15,12 @@ public struct EncoderConfiguration: Equatable, Sendable {
     public var name: String
     /// FFmpeg's name in lower case: `h264`, `hevc`, `mjpeg`, `mpeg4`.
     public var codec: String
-    public var size: PictureSize?
-    /// Pictures per second, at most.
+    public var size: FrameSize?
+    /// Frames per second, at most.
     public var rate: Double?
     /// Bits per second, at most.
     public var bitrate: Int?
-    /// Pictures from one key frame to the next.
+    /// Frames from one key frame to the next.
     public var gop: Int?
     /// The element as it came: a change is written into it, so that what nobody here knows stays as it was.
     public var element: XMLElement

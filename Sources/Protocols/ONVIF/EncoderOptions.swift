@@ -3,12 +3,12 @@ public struct EncoderOptions: Equatable, Sendable {
     /// FFmpeg's name in lower case.
     public var codec: String
     /// Largest first.
-    public var sizes: [PictureSize]
-    /// Pictures per second.
+    public var sizes: [FrameSize]
+    /// Frames per second.
     public var rates: ClosedRange<Double>?
     /// Bits per second.
     public var bitrates: ClosedRange<Int>?
-    /// Pictures from one key frame to the next.
+    /// Frames from one key frame to the next.
     public var gops: ClosedRange<Int>?
 
     /// Of an answer to GetVideoEncoderConfigurationOptions; one for each codec, at most 16.
@@ -41,10 +41,10 @@ public struct EncoderOptions: Equatable, Sendable {
         }
     }
 
-    private static func sizes(_ element: XMLElement) -> [PictureSize] {
-        var sizes: [PictureSize] = []
+    private static func sizes(_ element: XMLElement) -> [FrameSize] {
+        var sizes: [FrameSize] = []
         for child in element.children(named: "ResolutionsAvailable").prefix(256) {
-            if let size = PictureSize(child), !sizes.contains(size) { sizes.append(size) }
+            if let size = FrameSize(child), !sizes.contains(size) { sizes.append(size) }
         }
         return sizes.sorted { $0.width * $0.height > $1.width * $1.height }
     }

@@ -1,11 +1,12 @@
 /// Which login a device is offered next: a machine without I/O, one for each device that is talked to
 /// (docs/ref/camera-notes.md, "Logins and clocks").
 ///
-/// - A WS-UsernameToken comes first, with the time of each clock candidate that differs from those before it. As soon as a
-///   refusal offers HTTP Digest, that comes next instead: it needs no clock, and when both are refused it is the password.
+/// - A WS-UsernameToken comes first, with the time of each clock candidate that differs from those before it. As soon
+///   as a refusal offers HTTP Digest, that comes next instead: it needs no clock, and when both are refused it is the
+///   password.
 /// - PasswordText comes last, and only when it is allowed.
-/// - Three logins are shown at most until a round is over: accounts lock. Each attempt is refused once at most. When the
-///   round is over, or when the login that other calls accepted is refused by one, nothing more is tried before
+/// - Three logins are shown at most until a round is over: accounts lock. Each attempt is refused once at most. When
+///   the round is over, or when the login that other calls accepted is refused by one, nothing more is tried before
 ///   `beginRound`, which goes on where the last one ended.
 public struct LoginDialogue: Equatable, Sendable {
     public enum Attempt: Equatable, Sendable {
@@ -47,8 +48,8 @@ public struct LoginDialogue: Equatable, Sendable {
     private var shown = 0
 
     /// Logins that are shown in one round, unless less are said to be.
-    public static let mostLogins = 3
-    private let mostLogins: Int
+    public static let maxLogins = 3
+    private let maxLogins: Int
 
     /// What the next call is sent with.
     public private(set) var current: Attempt
@@ -57,9 +58,9 @@ public struct LoginDialogue: Equatable, Sendable {
     ///   least one.
     public init(
         hasUser: Bool, allowsPlainText: Bool, readings: [ClockCandidates.Reading],
-        mostLogins: Int = LoginDialogue.mostLogins
+        maxLogins: Int = LoginDialogue.maxLogins
     ) {
-        self.mostLogins = mostLogins
+        self.maxLogins = maxLogins
         self.hasUser = hasUser
         self.allowsPlainText = allowsPlainText
         self.readings = readings
@@ -82,8 +83,8 @@ public struct LoginDialogue: Equatable, Sendable {
         return untried.first?.candidate ?? readings.first?.candidate
     }
 
-    /// Somebody asks again, after a while: what was not tried yet comes now, or everything anew when there is nothing left.
-    /// Without effect unless everything that may be shown was refused.
+    /// Somebody asks again, after a while: what was not tried yet comes now, or everything again when there is nothing
+    /// left. Without effect unless everything that may be shown was refused.
     public mutating func beginRound() {
         guard isOver, accepted == nil, hasUser else { return }
         let isHTTP = current == .httpDigest
@@ -124,7 +125,7 @@ public struct LoginDialogue: Equatable, Sendable {
         if isOver { return accepted == nil ? .refused(tried) : .forbidden }
         if !tried.contains(attempt.scheme) { tried.append(attempt.scheme) }
         shown += 1
-        if shown < mostLogins, let next = next(after: attempt, offersDigest: offersDigest) {
+        if shown < maxLogins, let next = next(after: attempt, offersDigest: offersDigest) {
             current = next
             return .retry(next)
         }
@@ -141,7 +142,7 @@ public struct LoginDialogue: Equatable, Sendable {
         }
         // Token and Digest refused: two different failures, which no clock explains.
         // The last of a round is PasswordText's, where that may be.
-        let isLast = allowsPlainText && shown == mostLogins - 1
+        let isLast = allowsPlainText && shown == maxLogins - 1
         if !digestIsTried, !isLast, !untried.isEmpty, case .token = attempt { return .token(untried.removeFirst()) }
         if allowsPlainText, !plainTextIsTried, let reading = readings.first {
             plainTextIsTried = true

@@ -50,15 +50,15 @@ public struct EndpointReference: Equatable, Sendable {
     }
 
     /// Bytes of all parameters together, as they come back.
-    static let mostParameterBytes = 16 << 10
+    static let maxParameterBytes = 16 << 10
 
     /// - Parameter element: with `Address` and perhaps `ReferenceParameters`. Nil without an address, or with more
     ///   parameters than any device has reason for: 16, and 16 KiB.
     init?(_ element: XMLElement) {
-        guard let address = element.text("Address"), address.utf8.count <= DeviceURL.mostBytes else { return nil }
+        guard let address = element.text("Address"), address.utf8.count <= DeviceURL.maxBytes else { return nil }
         let parameters = element.child("ReferenceParameters")?.children ?? []
         guard parameters.count <= 16,
-            parameters.reduce(0, { $0 + $1.envelopeText.utf8.count }) <= Self.mostParameterBytes
+            parameters.reduce(0, { $0 + $1.envelopeText.utf8.count }) <= Self.maxParameterBytes
         else { return nil }
         self.address = address
         self.parameters = parameters

@@ -4,10 +4,10 @@
 /// - A connection that ends while the device waits for something to tell ends no subscription: it is pulled again. Only
 ///   after four such ends in a row a new one is made.
 /// - A subscription that the device does not know (any more) is replaced, after 1 s, 2 s, 4 s and so on up to a minute;
-///   half a minute of pulling without trouble begins that anew. One whose renewal is refused is replaced at once.
-/// - What was not let in, or is no longer there after a subscription stood or a connection failed, is tried again after a
-///   minute, two, four and so on up to a quarter of an hour. Only a device that says at the very first that it has no events
-///   is left in peace.
+///   half a minute of pulling without trouble begins that again. One whose renewal is refused is replaced at once.
+/// - What was not let in, or is no longer there after a subscription stood or a connection failed, is tried again after
+///   a minute, two, four and so on up to a quarter of an hour. Only a device that says at the very first that it has no
+///   events is left in peace.
 /// - A subscription that is given up and may still stand in the device is ended before another one is made.
 /// - A device that does not understand a lifetime in seconds is told the end in its own time.
 /// - A device that answers without waiting is asked once a second at most, or ten times while it has something to tell.
@@ -67,7 +67,7 @@ public struct PullPointDialogue: Equatable, Sendable {
     public static let lifetimeSeconds = 60
     /// A minute, in nanoseconds.
     public static let refusalPause = 60 * second
-    private static let longestPull: UInt64 = 15
+    private static let maxPullTime: UInt64 = 15
 
     private var style = TerminationStyle.relative
     private var styleIsKnown = false
@@ -105,7 +105,7 @@ public struct PullPointDialogue: Equatable, Sendable {
         guard pull < renewal else {
             return Step(action: .renew(subscription.reference, style), time: max(now, renewal))
         }
-        let seconds = min(Self.longestPull, max(1, (renewal - pull) / second))
+        let seconds = min(Self.maxPullTime, max(1, (renewal - pull) / second))
         return Step(action: .pull(subscription.reference, seconds: Int(seconds)), time: pull)
     }
 

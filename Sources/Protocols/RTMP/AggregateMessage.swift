@@ -3,7 +3,7 @@ internal import Wire
 /// Takes an aggregate message (type 22) apart: FLV tags, each followed by its back pointer (RTMP 1.0 §7.1.6).
 public enum AggregateMessage {
     /// Messages in one aggregate; no encoder sends more than a few dozen.
-    public static let mostTags = 4096
+    public static let maxTags = 4096
 
     /// The messages within. The time of each is that of the aggregate plus its distance from the first tag. Tags that
     /// are neither audio, video nor data are left out.
@@ -15,7 +15,7 @@ public enum AggregateMessage {
         while !reader.isAtEnd {
             let start = reader.offset
             count += 1
-            guard count <= mostTags else { throw .malformedAggregate(offset: start) }
+            guard count <= maxTags else { throw .malformedAggregate(offset: start) }
             do throws(WireError) {
                 let type = MessageType(rawValue: try reader.readUInt8())
                 let length = try reader.readUInt24()

@@ -26,7 +26,7 @@ public struct ChunkReader: Sendable {
     var heldBytes: Int { streams.reduce(carry.capacity + input.count) { $0 + $1.payload.capacity } }
 
     private var input: ArraySlice<UInt8> = []
-    /// The beginning of a chunk header whose end has not come yet; shorter than `longestHeader`.
+    /// The beginning of a chunk header whose end has not come yet; shorter than `maxHeaderLength`.
     private var carry: [UInt8] = []
     private var streams: [ChunkStream] = []
     /// The stream whose chunk is being read, and how much of that chunk is still to come.
@@ -36,7 +36,7 @@ public struct ChunkReader: Sendable {
     private var failure: RTMPError?
 
     /// Basic header 3, message header 11, extended timestamp 4.
-    private static let longestHeader = 18
+    private static let maxHeaderLength = 18
     /// A chunk with less payload than this counts as thin, see `RTMPError.headerFlood`. Acknowledgements carry 4.
     private static let thinPayload = 4
 
@@ -152,7 +152,7 @@ public struct ChunkReader: Sendable {
             offset += length
             return true
         }
-        let added = min(Self.longestHeader - carried, input.count)
+        let added = min(Self.maxHeaderLength - carried, input.count)
         carry.append(contentsOf: input.prefix(added))
         guard let length = try parseHeader(carry[...]) else {
             input = []  // a header is complete at 18 bytes, so all of it was taken

@@ -7,7 +7,7 @@ internal import Wire
 /// (ossrs/srs#4356). The extended timestamp is repeated in each continuation chunk, as nginx-rtmp and FFmpeg expect.
 public struct ChunkWriter: Sendable {
     /// Longest message that the three-byte length field can declare.
-    public static let longestMessage = 0xFF_FFFF
+    public static let maxMessageLength = 0xFF_FFFF
 
     /// 128 until `setChunkSize`.
     public private(set) var chunkSize = 128
@@ -71,7 +71,7 @@ public struct ChunkWriter: Sendable {
     ) {
         precondition((2...65_599).contains(chunkStreamID))
         let length = prefix.count + payload.count
-        precondition(length <= longestMessage, "the caller checks the length of what it sends")
+        precondition(length <= maxMessageLength, "the caller checks the length of what it sends")
 
         let extended = delta == nil && timestamp >= 0xFF_FFFF ? timestamp : nil
         let continuation = BasicHeader(format: .none, chunkStreamID: chunkStreamID)

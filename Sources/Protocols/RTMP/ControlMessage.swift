@@ -11,7 +11,7 @@ public enum ControlMessage: Equatable, Sendable {
     case userControl(UserControlEvent)
     /// Bytes after which the receiver of this message acknowledges.
     case windowAcknowledgementSize(UInt32)
-    /// Bytes in flight that the peer wishes, and the limit type: 0 hard, 1 soft, 2 dynamic.
+    /// Bytes in flight that the peer requests, and the limit type: 0 hard, 1 soft, 2 dynamic.
     case setPeerBandwidth(UInt32, limit: UInt8)
 
     public var type: MessageType {

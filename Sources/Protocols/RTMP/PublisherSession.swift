@@ -8,7 +8,7 @@ internal import AMF0
 /// 2. reading all the time: acknowledgements per window, pongs; nothing that we send waits for the peer's;
 /// 3. pings of its own and the verdict that a relay is dead (`RelayLiveness`). The first one goes out behind
 ///    `createStream`: a relay that keeps order has answered it before it says `NetStream.Publish.Start`, so that there
-///    is no frame of which we do not know how to notice that nobody reads it;
+///    is not a frame of which we do not know how to notice that nobody reads it;
 /// 4. an orderly end from every state.
 ///
 /// The odd case is a peer's FIN while publishing: Twitch half-closes on purpose, so publishing goes on until a write
@@ -212,7 +212,7 @@ public struct PublisherSession: Sendable {
         into output: inout [UInt8]
     ) -> Bool {
         guard case .publishing(let streamID) = state else { return false }
-        guard prefix.count + payload.count <= ChunkWriter.longestMessage else { return false }
+        guard prefix.count + payload.count <= ChunkWriter.maxMessageLength else { return false }
         link.write(type, timestamp: timestamp, streamID: streamID, prefix: prefix, payload: payload, to: &output)
         liveness.mediaWritten()
         return true

@@ -23,7 +23,7 @@ public struct RTMPCommand: Equatable, Sendable {
         AMF0.encode([.string(name), .number(transactionID), commandObject] + arguments)
     }
 
-    /// Nil when the message is no command. A type 17 body is AMF0 behind one zero byte.
+    /// Nil when the message is not a command. A type 17 body is AMF0 behind one zero byte.
     public static func parse(_ message: RTMPMessage) throws(RTMPError) -> RTMPCommand? {
         let body: ArraySlice<UInt8>
         switch message.type {

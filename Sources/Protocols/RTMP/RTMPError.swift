@@ -24,7 +24,7 @@ public enum RTMPError: Error, Equatable, Sendable {
     case unexpectedMedia(MessageType, offset: Int)
     /// A control message whose body is shorter than its fields. The offset is that of the byte after it.
     case malformedControl(MessageType, length: Int, offset: Int)
-    /// The body of a command is no AMF0 that we accept; its offset counts from the start of the body.
+    /// The body of a command is not AMF0 that we accept; its offset counts from the start of the body.
     case malformedCommand(AMF0Error)
     /// A command of so many values that does not begin with a name.
     case incompleteCommand(valueCount: Int)
@@ -56,7 +56,7 @@ extension RTMPError: CustomStringConvertible {
         case .malformedControl(let type, let length, let offset):
             "\(type) of \(length) bytes at byte \(offset)"
         case .malformedCommand(let error):
-            "a command that is no AMF0: \(error)"
+            "a command that is not AMF0: \(error)"
         case .incompleteCommand(let count):
             "a command of \(count) values without a name"
         case .malformedAggregate(let offset):

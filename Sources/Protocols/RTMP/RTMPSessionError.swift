@@ -88,10 +88,10 @@ extension RTMPSessionError: CustomStringConvertible {
 
 /// A status code of the peer, made fit for logs and labels.
 enum StatusCode {
-    static let longest = 64
+    static let maxLength = 64
 
     static func sanitized(_ code: String) -> String {
-        let kept = code.unicodeScalars.prefix(longest).filter { scalar in
+        let kept = code.unicodeScalars.prefix(maxLength).filter { scalar in
             scalar.isASCII
                 && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil
                     || scalar == "." || scalar == "-" || scalar == "_")

@@ -121,7 +121,7 @@ extension RTMPURL {
         guard let parts = HostPort(authority: authority), !parts.host.isEmpty,
             !parts.host.utf8.contains(where: { "[]\\\"<>^`{|}".utf8.contains($0) })
         else { throw .invalidHost }
-        guard let port = parts.port(standard: scheme.defaultPort) else { throw .invalidPort }
+        guard let port = parts.port(defaultValue: scheme.defaultPort) else { throw .invalidPort }
         let path = rest[end...].hasPrefix("/") ? rest[end...].dropFirst() : rest[end...]
         let url = RTMPURL(
             scheme: scheme, host: String(parts.host), port: port, app: "", streamName: "", credentials: credentials)
@@ -145,7 +145,7 @@ extension RTMPURL: Concealed {
     }
 }
 
-/// Why a text is no RTMP URL. Says nothing of the text itself, which may hold secrets.
+/// Why a text is not an RTMP URL. Says nothing of the text itself, which may hold secrets.
 public enum RTMPURLError: Error, Equatable, Sendable {
     /// Neither `rtmp://` nor `rtmps://`.
     case unknownScheme

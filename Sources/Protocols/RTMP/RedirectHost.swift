@@ -10,7 +10,7 @@ public struct RedirectHost: Equatable, Sendable {
     /// Nil: the relay's own, or the default of the scheme.
     public let port: UInt16?
 
-    /// Nil for what is no host.
+    /// Nil for what is not a host.
     public init?(_ text: String) {
         guard (1...Self.textLimit).contains(text.utf8.count), !text.contains(where: { "/?#@".contains($0) }),
             text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }),

@@ -3,9 +3,9 @@ internal import Wire
 /// Whether a client (a camera, a viewer, a relay that hands streams on) goes where its relay sends it
 /// (`NetConnection.Connect.ReconnectRequest`, E-RTMP v2).
 ///
-/// A relay is a stranger: it may not make the client connect to other machines of its network, nor hand the stream key to
-/// somebody else. So it is obeyed to the host of the operator's URL, and to hosts that the operator named; there to the
-/// port of that URL, to the scheme's default port, or to the port that was named. TLS is never lowered. A host that
+/// A relay is a stranger: it may not make the client connect to other machines of its network, nor hand the stream key
+/// to somebody else. So it is obeyed to the host of the operator's URL, and to hosts that the operator named; there to
+/// the port of that URL, to the scheme's default port, or to the port that was named. TLS is never lowered. A host that
 /// the operator named gets the stream key, but not user and password, and must satisfy the same pin.
 ///
 /// A place that did not take the stream is not gone to again for ten minutes. A refusal is news once an hour.
@@ -46,22 +46,22 @@ public struct RedirectRule: Sendable {
     }
 
     /// Bytes of a `tcUrl` that are looked at.
-    private static let longestTarget = 2048
+    private static let maxTargetLength = 2048
     /// Nanoseconds of streaming after which a client follows without a pause.
-    private static let shortestStay: UInt64 = 2_000_000_000
+    private static let minStay: UInt64 = 2_000_000_000
     /// Nanoseconds for which a place that failed is not gone to.
     public static let failureLasts: UInt64 = 600_000_000_000
     /// Nanoseconds for which the same refusal is no news.
     public static let newsLasts: UInt64 = 3_600_000_000_000
     /// Refusals that are news within an hour: a relay may think of a new target each time.
-    public static let mostNews = 8
+    public static let maxNews = 8
 
     private let allowed: [RedirectHost]
     /// When each refusal was said.
     private var said: [String: UInt64] = [:]
     private var failures: [Place: UInt64] = [:]
 
-    /// - Parameter allowed: what the operator set; what is no host counts for nothing.
+    /// - Parameter allowed: what the operator set; what is not a host counts for nothing.
     public init(allowed: [String]) {
         self.allowed = allowed.prefix(RedirectHost.countLimit).compactMap(RedirectHost.init)
     }
@@ -77,7 +77,7 @@ public struct RedirectRule: Sendable {
         do throws(Refused) {
             let url: RTMPURL
             if let target, !target.isEmpty {
-                guard target.utf8.count <= Self.longestTarget, let read = current.redirected(to: target) else {
+                guard target.utf8.count <= Self.maxTargetLength, let read = current.redirected(to: target) else {
                     throw Refused(why: "its address cannot be read, or would leave TLS")
                 }
                 url = read
@@ -102,10 +102,10 @@ public struct RedirectRule: Sendable {
         try? check(target, home: home)
     }
 
-    /// How soon a client follows that streamed for `stay` nanoseconds where it was asked: relays that send everybody away at
-    /// once must not be asked in a tight loop.
+    /// How soon a client follows that streamed for `stay` nanoseconds where it was asked: relays that send everybody
+    /// away at once must not be asked in a tight loop.
     public static func pace(after stay: UInt64) -> RetryClass {
-        stay >= shortestStay ? .immediately : .transient
+        stay >= minStay ? .immediately : .transient
     }
 
     /// A connection ended. Where the client was sent is left for home, which is not to blame for how it ended there.
@@ -160,7 +160,7 @@ public struct RedirectRule: Sendable {
 
     private mutating func refusal(_ why: String, at now: UInt64) -> Decision {
         said = said.filter { now < $0.value &+ Self.newsLasts }
-        let isNews = said[why] == nil && said.count < Self.mostNews
+        let isNews = said[why] == nil && said.count < Self.maxNews
         if isNews { said[why] = now }
         return .refuse(why: why, isNews: isNews)
     }

@@ -1,11 +1,11 @@
 internal import AMF0
 internal import Wire
 
-/// The relays of ours that a stream has come through. It travels in `connect`, so that relays which forward to each other
-/// in a circle notice. Others ignore it.
+/// The relays of ours that a stream has come through. It travels in `connect`, so that relays which forward to each
+/// other in a circle notice. Others ignore it.
 public struct RelayChain: Equatable, Sendable {
     /// A stream that has come through so many goes no further.
-    public static let longest = 3
+    public static let maxLength = 3
     static let property = "watchboxRelays"
     /// Hexadecimal digits of an identifier.
     private static let digits = 16
@@ -19,7 +19,7 @@ public struct RelayChain: Equatable, Sendable {
     /// - Parameter value: of the property in a client's `connect`.
     init(_ value: AMF0Value?) {
         guard let value else { return }
-        guard let text = value.stringValue, text.utf8.count <= Self.longest * (Self.digits + 1) else {
+        guard let text = value.stringValue, text.utf8.count <= Self.maxLength * (Self.digits + 1) else {
             isUnreadable = true
             return
         }
@@ -29,7 +29,7 @@ public struct RelayChain: Equatable, Sendable {
     }
 
     /// It may be handed on to one more relay.
-    public var mayGoOn: Bool { !isUnreadable && relays.count < Self.longest }
+    public var mayGoOn: Bool { !isUnreadable && relays.count < Self.maxLength }
 
     /// - Parameter relay: 16 hexadecimal digits.
     public func adding(_ relay: String) -> RelayChain {

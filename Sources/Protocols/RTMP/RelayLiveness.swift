@@ -35,7 +35,7 @@ struct RelayLiveness: Sendable {
     }
 
     /// Pings that may be outstanding; the first one is the evidence and stays.
-    private static let mostOutstanding = 16
+    private static let maxOutstanding = 16
 
     private let rules: LivenessRules
     private var lastPing: UInt64?
@@ -95,7 +95,7 @@ struct RelayLiveness: Sendable {
         lastPing = now
         mediaFlowed = false
         counter &+= 1
-        if outstanding.count == Self.mostOutstanding { outstanding.remove(at: 1) }
+        if outstanding.count == Self.maxOutstanding { outstanding.remove(at: 1) }
         outstanding.append(Ping(value: counter, sent: now))
         return counter
     }

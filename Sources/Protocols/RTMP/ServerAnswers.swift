@@ -112,7 +112,7 @@ extension ServerSession {
         into output: inout [UInt8]
     ) -> Bool {
         guard case .playing(let streamID) = state else { return false }
-        guard prefix.count + payload.count <= ChunkWriter.longestMessage else { return false }
+        guard prefix.count + payload.count <= ChunkWriter.maxMessageLength else { return false }
         ChunkWriter.append(
             type, timestamp: timestamp, streamID: streamID, chunkStreamID: type.mediaChunkStreamID,
             chunkSize: configuration.chunkSize, prefix: prefix, payload: payload, to: &output)

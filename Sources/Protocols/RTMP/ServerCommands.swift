@@ -32,7 +32,7 @@ struct ConnectProperties: Equatable, Sendable {
 
 extension ServerSession {
     /// Streams that one connection may create; FFmpeg and OBS need one.
-    private static let mostStreams: UInt32 = 8
+    private static let maxStreams: UInt32 = 8
 
     mutating func handle(_ command: RTMPCommand, streamID: UInt32, reply: inout Reply) {
         switch command.name {
@@ -65,7 +65,7 @@ extension ServerSession {
     private mutating func connect(_ command: RTMPCommand, reply: inout Reply) {
         guard state == .awaitingConnect else { return }
         connection = ConnectProperties(command.commandObject.objectValue ?? [:])
-        guard !connection.app.isEmpty, connection.app.utf8.count <= configuration.longestName else {
+        guard !connection.app.isEmpty, connection.app.utf8.count <= configuration.maxNameLength else {
             let answer = RTMPCommand.status(
                 "_error", transactionID: command.transactionID, level: "error",
                 code: "NetConnection.Connect.InvalidApp", description: "no application")
@@ -93,7 +93,7 @@ extension ServerSession {
 
     private mutating func createStream(_ command: RTMPCommand, reply: inout Reply) {
         guard isConnected else { return }
-        guard nextStreamID <= Self.mostStreams else {
+        guard nextStreamID <= Self.maxStreams else {
             let answer = RTMPCommand.status(
                 "_error", transactionID: command.transactionID, level: "error",
                 code: "NetConnection.Call.Failed", description: "too many streams")
@@ -152,7 +152,7 @@ extension ServerSession {
     private func requestedName(_ command: RTMPCommand) -> (path: String, query: String?)? {
         guard state == .awaitingRequest, let text = command.arguments.first?.stringValue else { return nil }
         let name = Queries.split(text)
-        guard !name.path.isEmpty, text.utf8.count <= configuration.longestName else { return nil }
+        guard !name.path.isEmpty, text.utf8.count <= configuration.maxNameLength else { return nil }
         return name
     }
 

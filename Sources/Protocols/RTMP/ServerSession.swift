@@ -44,11 +44,11 @@ public struct ServerSession: Sendable {
         /// Nanoseconds from the first byte of a message to its last, for everybody but publishers.
         public var messageDeadline: UInt64 = 10_000_000_000
         /// Bytes that anybody but a publisher may send before `play`, and in each 10 s after it.
-        public var mostCommandBytes = 256 << 10
+        public var maxCommandBytes = 256 << 10
         /// Commands before `publish` or `play`, and in each further 10 s.
-        public var mostCommands = 64
+        public var maxCommands = 64
         /// Longest application and stream name in bytes.
-        public var longestName = 1024
+        public var maxNameLength = 1024
 
         public init() {}
     }
@@ -81,7 +81,7 @@ public struct ServerSession: Sendable {
     private var commands = (count: 0, bytes: 0, since: UInt64(0))
     /// Since when there was always some message that had begun and not ended.
     private var unfinishedSince: UInt64?
-    /// Was accepted as a publisher once: what it sent before it knew that its stream is over is no offence.
+    /// Was accepted as a publisher once: what it sent before it knew that its stream is over is not an offence.
     var hasPublished = false
     var nextStreamID: UInt32 = 1
 
@@ -262,13 +262,13 @@ public struct ServerSession: Sendable {
         guard state != .closed, !isPublisher, !hasPublished else { return true }
         renewBudget(at: now)
         commands.bytes += count
-        return commands.bytes <= configuration.mostCommandBytes
+        return commands.bytes <= configuration.maxCommandBytes
     }
 
     private mutating func countCommand(at now: UInt64) -> Bool {
         renewBudget(at: now)
         commands.count += 1
-        return commands.count <= configuration.mostCommands
+        return commands.count <= configuration.maxCommands
     }
 
     // MARK: Transitions

@@ -31,7 +31,7 @@ struct AACFrames: Sendable {
         duration = UInt32(clamping: ticks)
     }
 
-    mutating func received(_ packet: RTPPacket, at now: UInt64, into output: inout [CodedUnit]) {
+    mutating func received(_ packet: RTPPacket, at now: UInt64, into output: inout [EncodedUnit]) {
         guard !packet.payload.isEmpty else { return }
         guard sizeLength > 0 else {
             deliver(packet.payload, timestamp: packet.timestamp, at: now, into: &output)
@@ -90,7 +90,7 @@ struct AACFrames: Sendable {
     }
 
     private mutating func takeFragment(
-        _ data: ArraySlice<UInt8>, of size: Int, _ packet: RTPPacket, at now: UInt64, into output: inout [CodedUnit]
+        _ data: ArraySlice<UInt8>, of size: Int, _ packet: RTPPacket, at now: UInt64, into output: inout [EncodedUnit]
     ) {
         if !fragment.isEmpty, fragmentTimestamp != packet.timestamp || fragmentSize != size { damage() }
         fragmentTimestamp = packet.timestamp
@@ -106,15 +106,16 @@ struct AACFrames: Sendable {
     }
 
     private func deliver(
-        _ frame: ArraySlice<UInt8>, timestamp: UInt32, at now: UInt64, into output: inout [CodedUnit]
+        _ frame: ArraySlice<UInt8>, timestamp: UInt32, at now: UInt64, into output: inout [EncodedUnit]
     ) {
         let raw = Self.withoutTransportHeader(frame)
         guard !raw.isEmpty else { return }
         let data = unsafe raw.withUnsafeBytes { unsafe Array($0) }
-        output.append(CodedUnit(timestamp: timestamp, arrival: now, data: data, isKeyFrame: true))
+        output.append(EncodedUnit(timestamp: timestamp, arrival: now, data: data, isKeyFrame: true))
     }
 
-    /// Some cameras leave the ADTS header before each frame. A raw frame cannot begin like one: it would be an end mark.
+    /// Some cameras leave the ADTS header before each frame. A raw frame cannot begin like one: it would be an end
+    /// mark.
     private static func withoutTransportHeader(_ frame: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         let start = frame.startIndex
         guard frame.count > 7, frame[start] == 0xFF, frame[start + 1] & 0xF6 == 0xF0 else { return frame }

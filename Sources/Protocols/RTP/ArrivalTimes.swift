@@ -2,8 +2,8 @@
 /// and never more than 200 ms behind it.
 struct ArrivalTimes: Sendable {
     /// 200 ms, in nanoseconds.
-    private static let mostLateness: Int64 = 200_000_000
-    /// 1 s: a pause is no distance between units.
+    private static let maxLateness: Int64 = 200_000_000
+    /// 1 s: a pause is not a distance between units.
     private static let longestGap: Int64 = 1_000_000_000
 
     private var time: Double?
@@ -24,7 +24,7 @@ struct ArrivalTimes: Sendable {
         distance = mean
         let even = last + mean
         let closer = even + (Double(arrival) - even) / 8
-        let result = max(Double(arrival - Self.mostLateness), min(Double(arrival), closer))
+        let result = max(Double(arrival - Self.maxLateness), min(Double(arrival), closer))
         time = result
         return Int64(result)
     }

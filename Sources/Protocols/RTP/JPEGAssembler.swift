@@ -37,13 +37,13 @@ struct JPEGAssembler: Sendable {
 
     private(set) var damaged: UInt64 = 0
     /// By the session description.
-    private let dimensions: PictureDimensions?
+    private let dimensions: FrameDimensions?
 
-    init(dimensions: PictureDimensions? = nil) {
+    init(dimensions: FrameDimensions? = nil) {
         self.dimensions = dimensions
     }
 
-    mutating func received(_ packet: RTPPacket, at now: UInt64, into output: inout [CodedUnit]) {
+    mutating func received(_ packet: RTPPacket, at now: UInt64, into output: inout [EncodedUnit]) {
         if isOpen, packet.timestamp != timestamp { finish(into: &output) }
         isOpen = true
         timestamp = packet.timestamp
@@ -57,7 +57,7 @@ struct JPEGAssembler: Sendable {
         if isOpen { isDamaged = true }
     }
 
-    private mutating func finish(into output: inout [CodedUnit]) {
+    private mutating func finish(into output: inout [EncodedUnit]) {
         if isDamaged || scanSize == 0 {
             if hasDelivered || scanSize > 0 { damaged += 1 }
         } else {
@@ -67,7 +67,7 @@ struct JPEGAssembler: Sendable {
             }
             hasDelivered = true
             let data = unsafe file.withUnsafeBytes { unsafe Array($0) }
-            output.append(CodedUnit(timestamp: timestamp, arrival: arrival, data: data, isKeyFrame: true))
+            output.append(EncodedUnit(timestamp: timestamp, arrival: arrival, data: data, isKeyFrame: true))
         }
         file.removeAll(keepingCapacity: file.capacity <= 4 << 20)
         scanSize = 0
@@ -81,7 +81,7 @@ struct JPEGAssembler: Sendable {
         guard let header = Self.header(&rest), header.offset == scanSize else { return false }
         if header.offset == 0 {
             guard let tables = quantization(header.quality, &rest) else { return false }
-            var size = PictureDimensions(width: Int(header.width) * 8, height: Int(header.height) * 8)
+            var size = FrameDimensions(width: Int(header.width) * 8, height: Int(header.height) * 8)
             if header.width == 0 || header.height == 0 {
                 // 2040 pixels are the most that the RFC's header can say.
                 guard let found = JPEGHeaderExtension.dimensions(packet) ?? dimensions,
@@ -152,7 +152,7 @@ struct JPEGAssembler: Sendable {
     }
 
     private mutating func appendHeaders(
-        _ header: Header, _ size: PictureDimensions, _ quantization: Quantization
+        _ header: Header, _ size: FrameDimensions, _ quantization: Quantization
     ) {
         file.removeAll(keepingCapacity: true)
         file += [0xFF, 0xD8, 0xFF, 0xE0, 0, 16]
@@ -181,14 +181,14 @@ struct JPEGAssembler: Sendable {
     }
 }
 
-/// The size that a camera tells in the header extension of a picture's first packet: segments of a JPEG's header, the frame
-/// header (SOF) among them.
+/// The size that a camera tells in the header extension of a picture's first packet: segments of a JPEG's header, the
+/// frame header (SOF) among them.
 enum JPEGHeaderExtension {
     /// Of the packet that begins a picture (ONVIF); those of the others have 0xFFFF.
     private static let profile: UInt16 = 0xFFD8
 
     /// Nil where there is no such extension, or no whole frame header in it.
-    static func dimensions(_ packet: RTPPacket) -> PictureDimensions? {
+    static func dimensions(_ packet: RTPPacket) -> FrameDimensions? {
         guard packet.extensionProfile == profile else { return nil }
         var rest = packet.headerExtension
         while rest.count >= 4 {
@@ -204,7 +204,7 @@ enum JPEGHeaderExtension {
             guard length >= 2, length + 2 <= rest.count else { return nil }
             if marker == 0xC0 || marker == 0xC1 {
                 guard length >= 8 else { return nil }
-                return PictureDimensions(
+                return FrameDimensions(
                     width: Int(rest.bigEndian16(at: start + 7)), height: Int(rest.bigEndian16(at: start + 5)))
             }
             rest = rest.dropFirst(length + 2)

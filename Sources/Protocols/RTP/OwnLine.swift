@@ -1,13 +1,13 @@
 /// Where a camera's units would stand if its clock had been believed all along, kept from when it was first doubted.
 ///
-/// A line that is too narrow for some seconds looks like a clock that runs slow: units come later and later in even steps.
-/// But when it clears, they come back to exactly here. Behind a clock that runs wrong they never do.
+/// A line that is too narrow for some seconds looks like a clock that runs slow: units come later and later in even
+/// steps. But when it clears, they come back to exactly here. Behind a clock that runs wrong they never do.
 ///
 /// Instants are arrivals on CLOCK_MONOTONIC; all times are nanoseconds.
 struct OwnLine: Sendable {
     private static let millisecond: Int64 = 1_000_000
-    /// A line that is too narrow for longer makes a time line of its own.
-    private static let longest: Int64 = 120_000_000_000
+    /// A line that is too narrow for longer makes a timeline of its own.
+    private static let maxDuration: Int64 = 120_000_000_000
     /// So late are units on a line that has room for them, at least now and then.
     private static let lateLimit = 20 * millisecond
     /// So late are none.
@@ -16,7 +16,7 @@ struct OwnLine: Sendable {
     private static let aheadLimit = 200 * millisecond
     private static let least = 3
     /// Time stamps that stand still cross the line once, and stay nowhere near it.
-    private static let leastPassed = 100 * millisecond
+    private static let minPassed = 100 * millisecond
 
     /// Of its time on the scale of `TimeMap`, what is not the camera's own.
     private let offset: Int64
@@ -36,7 +36,7 @@ struct OwnLine: Sendable {
     /// - Parameter lateness: by this line.
     /// - Returns: whether units are where they belong again.
     mutating func isBack(_ lateness: Int64, camera: Int64, arrival: Int64) -> Bool {
-        guard lateness < Self.awayLimit, lateness > -Self.aheadLimit, arrival - began < Self.longest else {
+        guard lateness < Self.awayLimit, lateness > -Self.aheadLimit, arrival - began < Self.maxDuration else {
             near = 0
             return false
         }
@@ -44,11 +44,11 @@ struct OwnLine: Sendable {
             if near == 0 { firstNear = camera }
             near += 1
         }
-        return near >= Self.least && camera - firstNear >= Self.leastPassed
+        return near >= Self.least && camera - firstNear >= Self.minPassed
     }
 
-    /// How many of our seconds one of the camera's must last to lead units back that stand ahead of this line, or behind
-    /// it; nil: they are there.
+    /// How many of our seconds one of the camera's must last to lead units back that stand ahead of this line, or
+    /// behind it; nil: they are there.
     ///
     /// - Parameter time: within which a small distance shrinks to a third.
     func rate(from map: TimeMap, within time: Int64) -> Double? {

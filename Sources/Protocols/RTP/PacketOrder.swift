@@ -8,12 +8,12 @@ struct PacketOrder: Sendable {
         case early
         /// It was here already, or was given up.
         case late
-        /// Late like the ones before it, so many in a row that the numbers may have begun anew: what comes next does not
-        /// follow from what came before.
+        /// Late like the ones before it, so many in a row that the numbers may have begun again: what comes next does
+        /// not follow from what came before.
         case lateInRow
         /// So far away that it is believed only when its successor comes too.
         case doubtful
-        /// The numbers began anew.
+        /// The numbers began again.
         case restarted
     }
 
@@ -79,7 +79,7 @@ struct PacketOrder: Sendable {
         return began(anew: sequence, timestamp)
     }
 
-    /// A packet that was overtaken is of a time around which packets came; an encoder that begins anew a few numbers
+    /// A packet that was overtaken is of a time around which packets came; an encoder that begins again a few numbers
     /// further down is not.
     private mutating func judge(late sequence: UInt16, _ timestamp: UInt32, by distance: Int) -> Place {
         if sequence != afterLate { (lateCount, strangerCount) = (0, 0) }

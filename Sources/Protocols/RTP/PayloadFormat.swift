@@ -2,7 +2,8 @@
 public enum PayloadFormat: Equatable, Sendable {
     /// RFC 6184.
     ///
-    /// - parameterSets: NAL units of `sprop-parameter-sets`; may be none, may be junk. Used until the stream brings some.
+    /// - parameterSets: NAL units of `sprop-parameter-sets`; may be none, may be junk. Used until the stream brings
+    ///   some.
     case h264(parameterSets: [[UInt8]])
     /// RFC 7798.
     ///
@@ -25,7 +26,7 @@ public enum PayloadFormat: Equatable, Sendable {
 }
 
 /// A picture's size in pixels.
-public struct PictureDimensions: Equatable, Sendable {
+public struct FrameDimensions: Equatable, Sendable {
     public var width: Int
     public var height: Int
 

@@ -36,7 +36,7 @@ struct PictureAssembler: Sendable {
     private var marksFragments = false
     /// Units without that mark, one behind the other, though no packet is missing.
     private var cutUnits = 0
-    private static let mostCutUnits = 3
+    private static let maxCutUnits = 3
     /// It marks those of some units only: the mark says nothing of the others.
     private var marksAtWill = false
 
@@ -52,7 +52,7 @@ struct PictureAssembler: Sendable {
         formats = PictureFormats(codec: codec, described: parameterSets)
     }
 
-    mutating func received(_ packet: RTPPacket, at now: UInt64, into output: inout [CodedUnit]) {
+    mutating func received(_ packet: RTPPacket, at now: UInt64, into output: inout [EncodedUnit]) {
         if isOpen, packet.timestamp != timestamp { timestampChanged(into: &output) }
         timestamp = packet.timestamp
         arrival = now
@@ -72,7 +72,7 @@ struct PictureAssembler: Sendable {
         }
     }
 
-    private mutating func timestampChanged(into output: inout [CodedUnit]) {
+    private mutating func timestampChanged(into output: inout [EncodedUnit]) {
         breakFragment()
         if slices > 0 || isDamaged {
             if !isDamaged { ends.endedByTimestamp(slices: slices) }
@@ -111,14 +111,14 @@ struct PictureAssembler: Sendable {
     }
 
     /// Delivers a picture without marker when nothing followed it.
-    mutating func ticked(at now: UInt64, into output: inout [CodedUnit]) {
+    mutating func ticked(at now: UInt64, into output: inout [EncodedUnit]) {
         guard isOpen, slices > 0, fragment == nil, !isDamaged, ends.mayEndByTime, now &- arrival >= Self.patience,
             now > arrival
         else { return }
         deliver(into: &output)
     }
 
-    private mutating func deliver(into output: inout [CodedUnit]) {
+    private mutating func deliver(into output: inout [EncodedUnit]) {
         defer {
             clear()
             isOpen = false
@@ -146,7 +146,7 @@ struct PictureAssembler: Sendable {
         // A copy of the exact size: the buffer stays here.
         let data = unsafe buffer.withUnsafeBytes { unsafe Array($0) }
         output.append(
-            CodedUnit(
+            EncodedUnit(
                 timestamp: timestamp, arrival: arrival, data: data, isKeyFrame: isKeyFrame || beginsHere,
                 isRecoveryPoint: beginsHere, format: format))
     }
@@ -211,8 +211,9 @@ extension PictureAssembler {
         finishUnit(at: begin)
     }
 
-    /// Something else follows the fragments, though no packet is missing. Where a camera marks the last one, the rest was
-    /// never sent, and the unit is cut; where it never does, or leaves the mark out again and again, this is the end.
+    /// Something else follows the fragments, though no packet is missing. Where a camera marks the last one, the rest
+    /// was never sent, and the unit is cut; where it never does, or leaves the mark out again and again, this is the
+    /// end.
     private mutating func breakFragment() {
         guard fragment != nil else { return }
         guard marksFragments, !marksAtWill else {
@@ -220,7 +221,7 @@ extension PictureAssembler {
             return
         }
         cutUnits += 1
-        marksAtWill = cutUnits >= Self.mostCutUnits
+        marksAtWill = cutUnits >= Self.maxCutUnits
         if marksAtWill { closeFragment() } else { damage() }
     }
 

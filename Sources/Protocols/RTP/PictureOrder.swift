@@ -22,7 +22,7 @@ struct PictureOrder: Sendable {
 
     init() {}
 
-    /// A new time line of the same encoder, which goes on as before.
+    /// A new timeline of the same encoder, which goes on as before.
     init(behind order: PictureOrder) {
         depth = order.depth
     }
@@ -47,8 +47,8 @@ struct PictureOrder: Sendable {
         }
     }
 
-    /// When a decoder must take this picture: the n-th time in presentation order is that of the n-th in decoding order,
-    /// `depth` pictures later.
+    /// When a decoder must take this picture: the n-th time in presentation order is that of the n-th in decoding
+    /// order, `depth` pictures later.
     mutating func decodeTime(presentation: Int64) -> Int64 {
         if presentation - (windowBegin ?? presentation) >= Self.memory {
             depth = min(depth, recentDepth)

@@ -14,7 +14,8 @@ public struct RTPTrack: Sendable {
         public var clockRate: Int
         /// The SSRC of the Transport header; a hint: nothing waits for it, and it takes over when it comes.
         public var source: UInt32?
-        /// The first sequence number by RTP-Info; a hint, used only to wait for packets that were overtaken at the start.
+        /// The first sequence number by RTP-Info; a hint, used only to wait for packets that were overtaken at the
+        /// start.
         public var firstSequence: UInt16?
         /// Packets can overtake each other, as with UDP; they are put into order within 200 ms.
         public var reorders: Bool
@@ -23,7 +24,7 @@ public struct RTPTrack: Sendable {
         /// CNAME of our reports: random, at most 255 bytes; says nothing of the box.
         public var name: String
         /// Of JPEG, by the session description (`a=x-dimensions`): of pictures whose packets do not say their size.
-        public var dimensions: PictureDimensions?
+        public var dimensions: FrameDimensions?
 
         public init(
             format: PayloadFormat, payloadType: UInt8, clockRate: Int, source: UInt32? = nil,
@@ -106,7 +107,7 @@ public struct RTPTrack: Sendable {
     }
 
     /// Takes one data packet. What waits for packets before it is copied; nothing else is kept of `bytes`.
-    public mutating func received(_ bytes: ArraySlice<UInt8>, at now: UInt64) -> [CodedUnit] {
+    public mutating func received(_ bytes: ArraySlice<UInt8>, at now: UInt64) -> [EncodedUnit] {
         guard !ControlMessage.isControl(bytes) else {
             receivedControl(bytes, at: now)
             return []
@@ -123,13 +124,13 @@ public struct RTPTrack: Sendable {
             return []
         }
         counts.lastPacket = now
-        var units: [CodedUnit] = []
+        var units: [EncodedUnit] = []
         place(packet, at: now, into: &units)
         if order.isWaiting { release(at: now, into: &units) }
         return units
     }
 
-    private mutating func place(_ packet: RTPPacket, at now: UInt64, into units: inout [CodedUnit]) {
+    private mutating func place(_ packet: RTPPacket, at now: UInt64, into units: inout [EncodedUnit]) {
         switch order.judge(packet.sequence, timestamp: packet.timestamp) {
         case .next:
             if order.isWaiting { counts.reordered += 1 }
@@ -167,8 +168,8 @@ public struct RTPTrack: Sendable {
 
     /// To be called now and then, at least every 100 ms where packets can overtake each other: what waited long enough
     /// comes out.
-    public mutating func ticked(at now: UInt64) -> [CodedUnit] {
-        var units: [CodedUnit] = []
+    public mutating func ticked(at now: UInt64) -> [EncodedUnit] {
+        var units: [EncodedUnit] = []
         if order.isWaiting { release(at: now, into: &units) }
         if kind == .pictures {
             pictures.ticked(at: now, into: &units)
@@ -187,7 +188,7 @@ public struct RTPTrack: Sendable {
     }
 
     /// Packets that waited, as far as nothing is missing before them any more.
-    private mutating func release(at now: UInt64, into units: inout [CodedUnit]) {
+    private mutating func release(at now: UInt64, into units: inout [EncodedUnit]) {
         while true {
             while let packet = order.takeNext() {
                 deliver(packet, at: now, into: &units)
@@ -198,7 +199,7 @@ public struct RTPTrack: Sendable {
         }
     }
 
-    private mutating func deliver(_ packet: RTPPacket, at now: UInt64, into units: inout [CodedUnit]) {
+    private mutating func deliver(_ packet: RTPPacket, at now: UInt64, into units: inout [EncodedUnit]) {
         counts.packets += 1
         reception.delivered(sequence: packet.sequence, timestamp: packet.timestamp, arrival: now)
         let count = units.count
@@ -209,12 +210,12 @@ public struct RTPTrack: Sendable {
         case .samples:
             guard !packet.payload.isEmpty else { return }
             let data = unsafe packet.payload.withUnsafeBytes { unsafe Array($0) }
-            units.append(CodedUnit(timestamp: packet.timestamp, arrival: now, data: data, isKeyFrame: true))
+            units.append(EncodedUnit(timestamp: packet.timestamp, arrival: now, data: data, isKeyFrame: true))
         }
         mark(&units, from: count)
     }
 
-    private mutating func mark(_ units: inout [CodedUnit], from index: Int) {
+    private mutating func mark(_ units: inout [EncodedUnit], from index: Int) {
         guard beginsSource, index < units.count else { return }
         units[index].beginsSource = true
         beginsSource = false

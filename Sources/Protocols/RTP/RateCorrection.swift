@@ -1,11 +1,11 @@
 /// Follows arrivals when a camera's clock does not run at the rate that it announces: many write the time stamps of 25
 /// pictures a second and send 21, some only at night.
 ///
-/// Nothing is changed as long as time stamps and arrivals agree within a quarter of a second; what differs by less, and by
-/// at most 500 ppm, is for `ClockDrift`. After that the camera's durations are stretched by the rate that was measured, and
-/// what is left is taken out smoothly. A connection that stalls and then catches up, a camera that sends in bursts and one
-/// that is late now and then are none of this: after a gap units come less and less late, behind a clock that runs wrong
-/// they come later and later in even steps.
+/// Nothing is changed as long as time stamps and arrivals agree within a quarter of a second; what differs by less, and
+/// by at most 500 ppm, is for `ClockDrift`. After that the camera's durations are stretched by the rate that was
+/// measured, and what is left is taken out smoothly. A connection that stalls and then catches up, a camera that sends
+/// in bursts and one that is late now and then are none of this: after a gap units come less and less late, behind a
+/// clock that runs wrong they come later and later in even steps.
 ///
 /// Instants are arrivals on CLOCK_MONOTONIC; all times are nanoseconds.
 struct RateCorrection: Sendable {
@@ -13,11 +13,11 @@ struct RateCorrection: Sendable {
     private static let second: Int64 = 1_000_000_000
     /// So late units are only when something is wrong, if they came there step by step.
     private static let growthLimit = 240 * millisecond
-    private static let shortestGrowth = 300 * millisecond
+    private static let minGrowth = 300 * millisecond
     /// A unit that is so much less late than the one before was held up on its way.
-    private static let mostFall = 120 * millisecond
+    private static let maxFall = 120 * millisecond
     private static let steepGrowth = 180 * millisecond
-    private static let mostRecent = 64
+    private static let maxRecent = 64
     /// The same of the least late unit of two windows.
     private static let levelLimit = 300 * millisecond
     /// So far ahead are no pictures that are shown later than they come.
@@ -26,19 +26,19 @@ struct RateCorrection: Sendable {
     private static let inTimeLimit = 20 * millisecond
     private static let rates = 0.125...4.0
     /// Time stamps that say less than a fifth of the time say nothing.
-    private static let mostRate = 5.0
-    private static let mostSlope = 0.8
+    private static let maxRate = 5.0
+    private static let maxSlope = 0.8
     private static let window = 2 * second
     private static let firstWindow = 1 * second
     private static let laterWindow = 4 * second
-    private static let longestWindow = 10 * second
+    private static let maxWindow = 10 * second
     /// Windows that belong to the beginning: they are short.
     private static let firstWindows = 10
     /// Of the lateness of a window, what is taken out within the next one, and what is counted as the rate's.
     private static let phaseShare = 0.4
     private static let rateShare = 0.1
     private static let laterRateShare = 0.05
-    private static let mostSlew = 0.25
+    private static let maxSlew = 0.25
     /// A clock that runs right for so long is trusted again.
     private static let calmTime = 30 * second
     /// Less than what `ClockDrift` takes out.
@@ -63,7 +63,7 @@ struct RateCorrection: Sendable {
     private(set) var map = TimeMap()
     /// The camera's durations are stretched.
     private(set) var isFollowing = false
-    /// The camera's time stamps are a measure of time again: that takes a new time line.
+    /// The camera's time stamps are a measure of time again: that takes a new timeline.
     private(set) var isUsableAgain = false
 
     /// Our seconds in one of the camera's, without what takes out a lateness.
@@ -134,7 +134,7 @@ struct RateCorrection: Sendable {
         var unit = Unit(camera: camera, arrival: arrival, lateness: lateness)
         defer { if abs(rate - steady.rate) > Self.steadyShare { steady = (rate, arrival) } }
         if let lastArrival {
-            longestGap = max(longestGap, min(Self.longestWindow, arrival - lastArrival))
+            longestGap = max(longestGap, min(Self.maxWindow, arrival - lastArrival))
             meanGap += (min(Self.second * 2, arrival - lastArrival) - meanGap) / 16
         }
         lastArrival = arrival
@@ -145,7 +145,7 @@ struct RateCorrection: Sendable {
             measureGrowth(unit)
             unit.growth = growth
             recent.append(unit)
-            if recent.count > Self.mostRecent { recent.removeFirst(Self.mostRecent / 2) }
+            if recent.count > Self.maxRecent { recent.removeFirst(Self.maxRecent / 2) }
         }
         watchAhead(unit, isSettling: isSettling)
     }
@@ -198,21 +198,21 @@ struct RateCorrection: Sendable {
         let step = unit.lateness - last.lateness
         // A gap counts for little: most of it is the network's.
         growth += min(step, passed + passed / 2 + 10 * Self.millisecond)
-        guard growth > 0, step > -Self.mostFall, unit.lateness > -Self.inTimeLimit else {
+        guard growth > 0, step > -Self.maxFall, unit.lateness > -Self.inTimeLimit else {
             growth = 0
             growthBegan = unit.arrival
             return
         }
         let lasted = unit.arrival - growthBegan
         let isLate = unit.lateness > Self.levelLimit && growth > Self.steepGrowth
-        guard growth > Self.growthLimit || isLate, unit.lateness > Self.growthLimit, lasted >= Self.shortestGrowth
+        guard growth > Self.growthLimit || isLate, unit.lateness > Self.growthLimit, lasted >= Self.minGrowth
         else { return }
         // Since it became steep: before that the clock may have run right for long.
         var slope = Double(growth) / Double(lasted)
         if let steep = recent.last(where: { $0.growth <= growth - Self.steepGrowth }), steep.arrival > growthBegan {
             slope = Double(growth - steep.growth) / Double(max(1, unit.arrival - steep.arrival))
         }
-        follow(map.rate / (1 - min(Self.mostSlope, slope)), at: unit.arrival)
+        follow(map.rate / (1 - min(Self.maxSlope, slope)), at: unit.arrival)
         map.go(on: rate * (1 + Self.phaseShare * Double(min(Self.levelLimit, unit.lateness)) / 1e9))
     }
 
@@ -251,7 +251,7 @@ struct RateCorrection: Sendable {
 
     private var length: Int64 {
         let length = isFollowing ? isEarly ? Self.firstWindow : Self.laterWindow : Self.window
-        return max(length, min(Self.longestWindow, max(longestGap + longestGap / 2, 5 * meanGap)))
+        return max(length, min(Self.maxWindow, max(longestGap + longestGap / 2, 5 * meanGap)))
     }
 
     private mutating func close(at arrival: Int64) {
@@ -269,7 +269,7 @@ struct RateCorrection: Sendable {
         guard isFollowing else { return }
         windows += 1
         if isSqueezing, let closed {
-            let measured = 1 / (1 - min(Self.mostSlope, window.slope(since: closed)))
+            let measured = 1 / (1 - min(Self.maxSlope, window.slope(since: closed)))
             rate = min(rate, max(Self.rates.lowerBound, measured))
         }
         if let closed, abs(rate - 1) > Self.steadyShare, abs(window.slope(since: closed)) < Self.flatSlope { rate = 1 }
@@ -287,7 +287,7 @@ struct RateCorrection: Sendable {
         let step = (isEarly ? Self.rateShare : Self.laterRateShare) * counted / Double(lasted)
         rate = min(Self.rates.upperBound, max(Self.rates.lowerBound, rate + step))
         let slew = Self.phaseShare * Double(least) / Double(lasted)
-        if !isSqueezing { map.go(on: rate * (1 + max(-Self.mostSlew, min(Self.mostSlew, slew)))) }
+        if !isSqueezing { map.go(on: rate * (1 + max(-Self.maxSlew, min(Self.maxSlew, slew)))) }
         calm = abs(rate - 1) < Self.calmRate && abs(least) < Self.calmLateness ? calm + lasted : 0
         if calm >= Self.calmTime { trust(at: arrival) }
     }
@@ -298,7 +298,7 @@ struct RateCorrection: Sendable {
             own = OwnLine(map: map, at: arrival)
             steady = (rate, arrival)
         }
-        if measured > Self.mostRate { recovery = ClockRecovery(camera: map.end, at: arrival) }
+        if measured > Self.maxRate { recovery = ClockRecovery(camera: map.end, at: arrival) }
         rate = min(Self.rates.upperBound, max(Self.rates.lowerBound, measured))
         map.go(on: rate)
         windows = 0

@@ -46,7 +46,7 @@ struct Reception: Sendable {
         scaledJitter += Int64(difference.magnitude) - (scaledJitter + 8) / 16
     }
 
-    /// The sequence numbers began anew.
+    /// The sequence numbers began again.
     mutating func restart() {
         base = nil
         received = 0

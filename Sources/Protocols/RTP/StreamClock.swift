@@ -4,18 +4,18 @@ public import Media
 ///
 /// A stream's first unit stands at its arrival; durations are the camera's; the drift between the two clocks is taken
 /// out slowly, at most 500 ppm, so that a camera that sends in bursts still gives even steps. A step that no stream
-/// makes (backward by more than reordered pictures explain, or far forward) begins a new time line at its arrival.
+/// makes (backward by more than reordered pictures explain, or far forward) begins a new timeline at its arrival.
 ///
-/// A clock that runs at another rate than it announces is found out when its units stand a quarter of a second from where
-/// they should: from then on its durations are stretched (see `Policy`).
+/// A clock that runs at another rate than it announces is found out when its units stand a quarter of a second from
+/// where they should: from then on its durations are stretched (see `Policy`).
 ///
-/// A time line that begins with units that the camera had kept back is moved until the newest one stands at its arrival:
+/// A timeline that begins with units that the camera had kept back is moved until the newest one stands at its arrival:
 /// those before it follow each other in steps of a millisecond. Nothing stands more than a second ahead of its arrival.
 public struct StreamClock: Sendable {
     public struct Placement: Equatable, Sendable {
         /// On the axis of CLOCK_MONOTONIC. Never before `decodeTime`.
         public var presentationTime: MediaTime
-        /// The same axis; strictly increasing over all units, new time lines too.
+        /// The same axis; strictly increasing over all units, new timelines too.
         public var decodeTime: MediaTime
         /// The first unit, and each one behind a step.
         public var beginsTimeline: Bool
@@ -27,7 +27,8 @@ public struct StreamClock: Sendable {
         case camera
         /// That of the arrivals, evened out; the camera's time stamps tell only in which order pictures are shown.
         case arrival
-        /// The camera's as long as it agrees with arrivals, and corrected by the rate that was measured when it does not.
+        /// The camera's as long as it agrees with arrivals, and corrected by the rate that was measured when it does
+        /// not.
         case auto
     }
 
@@ -62,7 +63,7 @@ public struct StreamClock: Sendable {
     /// Units are left out until arrivals have come up to `end`.
     private var isWaiting = false
 
-    /// Steps that began a new time line; the first one is not counted.
+    /// Steps that began a new timeline; the first one is not counted.
     public private(set) var timelines: UInt64 = 0
     /// Units for which there was no place.
     public private(set) var leftOut: UInt64 = 0
@@ -73,8 +74,8 @@ public struct StreamClock: Sendable {
         self.policy = policy
     }
 
-    /// How much faster the camera's clock runs than ours; nil until more than a minute of this time line was seen, or the
-    /// clock was found to run at another rate.
+    /// How much faster the camera's clock runs than ours; nil until more than a minute of this timeline was seen, or
+    /// the clock was found to run at another rate.
     public var driftPartsPerMillion: Double? {
         switch basis {
         case .camera: timeline.drift.partsPerMillion
@@ -111,7 +112,7 @@ public struct StreamClock: Sendable {
         return placeBehind(ticks, timestamp, arrival: arrival)
     }
 
-    /// The next unit begins a new time line, whatever its timestamp (`CodedUnit.beginsSource`).
+    /// The next unit begins a new timeline, whatever its timestamp (`EncodedUnit.beginsSource`).
     public mutating func restart() {
         isOver = true
     }
@@ -178,7 +179,7 @@ public struct StreamClock: Sendable {
             decodeTime: MediaTime(nanoseconds: decode), beginsTimeline: false)
     }
 
-    /// The timestamp without wraps, from the time line's beginning; nil when it cannot be on this time line.
+    /// The timestamp without wraps, from the timeline's beginning; nil when it cannot be on this timeline.
     private mutating func ticks(of timestamp: UInt32, arrival: Int64) -> Int64? {
         guard timeline.drift.error <= 10 * Self.second else { return nil }
         let ticks = timeline.ticks + Int64(Int32(bitPattern: timestamp &- timeline.timestamp))

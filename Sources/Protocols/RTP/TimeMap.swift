@@ -1,7 +1,7 @@
 /// A camera's time on our clock's scale, in pieces: each goes on where the one before ended, at a rate of its own.
 ///
-/// What lies behind the end never moves again: a picture that comes out of order finds its place between those that were
-/// placed before it, whatever became of the rate since.
+/// What lies behind the end never moves again: a picture that comes out of order finds its place between those that
+/// were placed before it, whatever became of the rate since.
 struct TimeMap: Sendable {
     private struct Piece: Sendable {
         /// Camera's time and ours where it begins, nanoseconds.
@@ -17,7 +17,7 @@ struct TimeMap: Sendable {
     }
 
     /// More than the pictures that one can come behind: see `PictureOrder`.
-    private static let mostPieces = 24
+    private static let maxPieces = 24
 
     private var pieces = [Piece(camera: 0, time: 0, rate: 1)]
     /// The latest of the camera's times that were placed.
@@ -43,7 +43,7 @@ struct TimeMap: Sendable {
         let piece = Piece(camera: end, time: time(of: end), rate: rate)
         if pieces[pieces.count - 1].camera == end { pieces.removeLast() }
         pieces.append(piece)
-        if pieces.count > Self.mostPieces { pieces.removeFirst() }
+        if pieces.count > Self.maxPieces { pieces.removeFirst() }
     }
 
     /// The end stands elsewhere, where nothing was placed by this map for a while.

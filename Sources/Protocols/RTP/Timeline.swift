@@ -2,14 +2,14 @@
 struct Timeline: Sendable {
     /// 2 s, in nanoseconds.
     private static let settlingTime: Int64 = 2_000_000_000
-    /// How far units may stand ahead of their arrival without being taken for ones that were kept back: 200 ms, which is
-    /// more than what pictures out of order need.
+    /// How far units may stand ahead of their arrival without being taken for ones that were kept back: 200 ms, which
+    /// is more than what pictures out of order need.
     private static let burstLimit: Int64 = 200_000_000
     /// The same once some were kept back: 20 ms.
     private static let settledLimit: Int64 = 20_000_000
 
     /// 8 s: a camera that sends faster than its time stamps say for longer has no units that it kept back.
-    private static let longestSettling: Int64 = 8_000_000_000
+    private static let maxSettlingTime: Int64 = 8_000_000_000
 
     /// Where tick 0 stands, nanoseconds.
     private(set) var base: Int64
@@ -70,7 +70,7 @@ struct Timeline: Sendable {
 
     /// Whether the anchor can still be moved: in the first two seconds, and two more after each move.
     func isSettling(at arrival: Int64) -> Bool {
-        arrival < min(settlesUntil, began + Self.longestSettling)
+        arrival < min(settlesUntil, began + Self.maxSettlingTime)
     }
 
     /// A camera that begins with pictures which it had kept (PLAY brings the group since the last key frame) has its

@@ -57,30 +57,30 @@ package struct Authenticator: Sendable {
         case fail(RTSPFailure)
     }
 
-    /// What becomes of a request that was refused with 401. It is answered once; again only when that is worth it: accounts
-    /// lock after a few wrong answers.
+    /// What becomes of a request that was refused with 401. It is answered once; again only when that is worth it:
+    /// accounts lock after a few wrong answers.
     ///
     /// - Parameters:
     ///   - headers: of WWW-Authenticate.
     ///   - tried: the challenge that the request answered; nil when it carried no login.
     ///   - attempts: how often it was sent before, each time with another login.
-    package func verdict(on headers: [String], tried: Challenge?, attempts: Int, mostLogins: Int) -> Verdict {
+    package func verdict(on headers: [String], tried: Challenge?, attempts: Int, maxLogins: Int) -> Verdict {
         let challenges = Challenge.parse(headers)
         let offered = challenges.map { shown($0.name, limit: 32) }
         guard credentials != nil else { return .fail(.loginNeeded(offered: offered)) }
         guard let challenge = strongest(of: challenges) else {
             return .fail(nothingToAnswer(challenges, offered: offered, tried: tried))
         }
-        if let tried, !isWorthAnotherLogin(challenge, tried: tried, attempts: attempts, mostLogins: mostLogins) {
+        if let tried, !isWorthAnotherLogin(challenge, tried: tried, attempts: attempts, maxLogins: maxLogins) {
             return .fail(refusal(of: tried))
         }
         return .answer(challenge)
     }
 
-    /// Whether a login that was refused may be tried again: the camera says that no more than the nonce was wrong, or it
-    /// took this login before and has a new nonce now.
-    func isWorthAnotherLogin(_ challenge: Challenge?, tried: Challenge, attempts: Int, mostLogins: Int) -> Bool {
-        guard let challenge, challenge.scheme != .basic, challenge.nonce != tried.nonce, attempts < mostLogins else {
+    /// Whether a login that was refused may be tried again: the camera says that no more than the nonce was wrong, or
+    /// it took this login before and has a new nonce now.
+    func isWorthAnotherLogin(_ challenge: Challenge?, tried: Challenge, attempts: Int, maxLogins: Int) -> Bool {
+        guard let challenge, challenge.scheme != .basic, challenge.nonce != tried.nonce, attempts < maxLogins else {
             return false
         }
         return challenge.isStale || (accepted != nil && attempts == 0)

@@ -20,8 +20,8 @@ package struct Challenge: Equatable, Sendable {
         }
     }
 
-    static let longestValue = 1024
-    static let most = 16
+    static let maxValueLength = 1024
+    static let maxCount = 16
 
     /// Nil: one that we do not know, or that lacks what it needs.
     package var scheme: Scheme?
@@ -51,7 +51,7 @@ package struct Challenge: Equatable, Sendable {
                     if found.count > before { found[found.count - 1].add(name: word, value: behind.dropFirst()) }
                     continue
                 }
-                guard found.count < most else { return found.map(\.challenge) }
+                guard found.count < maxCount else { return found.map(\.challenge) }
                 found.append(Raw(scheme: String(word)))
                 let name = behind.prefix { $0 != "=" }
                 if name.endIndex < behind.endIndex {
@@ -68,7 +68,7 @@ package struct Challenge: Equatable, Sendable {
         var parameters: [String: String] = [:]
 
         mutating func add(name: some StringProtocol, value: some StringProtocol) {
-            guard parameters.count < HeaderParameters.most else { return }
+            guard parameters.count < HeaderParameters.maxCount else { return }
             let key = CameraText.trimmed(name).lowercased()
             if parameters[key] == nil { parameters[key] = HeaderParameters.unquoted(CameraText.trimmed(value)) }
         }
@@ -76,7 +76,7 @@ package struct Challenge: Equatable, Sendable {
         var challenge: Challenge {
             var result = Challenge(name: CameraText.printable(scheme, limit: 24))
             result.realm = parameters["realm"] ?? ""
-            guard result.realm.utf8.count <= longestValue else { return result }
+            guard result.realm.utf8.count <= maxValueLength else { return result }
             if scheme.lowercased() == "basic" {
                 result.scheme = .basic
                 result.name = Scheme.basic.name
@@ -101,7 +101,8 @@ package struct Challenge: Equatable, Sendable {
             result.protectsQuality = qualities.contains("auth")
             // auth-int alone would need the body of every answer; no camera was seen that asks for it.
             let isUsable = qualities.isEmpty || result.protectsQuality
-            let isBounded = result.nonce.utf8.count <= longestValue && (result.opaque ?? "").utf8.count <= longestValue
+            let isBounded =
+                result.nonce.utf8.count <= maxValueLength && (result.opaque ?? "").utf8.count <= maxValueLength
             if isUsable, isBounded, !result.nonce.isEmpty { result.scheme = scheme }
             return result
         }

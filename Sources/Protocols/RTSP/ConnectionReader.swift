@@ -9,7 +9,7 @@ struct ConnectionReader: Sendable {
     }
 
     /// Bytes that may be skipped in one go.
-    static let longestJunk = 64 << 10
+    static let maxJunkLength = 64 << 10
     private static let dollar = UInt8(ascii: "$")
 
     /// Which medium a channel belongs to: `2 × media + (1 for RTCP)`, −1 for none.
@@ -151,15 +151,15 @@ struct ConnectionReader: Sendable {
 
     private mutating func wholeMessage(_ input: inout ArraySlice<UInt8>) throws(RTSPFailure) -> RTSPMessage? {
         guard let headEnd = RTSPMessage.headEnd(of: input) else {
-            guard input.count < RTSPMessage.longestHead else {
-                throw .tooLong(what: "bytes of headers", limit: RTSPMessage.longestHead)
+            guard input.count < RTSPMessage.maxHeadLength else {
+                throw .tooLong(what: "bytes of headers", limit: RTSPMessage.maxHeadLength)
             }
             keep(&input, until: input.count + 1)
             return nil
         }
         let head = input[input.startIndex..<headEnd]
-        guard head.count <= RTSPMessage.longestHead else {
-            throw .tooLong(what: "bytes of headers", limit: RTSPMessage.longestHead)
+        guard head.count <= RTSPMessage.maxHeadLength else {
+            throw .tooLong(what: "bytes of headers", limit: RTSPMessage.maxHeadLength)
         }
         var message = try RTSPMessage.parse(head: head, at: position)
         let total = try head.count + message.bodyLength()
@@ -180,7 +180,7 @@ struct ConnectionReader: Sendable {
     private mutating func synchronize(_ input: inout ArraySlice<UInt8>) throws(RTSPFailure) -> Bool {
         var index = input.startIndex
         // One byte more than may be skipped is enough to know that it was too much.
-        let end = min(input.endIndex, index + Self.longestJunk - junk + 1)
+        let end = min(input.endIndex, index + Self.maxJunkLength - junk + 1)
         while index < end {
             switch looksLikeItem(input[index...]) {
             case true?:
@@ -205,7 +205,7 @@ struct ConnectionReader: Sendable {
             guard input[start] == UInt8(ascii: "R") else { return false }
             return RTSPRequest.isRTSPAnswer(input.prefix(5))
         }
-        // A lone dollar sign is in every 256th byte of a picture: channel, length and RTP's version have to fit, too.
+        // A lone dollar sign is in every 256th byte of a frame: channel, length and RTP's version have to fit, too.
         guard input.count >= 2 else { return nil }
         guard owners[Int(input[start + 1])] >= 0 else { return false }
         guard input.count >= 5 else { return nil }
@@ -217,8 +217,8 @@ struct ConnectionReader: Sendable {
         drop(count, from: &input)
         discarded += UInt64(count)
         junk += count
-        guard junk <= Self.longestJunk else {
-            throw .malformed(position: position, reason: "neither message nor frame within \(Self.longestJunk) bytes")
+        guard junk <= Self.maxJunkLength else {
+            throw .malformed(position: position, reason: "neither message nor frame within \(Self.maxJunkLength) bytes")
         }
     }
 

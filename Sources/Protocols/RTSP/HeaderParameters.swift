@@ -7,12 +7,12 @@ package struct HeaderParameters: Equatable, Sendable {
         var value: String
     }
 
-    static let most = 32
+    static let maxCount = 32
 
     var items: [Parameter] = []
 
     package init(_ text: some StringProtocol) {
-        for part in Self.split(text, at: UInt8(ascii: ";")).prefix(Self.most) {
+        for part in Self.split(text, at: UInt8(ascii: ";")).prefix(Self.maxCount) {
             let halves = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let name = CameraText.trimmed(halves[0]).lowercased()
             let value = halves.count > 1 ? Self.unquoted(CameraText.trimmed(halves[1])) : ""

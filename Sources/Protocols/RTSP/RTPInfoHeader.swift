@@ -7,12 +7,13 @@ enum RTPInfoHeader {
     }
 
     static func parse(_ text: String) -> [Entry] {
-        // An address may hold commas of its own: an entry begins where `url=` or a parameter does that the last one has.
+        // An address may hold commas of its own: an entry begins where `url=` or a parameter does that the last one
+        // has.
         var entries: [Entry] = []
-        for part in HeaderParameters.split(text, at: UInt8(ascii: ",")).prefix(2 * SessionDescription.mostMedia) {
+        for part in HeaderParameters.split(text, at: UInt8(ascii: ",")).prefix(2 * SessionDescription.maxMedia) {
             let parameters = HeaderParameters(part)
             let isEntry = ["url", "seq", "rtptime"].contains(parameters.items.first?.name ?? "")
-            guard isEntry, entries.count < SessionDescription.mostMedia else {
+            guard isEntry, entries.count < SessionDescription.maxMedia else {
                 if let last = entries.indices.last { entries[last].fill(from: parameters, continuing: part) }
                 continue
             }
@@ -25,8 +26,8 @@ enum RTPInfoHeader {
         return entries
     }
 
-    /// Which medium each entry means: by its address, else by its end, else by its place. Entries that say nothing are left
-    /// out.
+    /// Which medium each entry means: by its address, else by its end, else by its place. Entries that say nothing are
+    /// left out.
     static func assign(_ entries: [Entry], to tracks: [(media: Int, url: String, control: String?)])
         -> [PlayInformation]
     {

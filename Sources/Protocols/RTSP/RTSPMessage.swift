@@ -1,5 +1,5 @@
-/// The first lines of a message from a camera, or all of it when it has no body (RFC 2326 §4). Those of HTTP are written the
-/// same way, but for the protocol's name.
+/// The first lines of a message from a camera, or all of it when it has no body (RFC 2326 §4). Those of HTTP are
+/// written the same way, but for the protocol's name.
 package struct RTSPMessage: Equatable, Sendable {
     package enum Start: Equatable, Sendable {
         case response(status: Int, reason: String)
@@ -12,9 +12,9 @@ package struct RTSPMessage: Equatable, Sendable {
         var value: String
     }
 
-    package static let longestHead = 16 << 10
-    static let mostHeaders = 100
-    static let longestBody = SessionDescription.longest
+    package static let maxHeadLength = 16 << 10
+    static let maxHeaders = 100
+    static let maxBodyLength = SessionDescription.maxLength
 
     package var start: Start
     package var headers: [Header] = []
@@ -29,13 +29,13 @@ package struct RTSPMessage: Equatable, Sendable {
         headers.filter { $0.name == name }.map(\.value)
     }
 
-    /// Bytes of the body; a length that is no number counts as none.
+    /// Bytes of the body; a length that is not a number counts as none.
     func bodyLength() throws(RTSPFailure) -> Int {
         guard let text = header("content-length"), let length = CameraText.number(text, as: UInt64.self) else {
             return 0
         }
-        guard length <= UInt64(Self.longestBody) else {
-            throw .tooLong(what: "bytes of a description", limit: Self.longestBody)
+        guard length <= UInt64(Self.maxBodyLength) else {
+            throw .tooLong(what: "bytes of a description", limit: Self.maxBodyLength)
         }
         return Int(length)
     }
@@ -55,7 +55,7 @@ extension RTSPMessage {
     /// Behind the empty line; lines may end with LF alone. Nil: it is not there, or behind the longest head.
     package static func headEnd(of input: ArraySlice<UInt8>) -> Int? {
         var index = input.startIndex
-        let end = min(input.endIndex, input.startIndex + longestHead + 4)
+        let end = min(input.endIndex, input.startIndex + maxHeadLength + 4)
         while index < end {
             guard input[index] == UInt8(ascii: "\n") else {
                 index += 1
@@ -107,7 +107,7 @@ extension RTSPMessage {
             return
         }
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return }
-        guard headers.count < Self.mostHeaders else { throw .tooLong(what: "headers", limit: Self.mostHeaders) }
+        guard headers.count < Self.maxHeaders else { throw .tooLong(what: "headers", limit: Self.maxHeaders) }
         let name = CameraText.trimmed(String(decoding: line[line.startIndex..<colon], as: UTF8.self)).lowercased()
         let value = CameraText.trimmed(String(decoding: line[(colon + 1)...], as: UTF8.self))
         headers.append(Header(name: name, value: value))

@@ -35,7 +35,7 @@ extension RTSPSession {
         }
     }
 
-    /// Sound or data beside a picture: what plays without it is better than nothing.
+    /// Audio or data beside a frame: what plays without it is better than nothing.
     private func isDispensable(_ place: Int) -> Bool {
         guard let media = description?.media else { return false }
         return media[selection[place]].kind != "video" && selection.contains { media[$0].kind == "video" }
@@ -62,8 +62,8 @@ extension RTSPSession {
         }
     }
 
-    /// After a login that the camera took, 401 with nothing new to answer says something of this method, not of the login:
-    /// the stream decides whether the session lives.
+    /// After a login that the camera took, 401 with nothing new to answer says something of this method, not of the
+    /// login: the stream decides whether the session lives.
     private mutating func keepAliveLoginRefused(
         _ request: Outstanding, _ message: RTSPMessage, at now: UInt64, _ actions: inout [Action]
     ) {
@@ -72,7 +72,7 @@ extension RTSPSession {
         guard !keepsAliveWithoutLogin else { return }
         guard authenticator.accepted != nil, let tried = request.challenge,
             !authenticator.isWorthAnotherLogin(
-                challenge, tried: tried, attempts: request.attempts, mostLogins: configuration.mostLogins)
+                challenge, tried: tried, attempts: request.attempts, maxLogins: configuration.maxLogins)
         else {
             logIn(request, message, at: now, &actions)
             return
@@ -93,7 +93,7 @@ extension RTSPSession {
     ) {
         switch authenticator.verdict(
             on: message.headers("www-authenticate"), tried: request.challenge, attempts: request.attempts,
-            mostLogins: configuration.mostLogins)
+            maxLogins: configuration.maxLogins)
         {
         case .fail(let failure): fail(failure, at: now, &actions)
         case .answer(let challenge):

@@ -14,7 +14,7 @@ extension RTSPSession {
                 cseq: cseq, request: request, isKeepAlive: isKeepAlive,
                 challenge: authorization == nil ? nil : authenticator.challenge, attempts: attempts,
                 deadline: now + configuration.requestTimeout))
-        if outstanding.count > Self.mostOutstanding { outstanding.removeFirst() }
+        if outstanding.count > Self.maxOutstanding { outstanding.removeFirst() }
         actions.append(
             .write(
                 request.encoded(cseq: cseq, userAgent: userAgent, session: sessionID, authorization: authorization)))
@@ -90,7 +90,7 @@ extension RTSPSession {
     mutating func answer(_ method: String, _ message: RTSPMessage, at now: UInt64, _ actions: inout [Action]) {
         facts.serverRequests += 1
         if now - min(now, serverRequestWindow.start) >= 1_000_000_000 { serverRequestWindow = (now, 0) }
-        guard serverRequestWindow.count < Self.mostServerRequests else { return }
+        guard serverRequestWindow.count < Self.maxServerRequests else { return }
         serverRequestWindow.count += 1
         let isKnown = ["OPTIONS", "GET_PARAMETER", "SET_PARAMETER", "REDIRECT", "TEARDOWN"].contains(method)
         var text = "RTSP/1.0 \(isKnown ? "200 OK" : "501 Not Implemented")\r\n"

@@ -31,9 +31,9 @@ extension RTSPSession {
         /// False on the connection that a redirect led to: one is followed, a second one is refused.
         public var followsRedirect = true
         /// So many logins are shown for one request, where the camera says that no more than the nonce was wrong.
-        public var mostLogins = 3
-        /// Keep the session alive with OPTIONS even if the camera lists GET_PARAMETER: for one that closed the connection at
-        /// it before (`Facts.getParameterRefused`).
+        public var maxLogins = 3
+        /// Keep the session alive with OPTIONS even if the camera lists GET_PARAMETER: for one that closed the
+        /// connection at it before (`Facts.getParameterRefused`).
         public var keepsAliveWithOptions = false
         /// Nanoseconds for the answer to each request.
         public var requestTimeout: UInt64 = 5_000_000_000
@@ -72,8 +72,8 @@ extension RTSPSession {
         case described(SessionDescription)
         /// UDP: bind an even port and the next one, then call `portsBound`.
         case needsPorts(media: Int)
-        /// Packets of this medium may come from now on. A medium that was selected and never gets here was refused by the
-        /// camera (`Facts.refusedMedia`).
+        /// Packets of this medium may come from now on. A medium that was selected and never gets here was refused by
+        /// the camera (`Facts.refusedMedia`).
         case setUp(media: Int, MediaTransport)
         /// PLAY is answered. Holds the media of which RTP-Info says something.
         case playing([PlayInformation])

@@ -39,12 +39,12 @@ public struct RTSPSession: Sendable {
     }
 
     /// Unanswered keep-alives that are remembered.
-    static let mostOutstanding = 8
+    static let maxOutstanding = 8
     /// Requests of the camera that are answered within a second.
-    static let mostServerRequests = 32
+    static let maxServerRequests = 32
     /// Seconds that a session lives without a request when the camera does not say (RFC 2326 §12.37).
     static let defaultTimeout = 60
-    /// Nanoseconds: media that came so long ago still flow. Cameras at low rates send a picture a second.
+    /// Nanoseconds: media that came so long ago still flow. Cameras at low rates send a frame a second.
     static let mediaPatience: UInt64 = 3_000_000_000
 
     let configuration: Configuration
@@ -73,8 +73,8 @@ public struct RTSPSession: Sendable {
     var setUpDeadline: UInt64 = 0
     var keepAliveAt: UInt64 = 0
     var getParameterWorks = false
-    /// The camera refuses the login for keep-alives that it takes for everything else: they go without, so that no wrong
-    /// login is counted.
+    /// The camera refuses the login for keep-alives that it takes for everything else: they go without, so that no
+    /// wrong login is counted.
     var keepsAliveWithoutLogin = false
     var serverRequestWindow: (start: UInt64, count: Int) = (0, 0)
 
@@ -116,8 +116,8 @@ public struct RTSPSession: Sendable {
         return actions
     }
 
-    /// Bytes of the connection. Packets that lie whole in `bytes` come back as slices of it: no byte of them is copied, and
-    /// they keep its storage alive.
+    /// Bytes of the connection. Packets that lie whole in `bytes` come back as slices of it: no byte of them is copied,
+    /// and they keep its storage alive.
     public mutating func received(_ bytes: ArraySlice<UInt8>, at now: UInt64) -> [Action] {
         guard step != .idle, step != .over else { return [] }
         var actions: [Action] = []
@@ -192,8 +192,8 @@ public struct RTSPSession: Sendable {
         return actions
     }
 
-    /// A packet of ours (a receiver report) as an interleaved frame; nil when this medium does not come that way, or the
-    /// packet is too long for one.
+    /// A packet of ours (a receiver report) as an interleaved frame; nil when this medium does not come that way, or
+    /// the packet is too long for one.
     public func frameToSend(media: Int, isControl: Bool, _ bytes: [UInt8]) -> [UInt8]? {
         guard step != .over, bytes.count <= 0xFFFF, let track = tracks.first(where: { $0.media == media }),
             case .interleaved(let rtp, let rtcp) = track.delivery

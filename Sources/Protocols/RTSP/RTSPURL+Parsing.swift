@@ -1,11 +1,12 @@
 internal import Wire
 
 extension RTSPURL {
-    /// - Parameter dropsUser: leave out user information instead of refusing it: some cameras repeat it in their answers.
+    /// - Parameter dropsUser: leave out user information instead of refusing it: some cameras repeat it in their
+    ///   answers.
     static func parse(
         _ text: String, dropsUser: Bool, services: [Service] = [.rtsp]
     ) throws(RTSPURLFault) -> RTSPURL {
-        guard text.utf8.count <= longest else { throw .tooLong }
+        guard text.utf8.count <= maxLength else { throw .tooLong }
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") }) else {
             throw .invalidCharacter
         }
@@ -32,7 +33,7 @@ extension RTSPURL {
         guard let parts = HostPort(authority: authority), (1...255).contains(parts.host.utf8.count),
             parts.host.utf8.allSatisfy({ !forbiddenInHost.contains($0) })
         else { throw .invalidHost }
-        guard let port = parts.port(standard: defaultPort(service, isSecure: isSecure)) else { throw .invalidPort }
+        guard let port = parts.port(defaultValue: defaultPort(service, isSecure: isSecure)) else { throw .invalidPort }
         let full = path.hasPrefix("/") ? String(path) : "/" + path
         return RTSPURL(service: service, isSecure: isSecure, host: String(parts.host), port: port, path: full)
     }
@@ -54,8 +55,9 @@ extension RTSPURL {
 extension RTSPURL {
     /// The address that a request for a whole presentation or for one of its media goes to (RFC 2326 §C.1.1).
     ///
-    /// As cameras expect it and most clients do it, a relative `control` is put behind the base with a slash between them,
-    /// query or not; RFC 3986 would drop the base's last segment. A `control` that is a query follows the base as it stands.
+    /// As cameras expect it and most clients do it, a relative `control` is put behind the base with a slash between
+    /// them, query or not; RFC 3986 would drop the base's last segment. A `control` that is a query follows the base as
+    /// it stands.
     /// - Parameters:
     ///   - control: the attribute of the session description; nil, empty and `*` mean the base itself.
     ///   - base: what Content-Base or Content-Location said; this address takes its place when it is missing or unusable.
@@ -71,7 +73,7 @@ extension RTSPURL {
         let joins = path.hasSuffix("/") || encoded.hasPrefix("/") || encoded.hasPrefix("?")
         if path.hasSuffix("/"), encoded.hasPrefix("/") { path.removeLast() }
         path += (joins ? "" : "/") + encoded
-        guard path.utf8.count <= Self.longest else { return root }
+        guard path.utf8.count <= Self.maxLength else { return root }
         if !path.hasPrefix("/") { path = "/" + path }
         return RTSPURL(isSecure: root.isSecure, host: root.host, port: root.port, path: path)
     }

@@ -1,4 +1,4 @@
-/// `rtsp[s]://host[:port][/path][?query]`, without user information; or `http[s]://…`, where pictures come that way.
+/// `rtsp[s]://host[:port][/path][?query]`, without user information; or `http[s]://…`, where frames come that way.
 ///
 /// The path stays as it was given, its query with it: cameras compare addresses byte by byte.
 public struct RTSPURL: Hashable, Sendable {
@@ -17,7 +17,7 @@ public struct RTSPURL: Hashable, Sendable {
     public let path: String
 
     /// Characters of the longest address that is taken.
-    static let longest = 2048
+    static let maxLength = 2048
 
     /// - Throws: why the text is no such address; the text itself is never quoted, as it may hold a password.
     public init(_ text: String) throws(RTSPURLFault) {
@@ -50,8 +50,8 @@ public struct RTSPURL: Hashable, Sendable {
         }
     }
 
-    /// Host and, unless it is the default, port; an IPv6 address in brackets and without its zone, which means nothing to
-    /// the camera.
+    /// Host and, unless it is the default, port; an IPv6 address in brackets and without its zone, which means nothing
+    /// to the camera.
     public var authority: String {
         let address = host.prefix { $0 != "%" }
         let name = host.contains(":") ? "[\(address)]" : host
@@ -73,7 +73,7 @@ extension RTSPURL.Service {
     }
 }
 
-/// Why a text is no RTSP address. Says nothing of the text itself, which may hold secrets.
+/// Why a text is not an RTSP address. Says nothing of the text itself, which may hold secrets.
 public enum RTSPURLFault: Error, Equatable, Sendable {
     /// Neither `rtsp://` nor `rtsps://`, nor where it may stand `http://` or `https://`.
     case unknownScheme
@@ -92,13 +92,13 @@ extension RTSPURLFault: CustomStringConvertible {
     public var description: String {
         switch self {
         case .unknownScheme:
-            "the address must begin with rtsp:// or rtsps://, or http:// or https:// for pictures over HTTP"
+            "the address must begin with rtsp:// or rtsps://, or http:// or https:// for frames over HTTP"
         case .invalidCharacter:
             "the address holds white space, a control character, # or a letter beyond ASCII; write it percent-encoded"
         case .userInformation: "the address holds a user or a password; give them apart from it"
         case .invalidHost: "the address has no valid host"
         case .invalidPort: "the port of the address is not within 1 to 65535"
-        case .tooLong: "the address is longer than \(RTSPURL.longest) characters"
+        case .tooLong: "the address is longer than \(RTSPURL.maxLength) characters"
         }
     }
 }

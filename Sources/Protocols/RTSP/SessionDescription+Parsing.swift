@@ -1,9 +1,9 @@
 extension SessionDescription {
-    /// Reads what cameras send: lines of no known form are skipped, unusable values take the default, `o=`, `s=`, `c=` and
-    /// `t=` may be missing or broken, and lines end with CR, LF or both.
+    /// Reads what cameras send: lines of no known form are skipped, unusable values take the default, `o=`, `s=`, `c=`
+    /// and `t=` may be missing or broken, and lines end with CR, LF or both.
     /// - Throws: when the bytes are no description at all, or pass a bound.
     public static func parse(_ bytes: ArraySlice<UInt8>) throws(RTSPError) -> SessionDescription {
-        guard bytes.count <= longest else { throw .tooLong(what: "bytes", limit: longest) }
+        guard bytes.count <= maxLength else { throw .tooLong(what: "bytes", limit: maxLength) }
         var draft = DescriptionDraft()
         let lines = bytes.split(omittingEmptySubsequences: true) {
             $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r")
@@ -13,7 +13,7 @@ extension SessionDescription {
                 continue
             }
             draft.add(type, CameraText.trimmed(String(decoding: line.dropFirst(2), as: UTF8.self)))
-            guard draft.media.count <= mostMedia else { throw .tooLong(what: "media", limit: mostMedia) }
+            guard draft.media.count <= maxMedia else { throw .tooLong(what: "media", limit: maxMedia) }
         }
         guard draft.isDescription else {
             throw .malformed(position: 0, reason: "it holds neither a version nor a medium")
@@ -69,9 +69,9 @@ private struct DescriptionDraft {
             guard let found = MediaDraft.parameters(value) else { return }
             if media[last].names(found.type) {
                 media[last].add(found.items, to: found.type)
-            } else if strays.count < MediaDraft.mostFormats, strays[found.type] == nil {
+            } else if strays.count < MediaDraft.maxFormats, strays[found.type] == nil {
                 strays[found.type] = Dictionary(
-                    found.items.prefix(MediaDraft.mostParameters).map { ($0.name, $0.value) },
+                    found.items.prefix(MediaDraft.maxParameters).map { ($0.name, $0.value) },
                     uniquingKeysWith: { $1 })
             }
         } else if name == "control" {
@@ -92,8 +92,8 @@ private struct DescriptionDraft {
 }
 
 private struct MediaDraft {
-    static let mostFormats = 32
-    static let mostParameters = 64
+    static let maxFormats = 32
+    static let maxParameters = 64
 
     var connection: String?
     private var kind: String
@@ -116,7 +116,7 @@ private struct MediaDraft {
         port = CameraText.number(portText, as: UInt16.self) ?? 0
         protocolName = words.count > 2 ? CameraText.printable(words[2], limit: 32).uppercased() : ""
         payloadTypes = []
-        for word in words.dropFirst(3).prefix(Self.mostFormats) {
+        for word in words.dropFirst(3).prefix(Self.maxFormats) {
             guard let type = Self.payloadType(word), !payloadTypes.contains(type) else { continue }
             payloadTypes.append(type)
         }
@@ -179,7 +179,7 @@ private struct MediaDraft {
 
     mutating func add(_ items: [HeaderParameters.Parameter], to type: UInt8) {
         var known = parameters[type] ?? [:]
-        for item in items where known.count < Self.mostParameters { known[item.name] = item.value }
+        for item in items where known.count < Self.maxParameters { known[item.name] = item.value }
         parameters[type] = known
     }
 

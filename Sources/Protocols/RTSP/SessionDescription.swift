@@ -34,11 +34,11 @@ public struct SessionDescription: Equatable, Sendable {
         public var hasOwnDirection = true
         /// The address of `c=`, the session's when the medium has none; without time to live.
         public var connection: String?
-        /// Pictures per second.
+        /// Frames per second.
         public var frameRate: Double?
         /// Bits per second.
         public var bandwidth: Int?
-        /// Width and height of JPEG pictures in pixels (`a=x-dimensions`), 1…65535; nil: not told.
+        /// Width and height of JPEG images in pixels (`a=x-dimensions`), 1…65535; nil: not told.
         public var dimensions: Dimensions?
 
         public struct Dimensions: Equatable, Sendable {
@@ -49,7 +49,7 @@ public struct SessionDescription: Equatable, Sendable {
         /// Encrypted packets: SRTP (RFC 3711), with keys by the description or by DTLS.
         public var isSRTP: Bool { protocolName.uppercased().contains("RTP/SAVP") }
 
-        /// Sound that the camera wants to get (ONVIF streaming specification, back channel); never set up. Cameras that
+        /// Audio that the camera wants to get (ONVIF streaming specification, back channel); never set up. Cameras that
         /// write `sendonly` for the whole session mean what they send themselves.
         public var isBackChannel: Bool { kind == "audio" && direction == .sendOnly && hasOwnDirection }
     }
@@ -61,7 +61,7 @@ public struct SessionDescription: Equatable, Sendable {
     public var media: [Media]
 
     /// Bytes of the longest description that is read.
-    public static let longest = 64 << 10
+    public static let maxLength = 64 << 10
     /// Media of the longest description that is read.
-    public static let mostMedia = 16
+    public static let maxMedia = 16
 }

@@ -1,6 +1,6 @@
 /// The Session header (RFC 2326 §12.37): `12345678;timeout=60`.
 struct SessionHeader: Equatable, Sendable {
-    static let longestIdentifier = 512
+    static let maxIdentifierLength = 512
 
     var identifier: String
     /// Seconds; nil when there is none that is a number above zero.
@@ -10,7 +10,7 @@ struct SessionHeader: Equatable, Sendable {
     init?(_ text: String) {
         let parts = text.split(separator: ";", maxSplits: 1, omittingEmptySubsequences: false)
         let name = String(CameraText.trimmed(parts[0]).prefix { $0 != " " && $0 != "," })
-        guard !name.isEmpty, name.utf8.count <= Self.longestIdentifier,
+        guard !name.isEmpty, name.utf8.count <= Self.maxIdentifierLength,
             name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
         else { return nil }
         identifier = name

@@ -11,7 +11,7 @@ enum TransportHeader {
         /// `RTP/AVP/TCP`, …, in upper case.
         var specification = ""
         var isMulticast = false
-        /// Nil when the header has none, or one that is no number up to 255.
+        /// Nil when the header has none, or one that is not a number up to 255.
         var channels: (rtp: UInt8, rtcp: UInt8)?
         var serverPorts: (rtp: UInt16, rtcp: UInt16)?
         var clientPorts: (rtp: UInt16, rtcp: UInt16)?

@@ -1,7 +1,7 @@
-/// Takes secrets out of a text before it leaves the box. The one place for that: everything in a bundle, and every message
-/// of a hook, goes through it.
+/// Takes secrets out of a text before it leaves the box. The one place for that: everything in a bundle, and every
+/// message of a hook, goes through it.
 ///
-/// It knows secrets by their surroundings, not by their value, and rather takes too much: user, password and query of a
+/// It knows secrets by their environment, not by their value, and rather takes too much: user, password and query of a
 /// URL, what follows the application in an RTMP URL (a stream key), JSON Web Tokens, private keys in PEM, what follows
 /// `Bearer` and `Basic`, and every value of a name that ends in one of `names`.
 public enum Redaction {
@@ -96,12 +96,12 @@ public enum Redaction {
             return (range.lowerBound...range.upperBound - 12).first { has("eyJ", at: $0) }
         }
 
-        /// After `Bearer`: one space, then what is no space.
+        /// After `Bearer`: one space, then what is not a space.
         private mutating func takeCredentials() {
             guard byte(position) == 0x20, let next = byte(position + 1), next > 0x20 else { return }
             var end = position + 1
             while let next = byte(end), next > 0x20, next != 0x22, next != 0x27, next != 0x2C, next != 0x5C { end += 1 }
-            // `basic settings` is no header: what is meant has digits, or is long.
+            // `basic settings` is not a header: what is meant has digits, or is long.
             let value = bytes[position + 1..<end]
             guard value.count >= 20 || value.contains(where: { (0x30...0x39).contains($0) }) else { return }
             output.append(0x20)
@@ -164,7 +164,7 @@ public enum Redaction {
                 next != 0x7D,
                 next != 0x5D, next != 0x26, next != 0x5C
             { end += 1 }
-            // `Authorization: Basic abc`: the scheme is no secret, what follows is.
+            // `Authorization: Basic abc`: the scheme is not a secret, what follows is.
             let word = bytes[index..<end].map { $0 | 0x20 }
             if word == Array("bearer".utf8) || word == Array("basic".utf8) || word == Array("digest".utf8),
                 byte(end) == 0x20

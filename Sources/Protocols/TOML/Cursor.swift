@@ -8,7 +8,7 @@ struct Cursor {
 
     init(_ text: String) {
         bytes = Array(text.utf8)
-        // A byte order mark is no part of the text.
+        // A byte order mark is not a part of the text.
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { index = 3 }
     }
 

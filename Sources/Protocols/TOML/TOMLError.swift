@@ -50,7 +50,7 @@ extension TOMLError.Reason: CustomStringConvertible {
         case .headerNotClosed: "a table's header has no closing bracket"
         case .lineGoesOn: "the line goes on where it has to end"
         case .valueMissing: "a value is missing"
-        case .noValue: "this is no value; a text has to stand in quotes"
+        case .noValue: "this is not a value; a text has to stand in quotes"
         case .numberOutOfRange: "a number is too large"
         case .noSuchTime: "there is no such date or time"
         case .stringNotClosed: "a text has no closing quote on its line"

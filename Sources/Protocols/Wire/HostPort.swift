@@ -27,8 +27,8 @@ public struct HostPort: Equatable, Sendable {
     }
 
     /// `standard` when there is none, or nothing behind the colon (RFC 3986 §3.2.3); nil for one that cannot be.
-    public func port(standard: UInt16) -> UInt16? {
-        guard let portText, !portText.isEmpty else { return standard }
+    public func port(defaultValue: UInt16) -> UInt16? {
+        guard let portText, !portText.isEmpty else { return defaultValue }
         return Self.port(portText)
     }
 

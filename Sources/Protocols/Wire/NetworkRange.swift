@@ -20,8 +20,8 @@ public struct NetworkAddress: Hashable, Sendable {
         return groups.joined(separator: ":") + "::/64"
     }
 
-    /// By what limits count a client: the share of its address, without its zone; a text that is no address stands for
-    /// itself.
+    /// By what limits count a client: the share of its address, without its zone; a text that is not an address stands
+    /// for itself.
     public static func share(ofClient text: String) -> String {
         NetworkAddress(String(text.prefix { $0 != "%" }))?.share ?? text
     }
@@ -31,8 +31,9 @@ public struct NetworkAddress: Hashable, Sendable {
         bytes.count == 4 ? bytes[0] == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1
     }
 
-    /// Whether a host is this machine, whoever reads it: `localhost` in lower case (RFC 6761 §6.3), `::1`, or 127.0.0.0/8
-    /// as four decimal numbers. Other spellings of these are not taken for it: not everybody reads them alike.
+    /// Whether a host is this machine, whoever reads it: `localhost` in lower case (RFC 6761 §6.3), `::1`, or
+    /// 127.0.0.0/8 as four decimal numbers. Other spellings of these are not taken for it: not everybody reads them
+    /// alike.
     public static func isLoopback(host: String) -> Bool {
         if host == "localhost" || host == "::1" { return true }
         return !host.utf8.contains(UInt8(ascii: ":")) && NetworkAddress(host)?.isLoopback == true
@@ -95,7 +96,7 @@ public struct NetworkRange: Hashable, Sendable {
     private let bytes: [UInt8]
     private let length: Int
 
-    /// Nil when the text is no network. Bits behind the prefix count for nothing.
+    /// Nil when the text is not a network. Bits behind the prefix count for nothing.
     public init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, let address = NetworkAddress(String(first)) else { return nil }

@@ -18,13 +18,13 @@ public enum PercentEncoding {
         return String(decoding: encoded, as: UTF8.self)
     }
 
-    /// Nil when an escape is broken or the result is no UTF-8. A plus sign stays one: only forms mean a space by it.
+    /// Nil when an escape is broken or the result is not UTF-8. A plus sign stays one: only forms mean a space by it.
     public static func decode(_ text: some StringProtocol) -> String? {
         let (bytes, isWhole) = unescaped(text)
         return isWhole ? String(validating: bytes, as: UTF8.self) : nil
     }
 
-    /// A percent sign that begins no escape stands for itself; what is no UTF-8 is replaced.
+    /// A percent sign that begins no escape stands for itself; what is not UTF-8 is replaced.
     public static func decodeLeniently(_ text: some StringProtocol) -> String {
         String(decoding: unescaped(text).bytes, as: UTF8.self)
     }

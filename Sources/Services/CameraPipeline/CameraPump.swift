@@ -19,7 +19,7 @@ final class CameraPump: @unchecked Sendable {
         case ready
         /// The connection ended, or never came to be.
         case closed(RTMPTransportError)
-        /// The relay wants us elsewhere, or anew, and may want it; it asked at this CLOCK_MONOTONIC, in nanoseconds.
+        /// The relay wants us elsewhere, or again, and may want it; it asked at this CLOCK_MONOTONIC, in nanoseconds.
         case redirected(to: RedirectRule.Destination, askedAt: UInt64)
         /// The source has ended and everything was sent.
         case drained
@@ -278,12 +278,12 @@ final class CameraPump: @unchecked Sendable {
         let sealed = sealer.counters
         statistics.video.delivered = queue.counters.videoOffered
         statistics.video.lastCaptured = queue.counters.videoCaptured
-        statistics.video.unchangedPictures = queue.counters.unchangedPictures.count
+        statistics.video.unchangedFrames = queue.counters.unchangedFrames.count
         statistics.audio.lastCaptured = queue.counters.audioCaptured
         statistics.video.sealed = sealed.video.sealed
         statistics.video.dropped = queue.counters.videoDropped + queue.counters.videoFlushed + sealed.video.dropped
         if let source = runner.source as? any SkippingSource {
-            let late = UInt64(clamping: source.skippedPictures)
+            let late = UInt64(clamping: source.skippedFrames)
             statistics.video.late = late
             statistics.video.dropped += late
         }

@@ -19,12 +19,12 @@ extension CameraService {
             let more = error.problems.count - 1
             return CodedError(
                 .invalidValue, first.field, why: first.reason + (more > 0 ? " (and \(more) more)" : ""),
-                next: first.next)
+                hint: first.hint)
         case let error as MediaSourceError:
-            return CodedError(statistics?.code ?? .sourceUnreadable, error.what, why: error.why, next: error.next)
+            return CodedError(statistics?.code ?? .sourceUnreadable, error.what, why: error.why, hint: error.hint)
         case let error as RTMPTransportError:
-            return CodedError(error.code, error.what, why: error.why, next: error.next)
-        default: return CodedError(.cameraStopped, "\(error)", next: "Correct that, then start it again")
+            return CodedError(error.code, error.what, why: error.why, hint: error.hint)
+        default: return CodedError(.cameraStopped, "\(error)", hint: "Correct that, then start it again")
         }
     }
 }

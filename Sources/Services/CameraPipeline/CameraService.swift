@@ -143,7 +143,7 @@ public final class CameraService: Service {
         return await pump.fill(statistics)
     }
 
-    /// What can be asked of a network camera beside its pictures; nil of every other source.
+    /// What can be asked of a network camera beside its frames; nil of every other source.
     public var network: (any NetworkSourceControl)? { runner.source as? any NetworkSourceControl }
 
     /// As soon as the source can make one.
@@ -167,12 +167,12 @@ public final class CameraService: Service {
         guard let pattern = runner.source as? TestPatternSource, rest.isEmpty, let bitrate = change.bitrate else {
             throw CodedError(
                 .badRequest, "\(configuration.id) cannot change that while it publishes",
-                why: "its source has no encoder that could", next: "Restart the camera with the new settings",
+                why: "its source has no encoder that could", hint: "Restart the camera with the new settings",
                 object: configuration.id)
         }
         guard (16_000...200_000_000).contains(bitrate) else {
             throw CodedError(
-                .invalidValue, "\(bitrate) bits per second are not possible", next: "Use 16000 to 200000000",
+                .invalidValue, "\(bitrate) bits per second are not possible", hint: "Use 16000 to 200000000",
                 object: configuration.id)
         }
         pattern.setBitsPerSecond(bitrate)
@@ -181,14 +181,14 @@ public final class CameraService: Service {
     /// The next key frame as JPEG: what viewers see, with masks and text. For those who may look at this box itself; it
     /// never leaves by the relay.
     ///
-    /// - Parameter widest: pixels; a wider picture is made smaller. Nil: as large as it is.
+    /// - Parameter widest: pixels; a wider frame is made smaller. Nil: as large as it is.
     /// - Throws: WB-2001 when no key frame comes in time, WB-2206 when it cannot be decoded, WB-8007 when too many ask.
     public func snapshot(
-        widest: Int? = nil, within limit: Duration = .seconds(8)
+        maxWidth: Int? = nil, within limit: Duration = .seconds(8)
     ) async throws(CodedError) -> [UInt8] {
         if let capture = (runner.source as? any LiveSource)?.capture, capture.state == .waiting {
             throw CodedError(
-                capture.code ?? .noFrames, "No picture of \(configuration.id)",
+                capture.code ?? .noFrames, "No frame of \(configuration.id)",
                 why: capture.reason ?? "its camera is waited for", object: configuration.id)
         }
         let keyFrame: KeyFrameTap.KeyFrame
@@ -196,18 +196,18 @@ public final class CameraService: Service {
             keyFrame = try await runner.tap.next(within: limit) { runner.source.requestKeyFrame() }
         } catch KeyFrameTap.Refusal.tooMany {
             throw CodedError(
-                .busy, "Too many ask \(configuration.id) for a picture", next: "Try again in a second",
+                .busy, "Too many ask \(configuration.id) for a frame", hint: "Try again in a second",
                 object: configuration.id)
         } catch {
             let facts = monitor.current
             let reason = (runner.source as? any LiveSource)?.capture.reason ?? facts.reason
             throw CodedError(
-                .noFrames, "No picture of \(configuration.id)",
+                .noFrames, "No frame of \(configuration.id)",
                 why: reason ?? "its source gives no key frame (it is \(facts.state.rawValue))",
                 object: configuration.id)
         }
         defer { if let lack = SandboxShortfall.take() { logger.warning("\(lack)") } }
-        return try await Snapshot.jpeg(of: keyFrame, camera: configuration.id, widest: widest)
+        return try await Snapshot.jpeg(of: keyFrame, camera: configuration.id, maxWidth: maxWidth)
     }
 
     // MARK: - Work

@@ -122,8 +122,8 @@ final class CollectionSupply: Sendable {
         var known: KASRecipient?
         var failures = 0
         want.yield()
-        var wishes = wanted.makeAsyncIterator()
-        while await wishes.next() != nil, !Task.isCancelled {
+        var requests = wanted.makeAsyncIterator()
+        while await requests.next() != nil, !Task.isCancelled {
             do {
                 let recipient = try await authority.recipient()
                 failures = 0
@@ -281,12 +281,12 @@ final class CollectionSupply: Sendable {
 
 extension CollectionSupply.Settings {
     /// As long as the KAS remembers a header at most.
-    private static let longestLifetime = 7 * 86_400.0
+    private static let maxLifetime = 7 * 86_400.0
 
     init(_ configuration: CameraConfiguration) {
         self.init(stream: configuration.stream, policy: configuration.policy)
         // A collection waits, is in use, perhaps longer than planned, and viewers come back to it for a day.
-        let seconds = min(86_400 + 3 * configuration.rotation.seconds, Self.longestLifetime)
+        let seconds = min(86_400 + 3 * configuration.rotation.seconds, Self.maxLifetime)
         lifetime = .seconds(seconds.rounded(.up))
     }
 }

@@ -21,25 +21,25 @@ final class FrameChannel: Sendable {
         var sourceWaits = false
         /// Nothing more is taken; a waiting source goes on and is told nothing.
         var isFinished = false
-        /// Decode time of the newest picture.
-        var newestPicture: MediaTime?
+        /// Decode time of the newest frame.
+        var newestFrame: MediaTime?
 
-        /// Sound between flowing pictures goes out with the next one: a wake-up, a record and a packet of its own for each
-        /// of 47 small frames a second were half of what a stream cost.
+        /// Audio between flowing frames goes out with the next one: a wake-up, a record and a packet of its own for
+        /// each of 47 small frames a second were half of what a stream cost.
         mutating func mayWait(_ event: MediaEvent) -> Bool {
             guard case .accessUnit(let unit) = event else { return false }
             if unit.track.isVideo {
-                newestPicture = unit.decodeTime
+                newestFrame = unit.decodeTime
                 return false
             }
-            guard queue.discipline == .live, let newestPicture else { return false }
-            let distance = unit.decodeTime - newestPicture
-            return distance < FrameChannel.soundWaits && newestPicture - unit.decodeTime < FrameChannel.soundWaits
+            guard queue.discipline == .live, let newestFrame else { return false }
+            let distance = unit.decodeTime - newestFrame
+            return distance < FrameChannel.audioWaits && newestFrame - unit.decodeTime < FrameChannel.audioWaits
         }
     }
 
-    /// How far sound may be from the newest picture and still wait for the next one.
-    private static let soundWaits = MediaTime(milliseconds: 100)
+    /// How far audio may be from the newest frame and still wait for the next one.
+    private static let audioWaits = MediaTime(milliseconds: 100)
 
     private let state: Mutex<State>
     private let room = DispatchSemaphore(value: 0)

@@ -60,7 +60,7 @@ public struct FrameQueue: Sendable {
         /// CLOCK_MONOTONIC in nanoseconds of the newest units.
         public var videoCaptured: UInt64?
         public var audioCaptured: UInt64?
-        public var unchangedPictures = UnchangedPictures()
+        public var unchangedFrames = UnchangedFrames()
 
         public init() {}
     }
@@ -180,7 +180,7 @@ public struct FrameQueue: Sendable {
     private mutating func offerVideo(_ unit: AccessUnit, _ event: MediaEvent) -> Action {
         counters.videoOffered += 1
         counters.videoCaptured = unit.captureInstant
-        counters.unchangedPictures.offered(unit)
+        counters.unchangedFrames.offered(unit)
         guard isOpen || discipline == .backPressured else {
             counters.videoFlushed += 1
             return .none

@@ -2,10 +2,10 @@ internal import Media
 internal import Platform
 internal import Synchronization
 
-/// Hands the next key frame to those who asked for a picture. Nothing is kept for anybody else.
+/// Hands the next key frame to those who asked for a frame. Nothing is kept for anybody else.
 ///
-/// A picture that is made of coded key frames is right for every source: what was masked is masked, and nothing is decoded
-/// as long as nobody asks.
+/// A frame that is made of encoded key frames is right for every source: what was masked is masked, and nothing is
+/// decoded as long as nobody asks.
 final class KeyFrameTap: Sendable {
     struct KeyFrame: Sendable {
         var format: VideoFormat
@@ -24,7 +24,7 @@ final class KeyFrameTap: Sendable {
         var hasEnded = false
     }
 
-    private static let mostWaiters = 8
+    private static let maxWaiters = 8
 
     private let state = Mutex(State())
 
@@ -67,7 +67,7 @@ final class KeyFrameTap: Sendable {
             let refusal = state.withLock { state -> Refusal? in
                 state.waiters.removeAll { $0.isGiven }
                 if state.hasEnded { return Refusal.none }
-                if state.waiters.count >= Self.mostWaiters { return .tooMany }
+                if state.waiters.count >= Self.maxWaiters { return .tooMany }
                 state.waiters.append(answer)
                 return nil
             }

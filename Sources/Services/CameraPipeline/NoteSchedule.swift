@@ -1,29 +1,29 @@
 internal import Media
 internal import NanoTDF
 
-/// Which units of a stream carry a note, and what it says of the collection before: each key frame, and something at least
-/// once a second; sound only while there are no pictures.
+/// Which units of a stream carry a note, and what it says of the collection before: each key frame, and something at
+/// least once a second; audio only while there are no frames.
 struct NoteSchedule: Equatable, Sendable {
-    /// With a picture every 100 ms this is still once a second.
+    /// With a frame every 100 ms this is still once a second.
     private static let period: UInt64 = 900_000_000
-    /// Without a picture for so long, sound carries the notes.
+    /// Without a frame for so long, audio carries the notes.
     private static let patience: UInt64 = 2_000_000_000
 
     private var lastNote: UInt64?
-    private var lastPicture: UInt64
-    /// The collection before: in the first note, and in that of each key frame, so that no single frame that is kept back
-    /// hides its end.
+    private var lastFrame: UInt64
+    /// The collection before: in the first note, and in that of each key frame, so that no single frame that is kept
+    /// back hides its end.
     private var predecessor: StreamNote.Predecessor?
     private var isNamed = false
 
     init(at now: UInt64 = 0) {
-        lastPicture = now
+        lastFrame = now
     }
 
     /// A stream begins on a new connection.
     mutating func began(at now: UInt64) {
         lastNote = nil
-        lastPicture = now
+        lastFrame = now
     }
 
     /// A collection that was in use is over.
@@ -40,7 +40,7 @@ struct NoteSchedule: Equatable, Sendable {
     func noted(
         _ unit: AccessUnit, audioFormat: AudioFormat?, room: Int, at now: UInt64, time: () -> StreamNote.Time
     ) -> [UInt8]? {
-        guard isDue(unit, audioFormat, at: now), unit.data.count <= room - StreamNote.mostBytes else { return nil }
+        guard isDue(unit, audioFormat, at: now), unit.data.count <= room - StreamNote.maxBytes else { return nil }
         let note = StreamNote(time: time(), predecessor: unit.isKeyFrame || !isNamed ? predecessor : nil)
         switch unit.track {
         case .video(let codec): return note.inserted(intoVideo: unit.data, codec: codec)
@@ -50,7 +50,7 @@ struct NoteSchedule: Equatable, Sendable {
 
     /// A unit was sealed.
     mutating func sealed(_ unit: AccessUnit, withNote: Bool, at now: UInt64) {
-        if unit.track.isVideo { lastPicture = now }
+        if unit.track.isVideo { lastFrame = now }
         guard withNote else { return }
         lastNote = now
         isNamed = true
@@ -64,8 +64,8 @@ struct NoteSchedule: Equatable, Sendable {
             return unit.isKeyFrame || isTime || StreamNote.isPresent(inVideo: unit.data, codec: codec)
         case .audio:
             guard let audioFormat, StreamNote.fits(audioFormat) else { return false }
-            let isWithoutPictures = now >= lastPicture && now - lastPicture >= Self.patience
-            return isTime && isWithoutPictures || StreamNote.isPresent(inAudio: unit.data)
+            let isWithoutFrames = now >= lastFrame && now - lastFrame >= Self.patience
+            return isTime && isWithoutFrames || StreamNote.isPresent(inAudio: unit.data)
         }
     }
 }

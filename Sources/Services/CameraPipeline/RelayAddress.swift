@@ -2,7 +2,7 @@ internal import CameraModel
 internal import FoundationEssentials
 internal import RTMP
 
-/// Where the relay is. A URL that is a secret stands in a file of its own and is read anew for each connection, so
+/// Where the relay is. A URL that is a secret stands in a file of its own and is read again for each connection, so
 /// that a changed token counts from the next one on.
 struct RelayAddress: Sendable {
     private let configuration: CameraConfiguration
@@ -36,7 +36,7 @@ struct RelayAddress: Sendable {
 }
 
 extension ConfigurationError {
-    init(_ field: String, _ reason: String, _ next: String) {
-        self.init(problems: [ConfigurationProblem(field: field, reason: reason, next: next)])
+    init(_ field: String, _ reason: String, _ hint: String) {
+        self.init(problems: [ConfigurationProblem(field: field, reason: reason, hint: hint)])
     }
 }

@@ -4,7 +4,7 @@ public import Media
 public struct SealedUnit: Equatable, Sendable {
     public var track: AccessUnit.Track
     public var isKeyFrame: Bool
-    /// Milliseconds on the stream's time line, before they wrap at 2^32.
+    /// Milliseconds on the stream's timeline, before they wrap at 2^32.
     public var decodeMilliseconds: Int64
     public var compositionMilliseconds: Int32
     /// Of the unit, in clear.

@@ -1,10 +1,10 @@
 internal import Media
 internal import VideoCodec
 
-/// A source that makes its pictures itself, and leaves out those that this machine has no time for.
+/// A source that makes its frames itself, and leaves out those that this machine has no time for.
 protocol SkippingSource: MediaSource {
     /// Never less than before. From any thread.
-    var skippedPictures: Int { get }
+    var skippedFrames: Int { get }
 }
 
 extension TestPatternSource: SkippingSource {}

@@ -2,19 +2,19 @@ internal import Dispatch
 internal import ErrorCatalog
 internal import VideoCodec
 
-/// A JPEG of a coded key frame.
+/// A JPEG of an encoded key frame.
 enum Snapshot {
-    /// Off the cooperative pool: decoding and coding take as long as they take.
+    /// Off the cooperative pool: decoding and encoding take as long as they take.
     private static let queue = DispatchQueue(label: "watchbox.snapshot", qos: .utility)
 
     static func jpeg(
-        of keyFrame: KeyFrameTap.KeyFrame, camera: String, widest: Int?
+        of keyFrame: KeyFrameTap.KeyFrame, camera: String, maxWidth: Int?
     ) async throws(CodedError) -> [UInt8] {
         let result: Result<[UInt8], VideoCodecError> = await withCheckedContinuation { continuation in
             queue.async {
                 continuation.resume(
                     returning: Result { () throws(VideoCodecError) in
-                        try PictureChild().jpeg(of: keyFrame.unit, format: keyFrame.format, widest: widest)
+                        try FrameDecoderChild().jpeg(of: keyFrame.unit, format: keyFrame.format, maxWidth: maxWidth)
                     })
             }
         }
@@ -22,7 +22,7 @@ enum Snapshot {
             return try result.get()
         } catch {
             throw CodedError(
-                .badPictures, "No picture of \(camera)", why: "its key frame cannot be decoded: \(error)",
+                .badFrames, "No frame of \(camera)", why: "its key frame cannot be decoded: \(error)",
                 object: camera)
         }
     }

@@ -45,7 +45,7 @@ final class SourceRunner: Sendable {
         let channel = channel
         let tap = tap
         do throws(MediaSourceError) {
-            // A source with sound may call from two threads; everything here can bear that.
+            // A source with audio may call from two threads; everything here can bear that.
             try source.run { event in
                 tap.observed(event)
                 let offered = channel.offer(event)

@@ -4,9 +4,9 @@ internal import Synchronization
 
 /// What time a camera says it is, in the notes that it seals (`StreamNote`).
 ///
-/// A box may start without a battery-backed clock and without a network, and a viewer must not take its pictures for old
-/// ones then. So the system's clock counts only where it can be right, and the key access server's word counts more: it is
-/// the one that viewers are judged by as well.
+/// A box may start without a battery-backed clock and without a network, and a viewer must not take its frames for old
+/// ones then. So the system's clock counts only where it can be right, and the key access server's word counts more: it
+/// is the one that viewers are judged by as well.
 public final class StreamClock: Sendable {
     /// What the machine says of its clock.
     struct System: Sendable {

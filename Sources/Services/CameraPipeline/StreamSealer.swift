@@ -13,10 +13,11 @@ public import NanoTDF
 /// 3. Collections come from outside, made ahead (`offer(_:)`), and are used once. Each relay connection and each
 ///    rotation takes a new one. When none is there, a running stream goes on under the old one as long as its counter
 ///    may run, and drops frames afterwards: it never sends clear and never wraps.
-/// 4. One time line. The first unit's decode time is zero for audio and video; time stamps never decrease within a
+/// 4. One timeline. The first unit's decode time is zero for audio and video; time stamps never decrease within a
 ///    medium.
 /// 5. Every unit is counted once: sealed, dropped, or refused.
-/// 6. What a viewer needs to tell what it sees is sealed along: notes (`NoteSchedule`), and an empty item as the end of an
+/// 6. What a viewer needs to tell what it sees is sealed along: notes (`NoteSchedule`), and an empty item as the end of
+/// an
 ///    orderly stream (`finish`). The next collection is announced with the one that begins.
 ///
 /// Time is an argument, crypto is inside the collections. Event loops, clocks and the KAS are the driver's.
@@ -38,8 +39,8 @@ public struct StreamSealer: Sendable {
         case noCollection
         /// The collection's counter has come so far that only a key frame under a new one may follow.
         case rotationDue
-        /// Above `Options.messageLimit`. A refused picture is asked for again as a key frame, a refused key frame too:
-        /// it may come out smaller, and without one the picture stands still.
+        /// Above `Options.messageLimit`. A refused frame is asked for again as a key frame, a refused key frame too:
+        /// it may come out smaller, and without one the frame stands still.
         case tooLong
         case sealingFailed(NanoTDFError)
     }
@@ -63,7 +64,7 @@ public struct StreamSealer: Sendable {
     private var requestedAt: MediaTime?
     private var timeline = StreamTimeline()
     private var notes = NoteSchedule()
-    /// Of the newest picture that was sent on this connection.
+    /// Of the newest frame that was sent on this connection.
     private var sentCodec: VideoCodec?
     /// Nil: no notes.
     private let clock: (@Sendable (UInt64) -> StreamNote.Time)?
@@ -74,7 +75,8 @@ public struct StreamSealer: Sendable {
         var isAnnounced = false
     }
 
-    /// - Parameter clock: what time it was at an instant of the clock that `seal` is given; without it no notes are sealed.
+    /// - Parameter clock: what time it was at an instant of the clock that `seal` is given; without it no notes are
+    ///   sealed.
     public init(
         options: Options = Options(), clock: (@Sendable (UInt64) -> StreamNote.Time)? = nil
     ) {
@@ -148,8 +150,8 @@ public struct StreamSealer: Sendable {
         sentCodec = nil
     }
 
-    /// The stream is over as it should be: the next message is the last. An item without content, authenticated like any
-    /// other, and readers pass over it.
+    /// The stream is over as it should be: the next message is the last. An item without content, authenticated like
+    /// any other, and readers pass over it.
     /// - Returns: `entry` is to be written; false when there was no stream.
     public mutating func finish() -> Bool {
         entry.removeAll()
@@ -208,7 +210,7 @@ public struct StreamSealer: Sendable {
         let isVideo = unit.track.isVideo
         guard isVideo ? videoFormat != nil : audioFormat != nil else { return drop(unit, .noFormat) }
         if isVideo {
-            // Behind a new format an inter frame refers to pictures that were never sent.
+            // Behind a new format an inter frame refers to frames that were never sent.
             if videoHeaderDue, !unit.isKeyFrame { awaitingKeyFrame = true }
             if awaitingKeyFrame, !unit.isKeyFrame { return drop(unit, .awaitingKeyFrame) }
         }
@@ -271,7 +273,7 @@ public struct StreamSealer: Sendable {
         let iv: UInt32
         do throws(NanoTDFError) {
             if begins || withVideoHeader || withAudioHeader { entry.append(metadata, at: time.timestamp) }
-            // Who parses frames takes a header frame before the sequence header for a picture of an unknown kind.
+            // Who parses frames takes a header frame before the sequence header for a frame of an unknown kind.
             if begins || repeats, !options.wrapsItems { try announce(at: time.timestamp) }
             if withVideoHeader, let videoFormat { entry.append(videoFormat, at: time.timestamp) }
             if withAudioHeader, let audioFormat { entry.append(audioFormat, at: time.timestamp) }

@@ -1,7 +1,7 @@
 internal import Media
 
-/// The time line of one published stream: one zero for audio and video, milliseconds, never backwards within a medium.
-/// The time stamp of a message is its decode time; a picture's composition time is added to it (FLV 10.1 §E.4.3.1).
+/// The timeline of one published stream: one zero for audio and video, milliseconds, never backwards within a medium.
+/// The time stamp of a message is its decode time; a frame's composition time is added to it (FLV 10.1 §E.4.3.1).
 ///
 /// Each time stamp is rounded from the exact distance to the zero, so that rounding never adds up.
 struct StreamTimeline: Equatable, Sendable {
@@ -27,7 +27,7 @@ struct StreamTimeline: Equatable, Sendable {
         let zero = zero ?? unit.decodeTime
         let last = unit.track.isVideo ? lastVideo : lastAudio
         let decode = max((unit.decodeTime - zero).milliseconds, last)
-        // From the time stamp that is really sent: one that had to be held back must not shift the picture.
+        // From the time stamp that is really sent: one that had to be held back must not shift the frame.
         let composition = (unit.presentationTime - zero).milliseconds.subtractingReportingOverflow(decode)
         return Place(
             milliseconds: decode, timestamp: UInt32(truncatingIfNeeded: decode),

@@ -9,11 +9,11 @@ public enum CameraMetrics {
         let (video, audio) = (statistics.video, statistics.audio)
         var families = CameraFamilies(camera: statistics.camera)
         families.flag("camera_up", "1 while the relay has accepted the stream.", statistics.state == .publishing)
-        families.counter("frames_captured_total", "Pictures that the source delivered.", video.delivered)
+        families.counter("frames_captured_total", "Frames that the source delivered.", video.delivered)
         families.counter(
-            "frames_published_total", "Pictures that were sealed and handed to the transport.", video.sealed)
+            "frames_published_total", "Frames that were sealed and handed to the transport.", video.sealed)
         families.each(
-            "reason", "frames_dropped_total", .counter, "Pictures given up before encryption, by reason.",
+            "reason", "frames_dropped_total", .counter, "Frames given up before encryption, by reason.",
             [("congestion", video.droppedOnTheWay), ("late", video.late ?? 0), ("too_long", video.refused)])
         families.counter(
             "bytes_published_total", "Bytes of media that were sealed.", Double(video.bytes) + Double(audio.bytes))
@@ -34,41 +34,41 @@ extension CameraFamilies {
     /// Of a camera and its encoder.
     fileprivate mutating func add(_ capture: CaptureStatistics) {
         flag("capture_up", "1 while the camera delivers, 0 while it is waited for.", capture.state == .streaming)
-        counter("capture_pictures_total", "Pictures that the driver delivered.", capture.captured)
+        counter("capture_frames_total", "Frames that the driver delivered.", capture.captured)
         each(
-            "reason", "capture_pictures_lost_total", .counter, "Pictures that were not encoded, by reason.",
+            "reason", "capture_frames_lost_total", .counter, "Frames that were not encoded, by reason.",
             [
                 ("superseded", capture.superseded), ("thinned", capture.thinned), ("missing", capture.lost),
                 ("damaged", capture.damaged), ("withheld", capture.withheld),
             ])
         counter(
-            "capture_interruptions_total", "Times when the camera was gone or started anew.", capture.interruptions)
+            "capture_interruptions_total", "Times when the camera was gone or started again.", capture.interruptions)
         counter("capture_clock_steps_total", "Steps of the driver's clock that were not time.", capture.clockSteps)
         gauge(
-            "capture_copies_per_picture", "Copies and conversions between the driver's buffer and the encoder's input.",
-            Double(capture.copiesPerPicture))
+            "capture_copies_per_frame", "Copies and conversions between the driver's buffer and the encoder's input.",
+            Double(capture.copiesPerFrame))
         counter(
             "source_cpu_seconds_total", "CPU time of the source's thread outside the encoder.",
             Double(capture.threadNanoseconds) / 1e9)
         counter(
-            "encoder_errors_total", "Packets flagged by the encoder, and pictures lost with them.",
+            "encoder_errors_total", "Packets flagged by the encoder, and frames lost with them.",
             capture.encoderErrors)
-        counter("encoder_drops_total", "Pictures that went into the encoder and never came out.", capture.encoderDrops)
+        counter("encoder_drops_total", "Frames that went into the encoder and never came out.", capture.encoderDrops)
         counter("encoder_openings_total", "Times when the encoder was opened.", capture.encoderOpenings)
         gauge(
             "encoder_hangs", "Hangs of the hardware encoder that the box remembers.", Double(capture.encoderHangs))
         flag("encoder_limited", "1 while size or rate are less than was asked for.", capture.limit != nil)
         if let encoder = capture.encoder {
             let hardware = capture.isHardwareEncoder == true ? "1" : "0"
-            info("encoder_info", "Which encoder codes.", [("encoder", encoder), ("hardware", hardware)])
+            info("encoder_info", "Which encoder encodes.", [("encoder", encoder), ("hardware", hardware)])
         }
         gauge(
             "capture_latency_seconds", "From the driver's time stamp to the packet.",
             capture.latencyNanoseconds.map { Double($0) / 1e9 })
-        histogram("encode_seconds", "Time of a picture inside the encoder.", capture.encodeDurations)
+        histogram("encode_seconds", "Time of a frame inside the encoder.", capture.encodeDurations)
         histogram(
             "capture_own_seconds",
-            "From a picture's arrival out of the driver to its packet, without the time inside the encoder.",
+            "From a frame's arrival out of the driver to its packet, without the time inside the encoder.",
             capture.ownDurations)
     }
 }

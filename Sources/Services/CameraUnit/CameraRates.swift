@@ -1,6 +1,6 @@
 public import CameraModel
 
-/// Pictures and bits per second over about the last two seconds, from counters that only grow.
+/// Frames and bits per second over about the last two seconds, from counters that only grow.
 public struct CameraRates: Equatable, Sendable {
     public private(set) var framesPerSecond = 0.0
     public private(set) var bitsPerSecond = 0.0
@@ -12,7 +12,7 @@ public struct CameraRates: Equatable, Sendable {
     }
 
     private static let window: UInt64 = 2_000_000_000
-    private static let mostPoints = 64
+    private static let maxPoints = 64
     private var points: [Point] = []
 
     public init() {}
@@ -25,7 +25,7 @@ public struct CameraRates: Equatable, Sendable {
         points.append(point)
         // The newest point that is at least the window's length away stays: a rate needs two ends.
         while points.count > 2, now - points[1].instant >= Self.window { points.removeFirst() }
-        if points.count > Self.mostPoints { points.removeFirst() }
+        if points.count > Self.maxPoints { points.removeFirst() }
         guard let first = points.first, point.instant > first.instant else { return }
         let seconds = Double(point.instant - first.instant) / 1e9
         framesPerSecond = Double(point.frames &- first.frames) / seconds

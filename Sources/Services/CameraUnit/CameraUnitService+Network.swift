@@ -14,7 +14,7 @@ extension CameraUnitService {
                 "Try everything from the first packet to the first key frame, on a connection beside the one that publishes.",
                 response: "StreamTestReport"
             ) { _ in .document(try await self.test()) },
-            APIRoute(.post, APIPath.ptz(), "Move a camera that has motors.", request: "PTZCommand") { request in
+            APIRoute(.post, APIPath.ptz(), "Move a camera that has PTZ.", request: "PTZCommand") { request in
                 let command = try request.decode(PTZCommand.self)
                 try Self.check { () throws(ConfigurationError) in try command.validate() }
                 try await self.network().move(command)
@@ -57,7 +57,7 @@ extension CameraUnitService {
         guard let network = camera.network else {
             throw CodedError(
                 .badRequest, "this camera is not on the network", why: "its source is of this machine",
-                next: "Ask this of a camera whose source is rtsp:// or onvif://")
+                hint: "Ask this of a camera whose source is rtsp:// or onvif://")
         }
         return network
     }
@@ -66,7 +66,7 @@ extension CameraUnitService {
     private func test() async throws(CodedError) -> StreamTestReport {
         let network = try network()
         guard tests.begin() else {
-            throw CodedError(.busy, "a test of this camera is running", next: "Wait for it: it takes 20 s at most")
+            throw CodedError(.busy, "a test of this camera is running", hint: "Wait for it: it takes 20 s at most")
         }
         defer { tests.end() }
         return await network.test { _ in }
@@ -78,7 +78,7 @@ extension CameraUnitService {
         } catch {
             let problem = error.problems[0]
             throw CodedError(
-                .invalidValue, "\(problem.field) \(problem.reason)", next: problem.next)
+                .invalidValue, "\(problem.field) \(problem.reason)", hint: problem.hint)
         }
     }
 
@@ -86,7 +86,7 @@ extension CameraUnitService {
     private static func check(_ announcement: AnnouncedRequest) throws(CodedError) {
         guard announcement.address.utf8.count >= 2, Names.isPlain(announcement.address, limit: 64, signs: ".:%-_")
         else {
-            throw CodedError(.invalidValue, "address is not an IP address", next: "Give the announcement's sender")
+            throw CodedError(.invalidValue, "address is not an IP address", hint: "Give the announcement's sender")
         }
         guard let url = announcement.url else { return }
         let isWeb = url.hasPrefix("http://") || url.hasPrefix("https://")
@@ -94,7 +94,7 @@ extension CameraUnitService {
         else {
             throw CodedError(
                 .invalidValue, "url is not the address of a device service",
-                next: "Give http://… or https://… as announced, or leave it out")
+                hint: "Give http://… or https://… as announced, or leave it out")
         }
     }
 }

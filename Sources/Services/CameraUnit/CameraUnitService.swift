@@ -17,19 +17,19 @@ public final class CameraUnitService: Service {
         public var rotateKey: @Sendable () -> Void
         /// Throws when the source cannot do it; then nothing is different.
         public var change: @Sendable (VideoChange) async throws(CodedError) -> Void
-        /// The newest picture as JPEG; no wider than so many pixels, nil: as large as it is.
-        public var snapshot: @Sendable (_ widest: Int?) async throws(CodedError) -> [UInt8]
+        /// The newest frame as JPEG; no wider than so many pixels, nil: as large as it is.
+        public var snapshot: @Sendable (_ maxWidth: Int?) async throws(CodedError) -> [UInt8]
         /// Nil: it is not on the network.
         public var network: (any NetworkSourceControl)?
-        /// What it shows the key access server from now on. Throws when it is no token, or this camera has none.
+        /// What it shows the key access server from now on. Throws when it is not a token, or this camera has none.
         public var replaceToken: @Sendable (_ token: String) throws(CodedError) -> Void
 
-        /// Without the last three: of a source that plays what is coded already.
+        /// Without the last three: of a source that plays what is encoded already.
         public init(
             statistics: @escaping @Sendable () async -> CameraStatistics,
             requestKeyFrame: @escaping @Sendable () -> Void, rotateKey: @escaping @Sendable () -> Void,
             change: @escaping @Sendable (VideoChange) async throws(CodedError) -> Void = Self.cannotChange,
-            snapshot: @escaping @Sendable (_ widest: Int?) async throws(CodedError) -> [UInt8] = Self.hasNoPicture,
+            snapshot: @escaping @Sendable (_ maxWidth: Int?) async throws(CodedError) -> [UInt8] = Self.hasNoFrame,
             network: (any NetworkSourceControl)? = nil,
             replaceToken: @escaping @Sendable (_ token: String) throws(CodedError) -> Void = Self.hasNoToken
         ) {
@@ -45,19 +45,19 @@ public final class CameraUnitService: Service {
         @Sendable public static func hasNoToken(_ token: String) throws(CodedError) {
             throw CodedError(
                 .badRequest, "this camera has no token that could be replaced",
-                next: "Start it anew: watchboxctl stream restart")
+                hint: "Start it again: watchboxctl stream restart")
         }
 
         @Sendable public static func cannotChange(_ change: VideoChange) async throws(CodedError) {
             throw CodedError(
-                .badRequest, "this source cannot be changed while it publishes", why: "its media are coded already",
-                next: "Change its settings: watchboxctl camera edit, which restarts it")
+                .badRequest, "this source cannot be changed while it publishes", why: "its media are encoded already",
+                hint: "Change its settings: watchboxctl camera edit, which restarts it")
         }
 
-        @Sendable public static func hasNoPicture(_ widest: Int?) async throws(CodedError) -> [UInt8] {
+        @Sendable public static func hasNoFrame(_ maxWidth: Int?) async throws(CodedError) -> [UInt8] {
             throw CodedError(
-                .badRequest, "this source gives no single picture", why: "its media are coded already",
-                next: "Play the stream: watchboxctl play")
+                .badRequest, "this source gives no single frame", why: "its media are encoded already",
+                hint: "Play the stream: watchboxctl play")
         }
     }
 
@@ -132,12 +132,12 @@ public final class CameraUnitService: Service {
                 return .noContent
             },
             APIRoute(
-                .get, APIPath.snapshot(), "The newest picture, with its masks and its text.",
-                responseType: Self.pictureType, query: ["width": "Of the picture in pixels, at most; 16 to 16384"],
+                .get, APIPath.snapshot(), "The newest frame, with its masks and its text.",
+                responseType: Self.imageType, query: ["width": "Of the frame in pixels, at most; 16 to 16384"],
                 isForAdministrators: true
             ) { request in
-                let widest = try Self.width(request)
-                return APIResponse(body: .bytes(try await self.camera.snapshot(widest), type: Self.pictureType))
+                let maxWidth = try Self.width(request)
+                return APIResponse(body: .bytes(try await self.camera.snapshot(maxWidth), type: Self.imageType))
             },
             APIRoute(.get, "/metrics", "Figures for Prometheus.") { _ in
                 APIResponse(
@@ -150,12 +150,12 @@ public final class CameraUnitService: Service {
         return APIRouter(routes + [.openAPI("openapi-camera.json")])
     }
 
-    private static let pictureType = "image/jpeg"
+    private static let imageType = "image/jpeg"
 
     private static func width(_ request: APIRequest) throws(CodedError) -> Int? {
         guard let text = request.query["width"] else { return nil }
         guard let width = Int(text), (16...16_384).contains(width) else {
-            throw CodedError(.badRequest, "width is not one that a picture can have", next: "Use 16 to 16384")
+            throw CodedError(.badRequest, "width is not one that a frame can have", hint: "Use 16 to 16384")
         }
         return width
     }
@@ -165,10 +165,10 @@ public final class CameraUnitService: Service {
         guard !change.isEmpty else {
             throw CodedError(
                 .badRequest, "the change names nothing",
-                next: "Name bitrate, frameRate, gopSeconds, or width and height")
+                hint: "Name bitrate, frameRate, gopSeconds, or width and height")
         }
         guard (change.width == nil) == (change.height == nil) else {
-            throw CodedError(.badRequest, "a size has a width and a height", next: "Name both, or none")
+            throw CodedError(.badRequest, "a size has a width and a height", hint: "Name both, or none")
         }
         return change
     }
@@ -182,8 +182,8 @@ public final class CameraUnitService: Service {
             ivUsedRatio: Double(statistics.itemsInCollection) / Double((1 << 24) - 1),
             watchdogSeconds: watchdogInterval.map { $0 / .seconds(1) }, version: version)
         // Without a rate nothing can be said of the time.
-        if rates.framesPerSecond >= 0.5, let pictures = statistics.video.unchangedPictures {
-            document.pictureUnchangedSeconds = Double(pictures) / rates.framesPerSecond
+        if rates.framesPerSecond >= 0.5, let frames = statistics.video.unchangedFrames {
+            document.frameUnchangedSeconds = Double(frames) / rates.framesPerSecond
         }
         return document
     }

@@ -18,16 +18,16 @@ public struct FramePathWatchdog: Sendable {
         case extendStart(seconds: Int)
     }
 
-    /// Nanoseconds that a declared wait may last without any step. The longest pause between two attempts is 300 s, after
-    /// a relay has refused the key (`ReconnectBackoff`): to be killed before would undo it.
+    /// Nanoseconds that a declared wait may last without any step. The longest pause between two attempts is 300 s,
+    /// after a relay has refused the key (`ReconnectBackoff`): to be killed before would undo it.
     static let longestWait: UInt64 = 360_000_000_000
-    /// Nanoseconds that a stream may wait for a key frame after it began anew or lost frames to congestion or on the way
-    /// from a camera: a source that is passed through cannot always be asked for one.
+    /// Nanoseconds that a stream may wait for a key frame after it began again or lost frames to congestion or on the
+    /// way from a camera: a source that is passed through cannot always be asked for one.
     static let longestGroup: UInt64 = 60_000_000_000
     /// Nanoseconds that the start may take without a step, while the process says that it is not hanging.
-    static let longestStart: UInt64 = 40_000_000_000
+    static let maxStartTime: UInt64 = 40_000_000_000
     /// Nanoseconds between two looks for a camera that is not there.
-    static let longestLook: UInt64 = 60_000_000_000
+    static let maxLookTime: UInt64 = 60_000_000_000
 
     private struct Progress: Equatable {
         var state: CameraStatistics.State
@@ -55,7 +55,7 @@ public struct FramePathWatchdog: Sendable {
             attempts = capture.attempts
         }
 
-        var longest: UInt64 { state == .waiting ? longestLook : longestStart }
+        var longest: UInt64 { state == .waiting ? maxLookTime : maxStartTime }
     }
 
     private var isReady = false
@@ -74,7 +74,7 @@ public struct FramePathWatchdog: Sendable {
 
     /// - Parameters:
     ///   - statistics: of this moment.
-    ///   - rates: pictures and bits per second.
+    ///   - rates: frames and bits per second.
     ///   - now: CLOCK_MONOTONIC in nanoseconds.
     public mutating func observed(_ statistics: CameraStatistics, rates: CameraRates, at now: UInt64) -> [Action] {
         var actions: [Action] = []
@@ -91,12 +91,12 @@ public struct FramePathWatchdog: Sendable {
         }
         var isSearching = false
         if let look { isSearching = now < searchAt + look.longest }
-        // Pictures decide: a camera whose sound goes on while its picture hangs is a camera that hangs.
+        // Frames decide: a camera whose audio goes on while its frame hangs is a camera that hangs.
         let hasSealed = statistics.video.sealed > sealed
-        let hasNewPicture = statistics.video.delivered > delivered
+        let hasNewFrame = statistics.video.delivered > delivered
         let hasDropped = statistics.video.dropped > dropped
-        // A camera that is connected and sends, but what comes is no picture until its next key frame, since a part was
-        // lost. Whatever did come was sealed: nothing hangs here.
+        // A camera that is connected and sends, but what comes is not a frame until its next key frame, since a part
+        // was lost. Whatever did come was sealed: nothing hangs here.
         let arrived = statistics.capture?.network.map { $0.state == .live ? $0.packets : packets } ?? 0
         let awaitsKeyFrame = arrived > packets && statistics.queue.units == 0
         packets = arrived
@@ -111,15 +111,15 @@ public struct FramePathWatchdog: Sendable {
         case .publishing:
             isAlive =
                 hasSealed || isSearching
-                || (hasNewPicture && hasDropped || awaitsKeyFrame) && sinceSealed < Self.longestGroup
+                || (hasNewFrame && hasDropped || awaitsKeyFrame) && sinceSealed < Self.longestGroup
         case .waitingForKey, .connecting, .waitingToReconnect:
-            // The source begins with the first stream and runs on while there is no relay: then it must get on as well. One
-            // that is held back, because nothing of it may be lost, waits with a full queue.
+            // The source begins with the first stream and runs on while there is no relay: then it must get on as well.
+            // One that is held back, because nothing of it may be lost, waits with a full queue.
             isAlive =
                 waits < Self.longestWait
-                && (hasNewPicture || statistics.connections == 0 || statistics.queue.units > 0 || isSearching)
-        case .starting: isAlive = waits < Self.longestStart
-        case .stopping, .stopped: isAlive = waits < Self.longestStart
+                && (hasNewFrame || statistics.connections == 0 || statistics.queue.units > 0 || isSearching)
+        case .starting: isAlive = waits < Self.maxStartTime
+        case .stopping, .stopped: isAlive = waits < Self.maxStartTime
         case .failed: isAlive = false
         }
 
@@ -155,7 +155,7 @@ public struct FramePathWatchdog: Sendable {
                 let ago = now > acknowledged ? Double(now - acknowledged) / 1e9 : 0
                 text += ", ack \(tenths(ago)) s"
             }
-            return statistics.video.delivered == 0 ? "publishing, no picture yet" : text
+            return statistics.video.delivered == 0 ? "publishing, no frame yet" : text
         case .starting: return "starting" + because
         case .waitingForKey: return "waiting for the key access server" + because
         case .connecting: return "connecting to the relay"

@@ -9,15 +9,15 @@ extension CameraFamilies {
             "state", "pull_state", .gauge, "1 for the state of the connection to the camera, 0 for others.",
             NetworkStatistics.State.allCases.map { ($0.rawValue, network.state == $0 ? 1 : 0) })
         counter("pull_attempts_total", "Attempts to connect.", network.attempts)
-        counter("pull_connections_total", "Attempts that brought pictures.", network.connections)
-        counter("pull_stalls_total", "Times when pictures stopped though the connection stood.", network.stalls)
+        counter("pull_connections_total", "Attempts that brought frames.", network.connections)
+        counter("pull_stalls_total", "Times when frames stopped though the connection stood.", network.stalls)
         counter("rtp_packets_total", "RTP packets that arrived.", network.packets)
         each(
             "reason", "rtp_packets_irregular_total", .counter,
             "RTP packets that were missing, out of order, or not of this stream, by reason.",
             [("lost", network.lost), ("reordered", network.reordered), ("discarded", network.discarded)])
         counter(
-            "pull_pictures_damaged_total", "Pictures left out because a part of them was lost.", network.damaged)
+            "pull_frames_damaged_total", "Frames left out because a part of them was lost.", network.damaged)
         counter("pull_timelines_total", "Steps of the camera's clock that were not time.", network.timelines)
         counter(
             "pull_events_total", "Motion, tamper and other events that the camera announced.", network.eventCount)

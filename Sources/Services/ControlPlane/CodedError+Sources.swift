@@ -36,7 +36,7 @@ extension CodedError {
                 case .refused: .internalFault
                 }
             }
-        self.init(code, error.what, why: error.why, next: error.next)
+        self.init(code, error.what, why: error.why, hint: error.hint)
     }
 
     init(_ error: CredentialError) {
@@ -49,7 +49,7 @@ extension CodedError {
             case .encryption: .systemManager
             case .unsafeFile, .notInMemory, .system: .writeFailed
             }
-        self.init(code, error.what, why: error.why, next: error.next)
+        self.init(code, error.what, why: error.why, hint: error.hint)
     }
 
     init(_ error: SystemdError) {

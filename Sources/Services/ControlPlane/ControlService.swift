@@ -34,7 +34,8 @@ public final class ControlService: Service {
     ) {
         self.init(
             paths: paths, units: units, credentials: credentials, notifier: notifier, journal: journal,
-            watchdogInterval: watchdogInterval, version: version, logger: logger, clock: clock, effects: Effects(),
+            watchdogInterval: watchdogInterval, version: version, logger: logger, clock: clock,
+            transaction: FileTransaction(),
             network: .system(logger: logger))
     }
 
@@ -48,7 +49,7 @@ public final class ControlService: Service {
     init(
         paths: ControlPaths, units: any UnitControl, credentials: CredentialStore, notifier: Notifier,
         journal: JournalAccess, watchdogInterval: Duration?, version: String, logger: Logger, clock: ControlClock,
-        effects: Effects, network: NetworkTools, keyAccess: KeyAccessTools = .system,
+        transaction: FileTransaction, network: NetworkTools, keyAccess: KeyAccessTools = .system,
         deadlines: ProcessDeadlines = ProcessDeadlines()
     ) {
         self.notifier = notifier
@@ -57,7 +58,7 @@ public final class ControlService: Service {
         self.logger = logger
         announcements = network.announcements
         core = ControlCore(
-            paths: paths, effects: effects, units: units, credentials: credentials, network: network,
+            paths: paths, transaction: transaction, units: units, credentials: credentials, network: network,
             keyAccess: keyAccess, version: version, logger: logger, clock: clock, deadlines: deadlines)
         let routes = ControlRoutes(core: core, journal: journal, paths: paths)
         router = Self.router(routes.all, after: core.booted)
@@ -78,7 +79,7 @@ public final class ControlService: Service {
     }
 
     /// Boots, then looks after the units until graceful shutdown or cancellation, or until a database that could not be
-    /// opened can be: systemd starts the process anew then. Cameras go on when it ends.
+    /// opened can be: systemd starts the process again then. Cameras go on when it ends.
     public func run() async throws {
         await core.boot()
         let summary = await core.summary
@@ -123,7 +124,7 @@ public final class ControlService: Service {
             guard (try? await clock.sleep(ControlCore.period)) != nil else { return }
             await core.tick()
             if await core.canBeginAnew {
-                logger.notice("what could not be opened can be again: control starts anew")
+                logger.notice("what could not be opened can be again: control starts again")
                 return
             }
             let summary = await core.summary

@@ -4,20 +4,21 @@ internal import Platform
 public struct DoctorCheck: Sendable {
     /// One word: `storage`.
     public let name: String
-    let examine: @Sendable (Knowledge) async -> Finding
+    let examine: @Sendable (CheckContext) async -> Finding
 
-    /// - Parameter examine: never blocks its thread; may take as long as it likes, since `Examination` gives up waiting.
-    public init(_ name: String, examine: @escaping @Sendable (Knowledge) async -> Finding) {
+    /// - Parameter examine: never blocks its thread; may take as long as it likes, since `CheckRunner` gives up
+    ///   waiting.
+    public init(_ name: String, examine: @escaping @Sendable (CheckContext) async -> Finding) {
         self.name = name
         self.examine = examine
     }
 
     /// A check that only reads files: on a thread of its own, because a file may hang.
-    init(reading name: String, _ read: @escaping @Sendable (Surroundings) -> Finding) {
-        self.init(name) { knowledge in
-            let surroundings = knowledge.surroundings
-            return await OwnThread.value { read(surroundings) }
-                ?? .unknown("no thread can be made", next: "Free some memory, then run it again")
+    init(reading name: String, _ read: @escaping @Sendable (Environment) -> Finding) {
+        self.init(name) { context in
+            let environment = context.environment
+            return await OwnThread.value { read(environment) }
+                ?? .unknown("no thread can be made", hint: "Free some memory, then run it again")
         }
     }
 

@@ -5,13 +5,13 @@ struct Endpoint: Equatable, Sendable {
     var host: String
     var port: UInt16
 
-    /// Nil when the text is no URL of a known scheme with a host.
+    /// Nil when the text is not a URL of a known scheme with a host.
     init?(_ url: String) {
         guard let colon = url.firstRange(of: "://") else { return nil }
         var authority = url[colon.upperBound...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
         if let at = authority.lastIndex(of: "@") { authority = authority[authority.index(after: at)...] }
-        guard let standard = HostPort.standardPort(ofScheme: url[..<colon.lowerBound].lowercased()),
-            let parts = HostPort(authority: authority), let port = parts.port(standard: standard)
+        guard let defaultValue = HostPort.standardPort(ofScheme: url[..<colon.lowerBound].lowercased()),
+            let parts = HostPort(authority: authority), let port = parts.port(defaultValue: defaultValue)
         else { return nil }
         self.init(host: String(parts.host), port: port)
     }

@@ -7,28 +7,28 @@ public struct Finding: Equatable, Sendable {
     public var evidence: String
     public var code: ErrorCode?
     /// Nil: the catalog's words.
-    public var next: String?
+    public var hint: String?
 
-    private init(_ state: HealthState, _ evidence: String, _ code: ErrorCode?, _ next: String?) {
+    private init(_ state: HealthState, _ evidence: String, _ code: ErrorCode?, _ hint: String?) {
         self.state = state
         self.evidence = evidence
         self.code = code
-        self.next = next ?? code?.entry?.next
+        self.hint = hint ?? code?.entry?.hint
     }
 
     public static func ok(_ evidence: String) -> Finding { Finding(.ok, evidence, nil, nil) }
 
-    public static func warn(_ evidence: String, _ code: ErrorCode? = nil, next: String? = nil) -> Finding {
-        Finding(.warn, evidence, code, next)
+    public static func warn(_ evidence: String, _ code: ErrorCode? = nil, hint: String? = nil) -> Finding {
+        Finding(.warn, evidence, code, hint)
     }
 
-    public static func fail(_ evidence: String, _ code: ErrorCode? = nil, next: String? = nil) -> Finding {
-        Finding(.fail, evidence, code, next)
+    public static func fail(_ evidence: String, _ code: ErrorCode? = nil, hint: String? = nil) -> Finding {
+        Finding(.fail, evidence, code, hint)
     }
 
     /// This machine, or this user, cannot tell.
-    public static func unknown(_ evidence: String, next: String? = nil) -> Finding {
-        Finding(.unknown, evidence, nil, next)
+    public static func unknown(_ evidence: String, hint: String? = nil) -> Finding {
+        Finding(.unknown, evidence, nil, hint)
     }
 
     /// As a reading of the box was judged.

@@ -9,7 +9,7 @@ public struct SupportBundle: Sendable {
     /// Lines of the log that go in.
     public static let logLines = 500
     /// Of one file; the end of longer ones is left out.
-    private static let mostBytes = 4 << 20
+    private static let maxBytes = 4 << 20
 
     /// File name and content, before redaction.
     public var files: [(name: String, text: String)]
@@ -21,16 +21,16 @@ public struct SupportBundle: Sendable {
         var archive = TapeArchive()
         for file in files {
             var bytes = Array(Redaction.clean(file.text).utf8)
-            if bytes.count > Self.mostBytes { bytes = bytes.prefix(Self.mostBytes) + Array("\n[cut here]\n".utf8) }
+            if bytes.count > Self.maxBytes { bytes = bytes.prefix(Self.maxBytes) + Array("\n[cut here]\n".utf8) }
             try archive.add("watchbox-bundle/\(file.name)", bytes, time: time)
         }
         return archive.data
     }
 
     /// Asks for everything; what cannot be had is a file that says why.
-    public static func collect(_ report: DoctorReport, in surroundings: Surroundings) async -> SupportBundle {
-        let client = surroundings.client
-        let isOffline = surroundings.isOffline
+    public static func collect(_ report: DoctorReport, in environment: Environment) async -> SupportBundle {
+        let client = environment.client
+        let isOffline = environment.isOffline
         func asked(_ body: () async throws(ControlClientError) -> String) async -> String {
             guard !isOffline else { return "not asked (--offline)\n" }
             do throws(ControlClientError) {
@@ -68,16 +68,16 @@ public struct SupportBundle: Sendable {
                         + "\n"
                 }
             ))
-        files.append(("units.txt", await units(surroundings)))
-        files.append(("versions.txt", await versions(surroundings)))
-        files.append(("log.txt", await log(surroundings)))
+        files.append(("units.txt", await units(environment)))
+        files.append(("versions.txt", await versions(environment)))
+        files.append(("log.txt", await log(environment)))
         return SupportBundle(files: files, time: report.time)
     }
 
-    private static func units(_ surroundings: Surroundings) async -> String {
-        guard !surroundings.isOffline else { return "not asked (--offline)\n" }
+    private static func units(_ environment: Environment) async -> String {
+        guard !environment.isOffline else { return "not asked (--offline)\n" }
         do throws(SystemdError) {
-            return try await surroundings.units.units(matching: "watchbox*").map { unit in
+            return try await environment.units.units(matching: "watchbox*").map { unit in
                 "\(unit.name) \(unit.load) \(unit.active) \(unit.sub) result=\(unit.result) restarts=\(unit.restarts) "
                     + "\(unit.statusText)\n"
             }.joined()
@@ -86,25 +86,25 @@ public struct SupportBundle: Sendable {
         }
     }
 
-    private static func versions(_ surroundings: Surroundings) async -> String {
-        var text = "watchboxctl \(surroundings.version)\n"
-        if !surroundings.isOffline,
-            let daemon = try? await surroundings.client.get(VersionDocument.self, APIPath.version())
+    private static func versions(_ environment: Environment) async -> String {
+        var text = "watchboxctl \(environment.version)\n"
+        if !environment.isOffline,
+            let daemon = try? await environment.client.get(VersionDocument.self, APIPath.version())
         {
             text += "watchboxd \(daemon.version)\n"
         }
         for path in ["/proc/sys/kernel/osrelease", "/proc/device-tree/model", "/proc/uptime"] {
-            if let line = SmallFile.line(surroundings.path(path)) { text += "\(path) \(line)\n" }
+            if let line = SmallFile.line(environment.path(path)) { text += "\(path) \(line)\n" }
         }
-        let system = (SmallFile.text(surroundings.path("/etc/os-release")) ?? "").split(separator: "\n")
+        let system = (SmallFile.text(environment.path("/etc/os-release")) ?? "").split(separator: "\n")
         return text
             + system.filter { $0.hasPrefix("PRETTY_NAME=") || $0.hasPrefix("VERSION_ID=") }.map { "\($0)\n" }.joined()
     }
 
     /// From the daemon, else from the journal's files.
-    private static func log(_ surroundings: Surroundings) async -> String {
-        if !surroundings.isOffline,
-            let document = try? await surroundings.client.get(
+    private static func log(_ environment: Environment) async -> String {
+        if !environment.isOffline,
+            let document = try? await environment.client.get(
                 LogDocument.self, APIPath.logs(), query: [("n", "\(logLines)")])
         {
             return document.lines.map { line in
@@ -112,7 +112,7 @@ public struct SupportBundle: Sendable {
             }.joined()
         }
         var query = JournalQuery()
-        query.units = unitNames(surroundings)
+        query.units = unitNames(environment)
         query.last = logLines
         do throws(SystemdError) {
             let lines = try await JournalReader.read(query).map { entry in
@@ -125,8 +125,8 @@ public struct SupportBundle: Sendable {
     }
 
     /// Without asking anybody: the daemons, and the cameras that control has written a file for.
-    private static func unitNames(_ surroundings: Surroundings) -> [String] {
-        let cameras = SmallFile.names(in: surroundings.path("/run/watchbox/service"))
+    private static func unitNames(_ environment: Environment) -> [String] {
+        let cameras = SmallFile.names(in: environment.path("/run/watchbox/service"))
             .filter { $0.hasPrefix("camera-") && $0.hasSuffix(".json") }
             .map { "camera@\($0.dropFirst("camera-".count).dropLast(".json".count))" }
         return (["control", "health", "relay", "kas", "hooks"] + cameras.prefix(64)).map { "watchbox-\($0).service" }

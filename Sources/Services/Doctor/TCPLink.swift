@@ -10,7 +10,7 @@ struct TCPLink: Equatable, Sendable {
     private static let roundTripOffset = 68
     private static let size = 104
 
-    /// Nil for a descriptor that is no connected TCP socket.
+    /// Nil for a descriptor that is not a connected TCP socket.
     init?(descriptor: CInt) {
         var bytes = [UInt8](repeating: 0, count: Self.size)
         var size = socklen_t(Self.size)

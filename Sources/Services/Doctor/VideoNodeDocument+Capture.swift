@@ -34,14 +34,14 @@ extension VideoNodeDocument {
             formats = Format.list(try device.modes())
             if controls { self.controls = device.controls().map { VideoControlDocument($0) } }
         } catch {
-            reason = "\(error.what). \(error.next)"
+            reason = "\(error.what). \(error.hint)"
         }
     }
 }
 
 extension VideoNodeDocument.Format {
     /// Of one camera; a driver that lists thousands is not believed.
-    private static let most = 1000
+    private static let maxCount = 1000
 
     static func list(_ modes: [CaptureMode]) -> [Self] {
         let all = modes.lazy.flatMap { mode in
@@ -51,7 +51,7 @@ extension VideoNodeDocument.Format {
                     isUsable: !mode.pixelFormat.isBayer && mode.pixelFormat != .hevc)
             }
         }
-        return Array(all.prefix(most))
+        return Array(all.prefix(maxCount))
     }
 
     private static func rates(_ rates: CaptureMode.Rates) -> [Double] {
@@ -69,7 +69,7 @@ extension VideoControlDocument {
     public init(_ control: CaptureControl) {
         self.init(
             name: control.name, kind: control.kind.rawValue, minimum: control.minimum, maximum: control.maximum,
-            step: control.step, standard: control.default, value: control.value,
+            step: control.step, defaultValue: control.default, value: control.value,
             menu: Dictionary(control.menu.map { ("\($0.key)", $0.value) }, uniquingKeysWith: { first, _ in first }),
             isReadOnly: control.isReadOnly, isInactive: control.isInactive)
     }

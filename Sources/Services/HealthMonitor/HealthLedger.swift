@@ -34,7 +34,7 @@ struct HealthLedger: Sendable {
     /// Seconds.
     private static let settle = 10.0
     /// Cameras, relays, units and cards are bounded; this is for what is not foreseen.
-    private static let most = 1024
+    private static let maxCount = 1024
 
     init() {}
 
@@ -64,7 +64,7 @@ struct HealthLedger: Sendable {
     private mutating func took(_ finding: Finding, at now: HealthInstant) -> Change? {
         let key = Key(check: finding.check, object: finding.object)
         guard var entry = entries[key] else {
-            guard entries.count < Self.most else { return nil }
+            guard entries.count < Self.maxCount else { return nil }
             entries[key] = Entry(finding: finding, state: finding.state, since: now.uptime)
             let isTrouble = finding.state == .warn || finding.state == .fail
             return isTrouble ? Change(from: nil, finding: finding, lasted: 0) : nil
@@ -104,7 +104,7 @@ struct HealthLedger: Sendable {
             HealthCheck(
                 check: entry.finding.check.rawValue, object: entry.finding.object, state: entry.state,
                 since: now.realtimeSeconds - Int64(now.seconds(since: entry.since)), evidence: entry.finding.evidence,
-                code: entry.finding.code, next: entry.finding.next, isAcknowledged: entry.isAcknowledged)
+                code: entry.finding.code, hint: entry.finding.hint, isAcknowledged: entry.isAcknowledged)
         }
         .sorted { ($0.check, $0.object ?? "") < ($1.check, $1.object ?? "") }
     }

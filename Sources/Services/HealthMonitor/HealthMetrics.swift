@@ -83,14 +83,14 @@ enum HealthMetrics {
                     .init($0.document?.statistics.state == .publishing ? 1 : 0, labels: [label($0.id)])
                 }),
             MetricFamily(
-                "watchbox_frames_captured_total", .counter, help: "Pictures that the source delivered.",
+                "watchbox_frames_captured_total", .counter, help: "Frames that the source delivered.",
                 samples: each { Double($0.statistics.video.delivered) }),
             MetricFamily(
                 "watchbox_frames_published_total", .counter,
-                help: "Pictures that were sealed and handed to the transport.",
+                help: "Frames that were sealed and handed to the transport.",
                 samples: each { Double($0.statistics.video.sealed) }),
             MetricFamily(
-                "watchbox_frames_dropped_total", .counter, help: "Pictures given up before encryption, by reason.",
+                "watchbox_frames_dropped_total", .counter, help: "Frames given up before encryption, by reason.",
                 samples: known.flatMap { id, document in
                     [
                         reason(id, "congestion", document.statistics.video.droppedOnTheWay),
@@ -115,7 +115,7 @@ enum HealthMetrics {
                 samples: each { $0.statistics.capture.map { $0.state == .streaming ? 1 : 0 } }),
             MetricFamily(
                 "watchbox_capture_interruptions_total", .counter,
-                help: "Times when the camera was gone or started anew.",
+                help: "Times when the camera was gone or started again.",
                 samples: each { $0.statistics.capture.map { Double($0.interruptions) } }),
             MetricFamily(
                 "watchbox_encoder_hangs", .gauge, help: "Hangs of the hardware encoder that the box remembers.",

@@ -10,7 +10,7 @@ internal import Systemd
 struct HealthRound: Sendable {
     private let service: HealthService
     private let file: LadderFile
-    private let saving = Lane<String?>()
+    private let saving = ProbeSlot<String?>()
     private var ladder: EscalationLadder
     private var ladderTrouble: String?
     private var saved: LadderState?
@@ -19,7 +19,7 @@ struct HealthRound: Sendable {
     private var saveTrouble: String?
     private var settingsFile: SettingsFile
     private var settingsTrouble: String?
-    private var lanes: [Probe: Lane<Reading>] = [:]
+    private var slots: [Probe: ProbeSlot<Reading>] = [:]
     private var startedAt: [Probe: UInt64] = [:]
     private var lastReadingAt: UInt64
     private var isReady = false
@@ -36,7 +36,9 @@ struct HealthRound: Sendable {
         let file = file
         let boot = SmallFile.line("\(service.paths.box.processRoot)/sys/kernel/random/boot_id") ?? ""
         let loaded =
-            await Lane<LadderFile.Loaded>().run(limit: HealthService.diskPatience, clock: service.clock) { file.load() }
+            await ProbeSlot<LadderFile.Loaded>().run(limit: HealthService.diskPatience, clock: service.clock) {
+                file.load()
+            }
             ?? LadderFile.Loaded(state: LadderState(), trouble: "\(file.directory) does not answer; larger steps wait")
         var state = loaded.state
         state.begin(boot: boot, uptime: now.uptime / 1_000_000_000)
@@ -44,7 +46,7 @@ struct HealthRound: Sendable {
         ladder = EscalationLadder(state: state)
         ladderTrouble = loaded.trouble
         service.shared.withLock { shared in
-            shared.examination = Examination(lastEnd: state.lastEnd)
+            shared.runner = CheckRunner(lastEnd: state.lastEnd)
             shared.ladder = state
         }
     }
@@ -52,7 +54,7 @@ struct HealthRound: Sendable {
     /// - Returns: the steps that are to be taken now.
     mutating func turn() async -> [EscalationLadder.Action] {
         readSettings()
-        let (settings, probes) = service.shared.withLock { ($0.examination.settings, $0.examination.probes) }
+        let (settings, probes) = service.shared.withLock { ($0.runner.settings, $0.runner.probes) }
         let started = start(probes, settings)
         await wait(started)
         collect(probes)
@@ -76,7 +78,7 @@ struct HealthRound: Sendable {
         case nil: break
         case .settings(let settings):
             settingsTrouble = nil
-            service.shared.withLock { $0.examination.use(settings) }
+            service.shared.withLock { $0.runner.use(settings) }
         case .invalid(let why): settingsTrouble = why
         }
     }
@@ -85,13 +87,13 @@ struct HealthRound: Sendable {
     private mutating func start(_ probes: [Probe], _ settings: HealthServiceSettings) -> [Probe] {
         var started: [Probe] = []
         let now = service.clock.now()
-        lanes = lanes.filter { probes.contains($0.key) || $0.value.busySince != nil }
-        startedAt = startedAt.filter { lanes[$0.key] != nil }
+        slots = slots.filter { probes.contains($0.key) || $0.value.busySince != nil }
+        startedAt = startedAt.filter { slots[$0.key] != nil }
         for probe in probes {
             let (inTrouble, witness) = service.shared.withLock { shared in
                 var witness: String?
-                if case .relay(let name) = probe { witness = shared.examination.witness(of: name) }
-                return (shared.examination.isInTrouble(probe), witness)
+                if case .relay(let name) = probe { witness = shared.runner.witness(of: name) }
+                return (shared.runner.isInTrouble(probe), witness)
             }
             // Half a pause early: a round that begins a little sooner than the last must not skip its turn.
             if let last = startedAt[probe],
@@ -99,9 +101,9 @@ struct HealthRound: Sendable {
             {
                 continue
             }
-            let lane = lanes[probe] ?? Lane<Reading>()
-            lanes[probe] = lane
-            if service.reader.start(probe, in: lane, at: now.uptime, settings: settings, witness: witness) {
+            let slot = slots[probe] ?? ProbeSlot<Reading>()
+            slots[probe] = slot
+            if service.reader.start(probe, in: slot, at: now.uptime, settings: settings, witness: witness) {
                 startedAt[probe] = now.uptime
                 started.append(probe)
             }
@@ -110,32 +112,32 @@ struct HealthRound: Sendable {
     }
 
     private func wait(_ probes: [Probe]) async {
-        let awaited = probes.filter(\.isAwaited).compactMap { lanes[$0] }.filter { $0.busySince != nil }
+        let awaited = probes.filter(\.isAwaited).compactMap { slots[$0] }.filter { $0.busySince != nil }
         guard !awaited.isEmpty else { return }
         await Waiting.until(limit: HealthService.patience, clock: service.clock) {
-            for lane in awaited { await lane.ended() }
+            for slot in awaited { await slot.ended() }
         }
     }
 
     private mutating func collect(_ probes: [Probe]) {
         let now = service.clock.now()
-        var news: [Examination.News] = []
+        var news: [CheckRunner.News] = []
         // The order of `probes`: units come first, because a camera's answer is read in their light.
         for probe in probes {
-            guard let lane = lanes[probe] else { continue }
-            if let reading = lane.take() {
+            guard let slot = slots[probe] else { continue }
+            if let reading = slot.take() {
                 lastReadingAt = now.uptime
-                news += service.shared.withLock { $0.examination.took(probe, reading, at: now) }
-            } else if let since = lane.busySince, now.seconds(since: since) >= probe.limit {
+                news += service.shared.withLock { $0.runner.took(probe, reading, at: now) }
+            } else if let since = slot.busySince, now.seconds(since: since) >= probe.limit {
                 news += service.shared.withLock {
-                    $0.examination.late(probe, seconds: now.seconds(since: since), at: now)
+                    $0.runner.late(probe, seconds: now.seconds(since: since), at: now)
                 }
             }
         }
         tell(news, at: now)
     }
 
-    private func tell(_ news: [Examination.News], at now: HealthInstant) {
+    private func tell(_ news: [CheckRunner.News], at now: HealthInstant) {
         for item in news {
             switch item {
             case .clockStep(let seconds):
@@ -162,7 +164,7 @@ struct HealthRound: Sendable {
     private mutating func decide() async -> [EscalationLadder.Action] {
         let now = service.clock.now()
         let isSaved = saveTrouble == nil
-        var observation = service.shared.withLock { $0.examination.observation(at: now, isStateSaved: isSaved) }
+        var observation = service.shared.withLock { $0.runner.observation(at: now, isStateSaved: isSaved) }
         if !observation.faults.isEmpty {
             // Whether a reboot can be put on record is found out before it is decided on.
             ladder.advance(uptime: observation.uptime)
@@ -204,9 +206,9 @@ struct HealthRound: Sendable {
         service.history.turn(at: now)
         // Before the lock, which they take as well.
         let own = ownFindings()
-        let news = service.shared.withLock { shared in shared.examination.tookOwn(own, at: now) }
+        let news = service.shared.withLock { shared in shared.runner.tookOwn(own, at: now) }
         tell(news, at: now)
-        let summary = service.shared.withLock { $0.examination.summary }
+        let summary = service.shared.withLock { $0.runner.summary }
         if !isReady {
             isReady = true
             service.notifier.ready(status: summary)
@@ -232,7 +234,7 @@ struct HealthRound: Sendable {
                 ))
         }
         let configuration =
-            service.shared.withLock { $0.examination.settings.configurationProblem }.map {
+            service.shared.withLock { $0.runner.settings.configurationProblem }.map {
                 Finding(.configuration, nil, .warn, $0, code: .lastGoodInUse)
             } ?? Finding(.configuration, nil, .ok, "the operator's files are what runs")
         guard let first = troubles.first else {

@@ -36,7 +36,7 @@ enum HealthRoutes {
                 guard source.acknowledge(check, object) else {
                     throw CodedError(
                         .notFound, "there is no check \(check.rawValue)\(object.map { " of \($0)" } ?? "")",
-                        next: "List them: watchboxctl health list")
+                        hint: "List them: watchboxctl health list")
                 }
                 return .noContent
             },
@@ -51,7 +51,7 @@ enum HealthRoutes {
             throw CodedError(
                 .notFound, "there is no check of this name",
                 why: "the checks are \(CheckName.allCases.map(\.rawValue).joined(separator: ", "))",
-                next: "List them: watchboxctl health list")
+                hint: "List them: watchboxctl health list")
         }
         return check
     }

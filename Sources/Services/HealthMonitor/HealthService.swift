@@ -13,7 +13,7 @@ public import Systemd
 /// learns nothing any more is to be restarted.
 public final class HealthService: Service {
     struct Shared: Sendable {
-        var examination: Examination
+        var runner: CheckRunner
         var ladder: LadderState
     }
 
@@ -54,7 +54,7 @@ public final class HealthService: Service {
             paths: paths, units: units, cameras: cameras, clock: clock, clockAsker: ClockAsker(clockControl))
         steps = RecoverySteps(units: units, paths: paths)
         history = HealthHistory(directory: paths.stateDirectory)
-        shared = Mutex(Shared(examination: Examination(lastEnd: .unknown), ladder: LadderState()))
+        shared = Mutex(Shared(runner: CheckRunner(lastEnd: .unknown), ladder: LadderState()))
     }
 
     /// For the daemon's socket.
@@ -64,7 +64,7 @@ public final class HealthService: Service {
                 HealthRoutes.Source(
                     report: { [self] in
                         let now = clock.now()
-                        return shared.withLock { $0.examination.report(state: $0.ladder, at: now) }
+                        return shared.withLock { $0.runner.report(state: $0.ladder, at: now) }
                     },
                     history: { [self] check, hours in
                         let since = clock.now().realtimeSeconds - Int64(hours) * 3600
@@ -72,7 +72,7 @@ public final class HealthService: Service {
                             events: await history.events(check: check, since: since, clock: clock))
                     },
                     acknowledge: { [self] check, object in
-                        shared.withLock { $0.examination.acknowledge(check, object: object) }
+                        shared.withLock { $0.runner.acknowledge(check, object: object) }
                     },
                     metrics: { [self] in metricsText }
                 )))
@@ -81,7 +81,7 @@ public final class HealthService: Service {
     /// The same text as `/metrics`, for a listener of its own.
     public var metricsText: String {
         let now = clock.now()
-        let input = shared.withLock { $0.examination.metrics(state: $0.ladder, version: version, at: now) }
+        let input = shared.withLock { $0.runner.metrics(state: $0.ladder, version: version, at: now) }
         return MetricFamily.text(HealthMetrics.families(input))
     }
 

@@ -55,7 +55,7 @@ enum Probe: Hashable, Sendable {
 
     var checks: [CheckName] {
         switch self {
-        case .camera: [.publish, .camera, .frozenPicture, .key, .encoder, .sound]
+        case .camera: [.publish, .camera, .frozenPicture, .key, .encoder, .audio]
         case .units: [.unit]
         case .power: [.power]
         case .heat: [.heat]

@@ -15,13 +15,13 @@ struct ProbeReader: Sendable {
     ///
     /// - Parameter witness: says that a relay works without being tried.
     func start(
-        _ probe: Probe, in lane: Lane<Reading>, at now: UInt64, settings: HealthServiceSettings, witness: String?
+        _ probe: Probe, in slot: ProbeSlot<Reading>, at now: UInt64, settings: HealthServiceSettings, witness: String?
     ) -> Bool {
         let paths = paths
-        func blocking(_ read: @escaping @Sendable () -> Reading) -> Bool { lane.start(at: now, blocking: read) }
+        func blocking(_ read: @escaping @Sendable () -> Reading) -> Bool { slot.start(at: now, blocking: read) }
         switch probe {
         case .camera(let id):
-            return lane.start(at: now) { [cameras] in
+            return slot.start(at: now) { [cameras] in
                 do {
                     return .camera(.answered(try await cameras.status(of: id)))
                 } catch let error as ControlClientError where error.isDenied {
@@ -30,14 +30,14 @@ struct ProbeReader: Sendable {
                     return .camera(.silent("\(error)"))
                 }
             }
-        case .units: return lane.start(at: now) { [units] in .units(await UnitReading.read(units)) }
+        case .units: return slot.start(at: now) { [units] in .units(await UnitReading.read(units)) }
         case .power: return blocking { .power(.read(paths.box)) }
         case .heat: return blocking { .heat(.read(paths.box)) }
         case .watchdog: return blocking { .watchdog(.read(paths.box)) }
         case .load: return blocking { .load(.read(paths.box), .read(paths)) }
         case .tasks: return blocking { .tasks(.read(paths)) }
         case .clock:
-            return lane.start(at: now) { [clock, clockAsker] in .clock(await clockAsker.read(clock)) }
+            return slot.start(at: now) { [clock, clockAsker] in .clock(await clockAsker.read(clock)) }
         case .network: return blocking { .network(.read(paths.box)) }
         case .mounts: return blocking { .mounts(.read(paths)) }
         case .canary: return blocking { .canary(.read(paths)) }
@@ -45,7 +45,7 @@ struct ProbeReader: Sendable {
         case .card: return blocking { .card(.read(paths)) }
         case .relay(let name):
             guard let peer = settings.relays.first(where: { $0.name == name }) else { return false }
-            if let witness { return lane.start(at: now) { .peer(peer, .vouched(witness)) } }
+            if let witness { return slot.start(at: now) { .peer(peer, .vouched(witness)) } }
             return blocking { .peer(peer, .read(peer)) }
         case .kas:
             guard let peer = settings.kas else { return false }

@@ -60,8 +60,8 @@ struct RecoverySteps: Sendable {
                 try await units.restart(UnitNames.target)
             case .reboot(let why):
                 leaveMessage(why)
-                // What hangs is the reason for it: nobody's job may take its place, and reboot.target has a deadline of its own,
-                // after which systemd waits for nothing any more (rootfs-overlay).
+                // What hangs is the reason for it: nobody's job may take its place, and reboot.target has a deadline of
+                // its own, after which systemd waits for nothing any more (rootfs-overlay).
                 try await units.startIrreversibly(UnitNames.reboot)
             case .held, .restartedBySystemd: break
             }
@@ -74,7 +74,7 @@ struct RecoverySteps: Sendable {
     }
 
     /// What is at a port now, as `usbreset` wants it: bus and device, `001/004`. A device gets another number whenever
-    /// it comes back; its port stays. Nil for what gives no pictures: the port is what a camera's process said, and no
+    /// it comes back; its port stays. Nil for what gives no frames: the port is what a camera's process said, and no
     /// such word shall take the box's disk or its network away.
     private func deviceNumber(at port: String) -> String? {
         func number(_ name: String) -> String? {
@@ -83,12 +83,12 @@ struct RecoverySteps: Sendable {
             else { return nil }
             return String(repeating: "0", count: 3 - String(value).count) + String(value)
         }
-        guard hasPictures(at: port), let bus = number("busnum"), let device = number("devnum") else { return nil }
+        guard hasFrames(at: port), let bus = number("busnum"), let device = number("devnum") else { return nil }
         return "\(bus)/\(device)"
     }
 
     /// One of its interfaces is of USB's video class.
-    private func hasPictures(at port: String) -> Bool {
+    private func hasFrames(at port: String) -> Bool {
         let devices = "\(paths.box.systemRoot)/bus/usb/devices"
         return SmallFile.names(in: devices).contains { name in
             name.hasPrefix("\(port):")

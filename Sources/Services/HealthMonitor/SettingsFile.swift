@@ -18,7 +18,7 @@ struct SettingsFile: Sendable {
         case invalid(String)
     }
 
-    private static let mostBytes = 128 << 10
+    private static let maxBytes = 128 << 10
 
     let path: String
     private var stamp: Stamp?
@@ -39,11 +39,11 @@ struct SettingsFile: Sendable {
             nanoseconds: status.st_mtim.tv_nsec)
         guard now != stamp else { return nil }
         stamp = now
-        guard status.st_size <= Self.mostBytes else {
-            return .invalid("\(path) is longer than \(Self.mostBytes) bytes")
+        guard status.st_size <= Self.maxBytes else {
+            return .invalid("\(path) is longer than \(Self.maxBytes) bytes")
         }
         do throws(SmallFile.Failure) {
-            let bytes = try SmallFile.read(path, atMost: Self.mostBytes)
+            let bytes = try SmallFile.read(path, atMost: Self.maxBytes)
             do {
                 return .settings(try JSONDocument.decode(HealthServiceSettings.self, from: bytes))
             } catch {

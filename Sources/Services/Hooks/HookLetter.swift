@@ -19,12 +19,12 @@ struct HookLetter: Equatable {
         case .webhook: self.init(webhook: message, box: box)
         case .ntfy: self.init(ntfy: message, box: box)
         }
-        // The same event again has the same key; another box, and a history that began anew, have others.
+        // The same event again has the same key; another box, and a history that began again, have others.
         let event = message.event
         headers.append(HTTPHeader("Idempotency-Key", "\(event.time)-\(event.id)"))
     }
 
-    /// The event as it leaves the box: nothing in it that is a secret by its surroundings, and nothing endless.
+    /// The event as it leaves the box: nothing in it that is a secret by its environment, and nothing endless.
     static func cleaned(_ event: EventDocument) -> EventDocument {
         var event = event
         event.text = String(Redaction.clean(event.text).prefix(textLimit))
@@ -84,7 +84,7 @@ struct HookLetter: Equatable {
         case .error?: "4"
         case .warning?: "3"
         case .information?: "2"
-        // What has no code is no fault: something came back, or somebody changed something.
+        // What has no code is not a fault: something came back, or somebody changed something.
         case nil: topic == HookTopic.config.rawValue ? "2" : "3"
         }
     }

@@ -1,15 +1,15 @@
 internal import ControlAPI
 internal import Platform
 
-/// Where each hook is in the events of the box, in one small file, so that a restart neither loses an event nor tells one
-/// twice.
+/// Where each hook is in the events of the box, in one small file, so that a restart neither loses an event nor tells
+/// one twice.
 struct HookMemory: Sendable {
     private struct Content: Codable {
         var schema = "watchbox.hook-places/1"
         var hooks: [String: HookPlace]
     }
 
-    private static let mostBytes = 64 << 10
+    private static let maxBytes = 64 << 10
 
     private let path: String
 
@@ -17,9 +17,10 @@ struct HookMemory: Sendable {
         path = "\(directory)/places.json"
     }
 
-    /// By name; none when there is no file, and when it holds nothing of the kind: then hooks begin with what happens next.
+    /// By name; none when there is no file, and when it holds nothing of the kind: then hooks begin with what happens
+    /// next.
     func load() -> [String: HookPlace] {
-        let content = (try? SmallFile.read(path, atMost: Self.mostBytes)).flatMap {
+        let content = (try? SmallFile.read(path, atMost: Self.maxBytes)).flatMap {
             try? JSONDocument.decode(Content.self, from: $0)
         }
         return content?.hooks ?? [:]

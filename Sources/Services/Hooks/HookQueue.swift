@@ -2,18 +2,18 @@ internal import ControlAPI
 
 /// What one hook has to tell, and when: which event is sent next, what is given up, and what of that is counted.
 ///
-/// Knows no clock and no network. Everything is bounded: events that wait, their age, requests in a minute, the pause after
-/// a failure. What is not told by itself is counted, and the next message that arrives says how many those were.
+/// Knows no clock and no network. Everything is bounded: events that wait, their age, requests in a minute, the pause
+/// after a failure. What is not told by itself is counted, and the next message that arrives says how many those were.
 struct HookQueue: Equatable, Sendable {
     /// Events that wait. The newest are kept: what is the matter now is worth more than how it began.
     static let limit = 64
     /// Older events are not told any more.
-    static let longestAge = Duration.seconds(86_400)
+    static let maxAge = Duration.seconds(86_400)
     /// Requests in any minute. The last of them stands for everything that waits.
     static let requestsPerMinute = 30
     /// After the first failure; each one doubles it.
     static let firstPause = Duration.seconds(2)
-    static let longestPause = Duration.seconds(300)
+    static let maxPause = Duration.seconds(300)
     private static let minute = Duration.seconds(60)
 
     enum Action: Equatable, Sendable {
@@ -73,7 +73,8 @@ struct HookQueue: Equatable, Sendable {
         return HookPlace(settled: oldest.map { $0 - 1 } ?? seen, missed: missed)
     }
 
-    /// The newest event that there is: where a hook begins that has seen none, and one whose place is of a history that is gone.
+    /// The newest event that there is: where a hook begins that has seen none, and one whose place is of a history that
+    /// is gone.
     mutating func began(at newest: Int64) {
         guard newest > 0, seen.map({ $0 > newest }) ?? true else { return }
         seen = newest
@@ -86,7 +87,7 @@ struct HookQueue: Equatable, Sendable {
     ///   - now: any clock that does not go back.
     mutating func happened(_ event: EventDocument, age: Duration = .zero, at now: Duration) {
         guard isNew(event.id) else { return }
-        waiting.append(Waiting(event: event, expires: now + Self.longestAge - age))
+        waiting.append(Waiting(event: event, expires: now + Self.maxAge - age))
         makeRoom()
     }
 
@@ -134,7 +135,7 @@ struct HookQueue: Equatable, Sendable {
             missed += UInt64(events.count)
         case .failed:
             counts.failures += 1
-            let pause = min(Self.firstPause * (1 << min(failuresInARow, 10)), Self.longestPause)
+            let pause = min(Self.firstPause * (1 << min(failuresInARow, 10)), Self.maxPause)
             failuresInARow += 1
             waiting = events + waiting
             makeRoom()

@@ -3,8 +3,8 @@ internal import ErrorCatalog
 internal import HTTPClient
 internal import Settings
 
-/// The other end of one hook: one URL, with its token and its trust. Sends one message at a time; follows nothing, and reads of
-/// an answer no more than its status.
+/// The other end of one hook: one URL, with its token and its trust. Sends one message at a time; follows nothing, and
+/// reads of an answer no more than its status.
 struct HookReceiver: Sendable {
     /// What came of one message, in words for a person.
     struct Report: Sendable {
@@ -13,7 +13,7 @@ struct HookReceiver: Sendable {
         /// Of what was not delivered.
         var code: ErrorCode?
         var reason: String?
-        var next: String?
+        var hint: String?
     }
 
     private static let timeout = Duration.seconds(10)
@@ -35,7 +35,7 @@ struct HookReceiver: Sendable {
                 throw CodedError(
                     .missingSecret, "hook \(hook.name) needs the secret \"\(name)\"",
                     why: "it is not in this box's store, or cannot be opened",
-                    next: "Give it: watchboxctl hook edit \(hook.name) --url-file FILE, or --token-file FILE",
+                    hint: "Give it: watchboxctl hook edit \(hook.name) --url-file FILE, or --token-file FILE",
                     object: hook.name)
             }
             return text
@@ -71,7 +71,7 @@ struct HookReceiver: Sendable {
             return Self.report(status: try await client.send(request).status)
         } catch {
             // Whatever it is, it is not this event that is wrong: it waits.
-            return Report(outcome: .failed, code: .hookUnreachable, reason: "\(error)", next: error.next)
+            return Report(outcome: .failed, code: .hookUnreachable, reason: "\(error)", hint: error.hint)
         }
     }
 
@@ -81,12 +81,12 @@ struct HookReceiver: Sendable {
         guard outcome != .delivered else { return report }
         report.reason = "the receiver answers with status \(status)"
         report.code = outcome == .refused ? .hookRefused : .hookUnreachable
-        report.next =
+        report.hint =
             switch status {
             case 300...399: "Give the address that it names as the hook's URL: redirects are not followed"
             case 401, 403: "Give it the right token: watchboxctl hook edit NAME --token-file FILE"
             case 404, 410: "Check the hook's URL: watchboxctl hook edit NAME --url-file FILE"
-            default: report.code?.entry?.next
+            default: report.code?.entry?.hint
             }
         return report
     }

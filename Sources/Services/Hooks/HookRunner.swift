@@ -119,7 +119,7 @@ actor HookRunner {
     func test() async throws(CodedError) -> HookTestDocument {
         let receiver = try receiver.get()
         guard !isTesting else {
-            throw CodedError(.busy, "hook \(name) is being tested already", next: "Wait for that", object: name)
+            throw CodedError(.busy, "hook \(name) is being tested already", hint: "Wait for that", object: name)
         }
         isTesting = true
         defer { isTesting = false }
@@ -136,6 +136,6 @@ actor HookRunner {
         return HookTestDocument(
             name: name, isDelivered: report.outcome == .delivered, status: report.status,
             milliseconds: Int((now - began) / .milliseconds(1)), code: report.code, reason: report.reason,
-            next: report.next.map { $0.replacing("NAME", with: name) })
+            hint: report.hint.map { $0.replacing("NAME", with: name) })
     }
 }

@@ -7,8 +7,8 @@ internal import Settings
 
 /// `watchboxd hooks`: follows what control says happens on the box, and tells it to those whom the configuration names.
 ///
-/// Not in the frame path, and no part of control: it talks to hosts of anybody's choice, and knows of the box no more than its
-/// events and the secrets of its own hooks.
+/// Not in the frame path, and no part of control: it talks to hosts of anybody's choice, and knows of the box no more
+/// than its events and the secrets of its own hooks.
 public final class HooksService: Service {
     /// Between two attempts to follow the events.
     private static let pause = Duration.seconds(1)
@@ -63,7 +63,7 @@ public final class HooksService: Service {
                 let name = request.parameters["name"] ?? ""
                 guard let runner = runners.first(where: { $0.name == name }) else {
                     throw CodedError(
-                        .notFound, "there is no hook of that name here", next: "Run: watchboxctl hook list")
+                        .notFound, "there is no hook of that name here", hint: "Run: watchboxctl hook list")
                 }
                 return .document(try await runner.test())
             },

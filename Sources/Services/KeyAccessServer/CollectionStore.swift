@@ -5,7 +5,7 @@ internal import Synchronization
 /// The registered headers, kept over a restart in a journal of one JSON line per registration.
 ///
 /// An append survives the death of the process. It isn't flushed to the disk: after a power cut the publisher starts
-/// anew as well, with collections that it registers anew. The journal is rewritten when most of it is stale.
+/// again as well, with collections that it registers again. The journal is rewritten when most of it is stale.
 final class CollectionStore: Sendable {
     private struct State {
         var registry: CollectionRegistry
@@ -16,15 +16,15 @@ final class CollectionStore: Sendable {
     static let journalName = "collections.jsonl"
     /// Rewritten beyond this many bytes when that makes it smaller.
     private static let journalLimit = 32 << 20
-    private static let longestLine = 4096
+    private static let maxLineLength = 4096
     /// Lines that are decoded together: one decoder for each would take most of the time of a start.
     private static let batch = 256
 
     private let directory: StateDirectory
     private let state: Mutex<State>
 
-    /// Lines that can't be read are skipped: the last one may have been cut off by a crash. So are those of versions that
-    /// asked for no proof: they name no key.
+    /// Lines that can't be read are skipped: the last one may have been cut off by a crash. So are those of versions
+    /// that asked for no proof: they name no key.
     init(directory: StateDirectory, now: Int64) throws {
         self.directory = directory
         var registry = CollectionRegistry()
@@ -36,7 +36,7 @@ final class CollectionStore: Sendable {
             }
             waiting.removeAll(keepingCapacity: true)
         }
-        try directory.readLines(Self.journalName, longest: Self.longestLine) { line in
+        try directory.readLines(Self.journalName, longest: Self.maxLineLength) { line in
             lines += 1
             bytes += line.count + 1
             waiting.append(line)

@@ -12,8 +12,8 @@ internal import Wire
 /// need the headers that were made with it. P-256 keys roll over by schedule: each serves for one epoch,
 /// and is destroyed after its overlap. Whoever takes the KAS then opens no stream of an older epoch.
 ///
-/// Only `refresh`, which the service calls, rolls over by schedule and destroys what is over: the tools that open the same
-/// directory do not know what the service is configured with. `retire` destroys one key on demand.
+/// Only `refresh`, which the service calls, rolls over by schedule and destroys what is over: the tools that open the
+/// same directory do not know what the service is configured with. `retire` destroys one key on demand.
 public final class KeyStore: Sendable {
     private struct Index: Codable {
         var version = 1
@@ -38,8 +38,8 @@ public final class KeyStore: Sendable {
     public let overlapSeconds: Int64
     /// How long a P-256 key is the current one, in seconds; 0: until `rollOver`.
     public let epochSeconds: Int64
-    /// How long something that only a wrong clock or a long time explains has to be so, for a running process, before it has
-    /// consequences that cannot be taken back: a clock that was wrong is put right by then.
+    /// How long something that only a wrong clock or a long time explains has to be so, for a running process, before
+    /// it has consequences that cannot be taken back: a clock that was wrong is put right by then.
     public let destructionDelay: Duration
     /// Whether the keys in memory stay off swap devices; false when the system's limit for locked memory is too low.
     public let isMemoryLocked: Bool
@@ -133,8 +133,8 @@ public final class KeyStore: Sendable {
         take(loaded)
     }
 
-    /// Reads the keys again if another process has changed them, rolls over what has served its epoch, and destroys those
-    /// that have outlived their overlap. For the service alone: see above.
+    /// Reads the keys again if another process has changed them, rolls over what has served its epoch, and destroys
+    /// those that have outlived their overlap. For the service alone: see above.
     ///
     /// - Parameters:
     ///   - now: Unix seconds.
@@ -179,7 +179,8 @@ public final class KeyStore: Sendable {
         return changes
     }
 
-    /// Either that time was wrong, or it is now: a machine that has no time of its own may be without a network for days.
+    /// Either that time was wrong, or it is now: a machine that has no time of its own may be without a network for
+    /// days.
     private static let patienceWithTheFuture = Duration.seconds(7 * 86_400)
 
     /// It was made or replaced at a time that is yet to come: while the clock was wrong, if it is right now.
@@ -256,15 +257,15 @@ public final class KeyStore: Sendable {
             switch key.purpose {
             case .p256: 0
             // Boxes renew their tokens long after, and show the old one for it.
-            case .issuer: TokenIssuer.longestLifetime + AccessClaims.renewalGrace
+            case .issuer: TokenIssuer.maxLifetime + AccessClaims.renewalGrace
             // Files outlive every schedule: `retire` alone destroys their key.
             case .rsa2048: .max
             }
         return now.saturatingSubtract(retiredAt) > max(overlapSeconds, least)
     }
 
-    /// Overwrites and removes the files of keys, and remembers that they were. The index comes first: with a file that is
-    /// missing the service would not start. What a crash leaves is swept up by the next call.
+    /// Overwrites and removes the files of keys, and remembers that they were. The index comes first: with a file that
+    /// is missing the service would not start. What a crash leaves is swept up by the next call.
     ///
     /// - Returns: their kids.
     @discardableResult
@@ -305,8 +306,8 @@ public final class KeyStore: Sendable {
     /// Destroyed keys that the index still lists: more than a year of daily epochs.
     private static let rememberedKeys = 400
 
-    /// Changes nothing on disk. All keys are described, those within their overlap are ready for use. A key whose file has
-    /// gone although nobody destroyed it is a damage that stops the service, not a smaller ring.
+    /// Changes nothing on disk. All keys are described, those within their overlap are ready for use. A key whose file
+    /// has gone although nobody destroyed it is a damage that stops the service, not a smaller ring.
     private static func load(_ directory: StateDirectory, overlapSeconds: Int64, now: Int64) throws -> State {
         let index = try readIndex(directory)
         var ring = KeyRing()

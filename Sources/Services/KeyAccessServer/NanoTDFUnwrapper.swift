@@ -82,7 +82,7 @@ struct NanoTDFUnwrapper {
         return (unwrapped, isProven)
     }
 
-    /// An encrypted policy; nil when this is not its key, or what comes out is no policy.
+    /// An encrypted policy; nil when this is not its key, or what comes out is not a policy.
     static func decrypted(_ body: [UInt8], of header: NanoTDFHeader, _ dek: [UInt8]) -> AccessPolicy? {
         let opened = try? AESGCM.open(
             key: dek, nonce: [UInt8](repeating: 0, count: 12), ciphertextAndTag: body,

@@ -15,7 +15,7 @@ public struct RegisteredDevice: Codable, Equatable, Sendable {
     static func point(pem: String) throws(KeyAccessServerError) -> [UInt8] {
         guard case .ec(let key)? = try? PublicKeyPEM.load(pem) else {
             throw .invalid(
-                setting: "key", what: "it is no public key on P-256 in PEM, as watchboxctl device key prints it")
+                setting: "key", what: "it is not a public key on P-256 in PEM, as watchboxctl device key prints it")
         }
         return key.compressed()
     }

@@ -15,7 +15,7 @@ public enum StateBackup {
         case passphraseTooShort(minimum: Int)
     }
 
-    public static let shortestPassphrase = 10
+    public static let minPassphraseLength = 10
     /// Bytes that a backup has at most.
     public static let limit = StateArchive.limit
     private static let indexName = "keys.json"
@@ -29,8 +29,8 @@ public enum StateBackup {
     }
 
     static func make(directory path: String, passphrase: String, cost: StateArchive.Cost) throws -> [UInt8] {
-        guard passphrase.utf8.count >= shortestPassphrase else {
-            throw Fault.passphraseTooShort(minimum: shortestPassphrase)
+        guard passphrase.utf8.count >= minPassphraseLength else {
+            throw Fault.passphraseTooShort(minimum: minPassphraseLength)
         }
         let directory = try StateDirectory(existing: path)
         let archive = try directory.locked {
@@ -59,7 +59,7 @@ public enum StateBackup {
         }
         let directory = try StateDirectory(path: path)
         try directory.locked {
-            // The index comes last: without it what is there are no keys, and restoring can begin anew.
+            // The index comes last: without it what is there are no keys, and restoring can begin again.
             guard directory.stamp(indexName) == 0 else { throw Fault.stateHasKeys(path: path) }
             for file in archive.files where file.name != indexName { try directory.write(file.name, file.bytes) }
             try directory.write(index.name, index.bytes)
@@ -107,7 +107,7 @@ extension StateBackup.Fault: CustomStringConvertible {
         case .stateHasKeys(let path):
             "\(path) holds keys already; restoring would destroy them. Name an empty directory, or move that one away."
         case .noKeys(let path): "\(path) holds no keys. Name the --state directory of the KAS."
-        case .notABackup: "The file is no backup of a KAS, or it was cut off."
+        case .notABackup: "The file is not a backup of a KAS, or it was cut off."
         case .unknownVersion(let version):
             "The backup has version \(version); this program reads \(StateArchive.version). Use the newer program."
         case .wrongPassphraseOrDamaged: "The passphrase is another one, or the file was changed or cut off."

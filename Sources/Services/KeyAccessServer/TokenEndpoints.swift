@@ -45,7 +45,7 @@ final class TokenEndpoints: Sendable {
                             + "watchboxctl kas grant --readmit SUBJECT."))
             }
         }
-        let renewed = claims.renewed(id: try Self.identifier(), now: now, longestLifetime: TokenIssuer.longestLifetime)
+        let renewed = claims.renewed(id: try Self.identifier(), now: now, maxLifetime: TokenIssuer.maxLifetime)
         return try issue(renewed, from: claims, .renew, request, now: now)
     }
 
@@ -73,7 +73,7 @@ final class TokenEndpoints: Sendable {
                 request, claims, .narrow, now, "more than the token has",
                 .policyDenied("The presented token does not cover this stream with these scopes."))
         }
-        var end = now.addingReportingOverflow(wanted.lifetime ?? TokenIssuer.longestLifetime)
+        var end = now.addingReportingOverflow(wanted.lifetime ?? TokenIssuer.maxLifetime)
         if end.overflow { end.partialValue = .max }
         // What only a grant allows ends with the grant.
         let holder = AccessGrants.Holder(issuer: claims.issuer ?? "", subject: claims.subject ?? "")

@@ -34,7 +34,7 @@ public struct TokenIssuer: Sendable {
         }
     }
 
-    public static let longestLifetime: Int64 = 366 * 86_400
+    public static let maxLifetime: Int64 = 366 * 86_400
 
     private let store: KeyStore
     private let audience: String
@@ -50,7 +50,7 @@ public struct TokenIssuer: Sendable {
         guard !grant.subject.isEmpty, grant.subject.utf8.count <= 256 else {
             throw KeyAccessServerError.invalid(setting: "subject", what: "1…256 bytes are allowed")
         }
-        guard (1...Self.longestLifetime).contains(grant.lifetime) else {
+        guard (1...Self.maxLifetime).contains(grant.lifetime) else {
             throw KeyAccessServerError.invalid(setting: "lifetime", what: "1 second … 366 days is allowed")
         }
         let register = try AccessRegister(store: store)

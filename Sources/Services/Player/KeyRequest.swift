@@ -2,8 +2,9 @@
 struct KeyRequest: Equatable {
     /// A refusal is believed after so long: a publisher registers its headers within less, also behind an outage.
     static let patience: UInt64 = 30_000_000_000
-    /// Between tries; a viewer that waits has its key within half a second of the KAS's return, and more for its answer.
-    static let longestPause: UInt64 = 500_000_000
+    /// Between tries; a viewer that waits has its key within half a second of the KAS's return, and more for its
+    /// answer.
+    static let maxPause: UInt64 = 500_000_000
     /// Between tries of a viewer that has played and is refused for good, as it seems.
     static let believedPause: UInt64 = 2_000_000_000
 
@@ -28,7 +29,7 @@ struct KeyRequest: Equatable {
         attempts += 1
         isRefused = kind == .denied
         if kind == .unavailable { doubtedSince = now }
-        var pause = min(125_000_000 << UInt64(min(attempts, 4)), Self.longestPause)
+        var pause = min(125_000_000 << UInt64(min(attempts, 4)), Self.maxPause)
         if kind == .denied, now >= doubtedSince &+ Self.patience {
             guard hasPlayed else { return nil }
             pause = Self.believedPause
@@ -37,8 +38,9 @@ struct KeyRequest: Equatable {
         return pause / 2 + random % (pause / 2 + 1)
     }
 
-    /// Of requests in the order in which they began, the one that gives way to another: the youngest that was refused; else
-    /// one whose frames are long over; else the youngest. A relay that makes headers up does not end the genuine one's.
+    /// Of requests in the order in which they began, the one that gives way to another: the youngest that was refused;
+    /// else one whose frames are long over; else the youngest. A relay that makes headers up does not end the genuine
+    /// one's.
     static func dispensable(of requests: [KeyRequest], at now: UInt64) -> Int? {
         requests.lastIndex { $0.isRefused } ?? requests.firstIndex { now >= $0.began &+ patience }
             ?? requests.indices.last

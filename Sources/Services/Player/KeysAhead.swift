@@ -10,11 +10,11 @@ struct KeysAhead {
     }
 
     /// Half of a rotation, and no more than this.
-    private static let longestDelay: UInt64 = 30_000_000_000
+    private static let maxDelay: UInt64 = 30_000_000_000
     /// Whoever announces collections faster than a stream can have them is not followed.
-    private static let shortestInterval: UInt64 = 250_000_000
+    private static let minInterval: UInt64 = 250_000_000
     /// One that the stream may begin any moment, and one that was announced since.
-    private static let most = 2
+    private static let maxCount = 2
 
     private var ready: [Ready] = []
     private var announcedAt: UInt64?
@@ -22,18 +22,18 @@ struct KeysAhead {
 
     /// - Returns: after how many nanoseconds the key is to be asked for; nil for not at all.
     mutating func announced(_ hash: [UInt8], rotation: Double, at now: UInt64, random: UInt64) -> UInt64? {
-        if let announcedAt, now < announcedAt &+ Self.shortestInterval { return nil }
+        if let announcedAt, now < announcedAt &+ Self.minInterval { return nil }
         guard hash != wanted, !ready.contains(where: { $0.hash == hash }) else { return nil }
         announcedAt = now
         wanted = hash
         let seconds = rotation.isFinite ? min(max(rotation, 1) / 2, 30) : 30
-        return random % (min(UInt64(seconds * 1e9), Self.longestDelay) + 1)
+        return random % (min(UInt64(seconds * 1e9), Self.maxDelay) + 1)
     }
 
     mutating func arrived(_ grant: CollectionGrant, forHeader hash: [UInt8], at now: UInt64) {
         guard hash == wanted else { return }
         wanted = nil
-        if ready.count >= Self.most { ready.removeFirst() }
+        if ready.count >= Self.maxCount { ready.removeFirst() }
         ready.append(Ready(hash: hash, grant: grant, receivedAt: now))
     }
 

@@ -13,9 +13,9 @@ public final class MovieSink: MediaSink {
     }
 
     private let writer: MediaWriter
-    /// The sound goes on in another format than it began with, which a film has no place for.
-    private var isSoundRefused = false
-    private var refusedSounds: UInt64 = 0
+    /// The audio goes on in another format than it began with, which a film has no place for.
+    private var isAudioRefused = false
+    private var refusedAudio: UInt64 = 0
 
     public init(_ output: Output) {
         switch output {
@@ -31,7 +31,7 @@ public final class MovieSink: MediaSink {
 
     public var isSatisfied: Bool { writer.isReaderGone }
 
-    public var ignoredUnits: UInt64 { UInt64(writer.summary.ignoredUnits) + refusedSounds }
+    public var ignoredUnits: UInt64 { UInt64(writer.summary.ignoredUnits) + refusedAudio }
 
     public var abandon: @Sendable () -> Void {
         let abandonment = writer.abandonment
@@ -39,17 +39,17 @@ public final class MovieSink: MediaSink {
     }
 
     public func consume(_ event: MediaEvent, _ provenance: ViewerSession.Provenance?) throws(ViewerError) {
-        if case .accessUnit(let unit) = event, !unit.track.isVideo, isSoundRefused {
-            refusedSounds += 1
+        if case .accessUnit(let unit) = event, !unit.track.isVideo, isAudioRefused {
+            refusedAudio += 1
             return
         }
         do throws(MediaWriterError) {
             try writer.write(event)
-            if case .audioFormat = event { isSoundRefused = false }
+            if case .audioFormat = event { isAudioRefused = false }
         } catch {
-            // Formats are not authenticated: whoever changes that of the sound shall not take the pictures as well.
+            // Formats are not authenticated: whoever changes that of the audio shall not take the frames as well.
             if case .formatChanged = error, case .audioFormat = event {
-                isSoundRefused = true
+                isAudioRefused = true
             } else {
                 throw Self.viewerError(error)
             }
@@ -63,7 +63,7 @@ public final class MovieSink: MediaSink {
     private static func viewerError(_ error: MediaWriterError) -> ViewerError {
         switch error {
         case .formatChanged(let what):
-            .formatChanged("\(what) changed within the stream, as it does when a camera is set up anew")
+            .formatChanged("\(what) changed within the stream, as it does when a camera is set up again")
         case .malformedFormat: .formatChanged("\(error)")
         case .libraryMissing, .cannotCreate, .cannotWrite, .failed, .needsSeeking: .output("\(error)")
         }

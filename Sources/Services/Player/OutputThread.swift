@@ -11,7 +11,7 @@ final class OutputThread: @unchecked Sendable {
         var bytes = 0
         var dropped: UInt64 = 0
         var ignored: UInt64 = 0
-        /// After a loss, video waits for a picture that a decoder can begin with.
+        /// After a loss, video waits for a frame that a decoder can begin with.
         var needsKeyFrame = false
         /// Formats that there was no room for, the newest of each track: they go in front of the next unit.
         var owedVideoFormat: MediaEvent?

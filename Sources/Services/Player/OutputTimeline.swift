@@ -1,8 +1,8 @@
 internal import Media
 
-/// One growing time line out of many that begin anew.
+/// One growing timeline out of many that begin again.
 struct OutputTimeline {
-    /// What a picture lasts when nothing better is known.
+    /// What a frame lasts when nothing better is known.
     private static let gap = MediaTime(milliseconds: 40)
     /// A step back of less is the order of audio and video.
     private static let tolerance = MediaTime(milliseconds: 1000)

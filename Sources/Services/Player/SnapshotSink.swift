@@ -1,7 +1,7 @@
 public import Media
 internal import VideoCodec
 
-/// One picture as PNG: that of the latest key frame, written at the end, or the first one at once.
+/// One frame as PNG: that of the latest key frame, written at the end, or the first one at once.
 public final class SnapshotSink: MediaSink {
     private let path: String
     private let takesFirst: Bool
@@ -10,7 +10,7 @@ public final class SnapshotSink: MediaSink {
 
     public private(set) var isSatisfied = false
 
-    /// - Parameter takesFirst: be satisfied with the first picture.
+    /// - Parameter takesFirst: be satisfied with the first frame.
     public init(path: String, takesFirst: Bool) {
         self.path = path
         self.takesFirst = takesFirst
@@ -32,20 +32,20 @@ public final class SnapshotSink: MediaSink {
     }
 
     private func write() throws(ViewerError) {
-        guard let format, let keyFrame else { throw .output("no picture came that \(path) could show") }
+        guard let format, let keyFrame else { throw .output("no video came that \(path) could show") }
         var png: [UInt8]?
         do {
             let decoder = try VideoDecoder(format)
-            func keep(_ picture: borrowing RawPicture, _: MediaTime) throws(VideoCodecError) {
-                if png == nil { png = try PNGWriter.encode(picture) }
+            func keep(_ frame: borrowing VideoFrame, _: MediaTime) throws(VideoCodecError) {
+                if png == nil { png = try PNGWriter.encode(frame) }
             }
             try decoder.decode(keyFrame, keep)
             try decoder.finish(keep)
         } catch {
-            throw .output("the picture for \(path) cannot be decoded: \(error)")
+            throw .output("the frame for \(path) cannot be decoded: \(error)")
         }
         guard let png else {
-            throw .output("the picture for \(path) cannot be decoded: the key frame gives none")
+            throw .output("the frame for \(path) cannot be decoded: the key frame gives none")
         }
         let file = try AppendFile(besides: path)
         try file.write(png)

@@ -10,7 +10,7 @@ final class StateReporter: Sendable {
         var isTelling = false
     }
 
-    private static let mostWaiting = 32
+    private static let maxWaiting = 32
 
     private let told: @Sendable (ViewerStatistics) -> Void
     private let waiting = Mutex(Waiting())
@@ -22,7 +22,7 @@ final class StateReporter: Sendable {
 
     func report(_ statistics: ViewerStatistics) {
         let isIdle = waiting.withLock { waiting in
-            if waiting.states.count >= Self.mostWaiting { waiting.states.removeFirst() }
+            if waiting.states.count >= Self.maxWaiting { waiting.states.removeFirst() }
             waiting.states.append(statistics)
             defer { waiting.isTelling = true }
             return !waiting.isTelling

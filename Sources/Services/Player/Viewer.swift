@@ -15,7 +15,7 @@ public import RTMPTransport
 /// Everything that changes is confined to `eventLoop`; this makes `@unchecked Sendable` true.
 public final class Viewer: @unchecked Sendable {
     /// Keys that are asked for at the same time; a relay that announces more headers waits.
-    private static let mostKeyRequests = 4
+    private static let maxKeyRequests = 4
     /// A viewer that has opened nothing for so long, in nanoseconds, is not playing.
     private static let silence: UInt64 = 1_000_000_000
     /// AMF0: a string of 10 bytes.
@@ -203,7 +203,8 @@ public final class Viewer: @unchecked Sendable {
         moveOn(at: now)
     }
 
-    /// Something must come from where the relay sent us, soon and for as long as we stay: its publisher may be at home again.
+    /// Something must come from where the relay sent us, soon and for as long as we stay: its publisher may be at home
+    /// again.
     private func moveOn(at now: UInt64) {
         guard !isFinished else { return }
         if let move {
@@ -347,7 +348,7 @@ public final class Viewer: @unchecked Sendable {
     }
 
     private func makeRoom(at now: UInt64) {
-        guard keyRequests.count >= Self.mostKeyRequests,
+        guard keyRequests.count >= Self.maxKeyRequests,
             let index = KeyRequest.dispensable(of: keyRequests.map(\.request), at: now)
         else { return }
         let request = keyRequests.remove(at: index)

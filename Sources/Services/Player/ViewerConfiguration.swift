@@ -25,7 +25,7 @@ public struct ViewerConfiguration: Sendable {
     /// End when the publisher leaves, instead of waiting for the next one.
     public var untilStreamEnds: Bool
     /// What is asked for: the stream's name at the KAS, by default that of the URL, and how old it may be.
-    public var judging: StreamJudge.Configuration
+    public var judging: StreamClassifier.Configuration
     /// Hosts beside its own that the relay may send the viewer to (`RedirectHost`).
     public var redirectHosts: [String] = []
     /// Nanoseconds in which something must come where the relay sent the viewer; then it goes home.
@@ -45,7 +45,7 @@ public struct ViewerConfiguration: Sendable {
         self.recordingPath = recordingPath
         self.duration = duration
         self.untilStreamEnds = untilStreamEnds
-        judging = StreamJudge.Configuration(stream: url.streamPath)
+        judging = StreamClassifier.Configuration(stream: url.streamPath)
     }
 
     var provider: (any KeyProvider)? {

@@ -12,7 +12,8 @@ internal import Wire
 /// 2. opens what is sealed, and hands it on in sending order, each format before the first unit that needs it;
 /// 3. tells a stream in clear from a sealed one, and refuses it unless it may be shown;
 /// 4. keeps time growing when the relay, the publisher or this viewer came back;
-/// 5. takes the publisher's notes out of the units, has the stream judged by them (`StreamJudge`), and hands on nothing
+/// 5. takes the publisher's notes out of the units, has the stream judged by them (`StreamClassifier`), and hands on
+/// nothing
 ///    that is old unless it may.
 ///
 /// The odd case: a format that comes while frames before it still wait for their key. Formats are numbered, and a frame
@@ -55,9 +56,9 @@ public struct ViewerSession: ~Copyable {
     }
 
     /// Formats that wait for the unit behind them; more than that is a relay's game.
-    private static let mostWaitingFormats = 32
+    private static let maxWaitingFormats = 32
     /// Bytes of one format; those of cameras have less than a thousand.
-    private static let longestFormat = 64 << 10
+    private static let maxFormatLength = 64 << 10
 
     private let allowsClear: Bool
     private var opener: StreamOpener<FrameContext>
@@ -69,7 +70,7 @@ public struct ViewerSession: ~Copyable {
     private var isClear: Bool?
     private var timeline = OutputTimeline()
     private var unreadableCount: UInt64 = 0
-    private var judge: StreamJudge
+    private var classifier: StreamClassifier
     private var withheld = WithheldUnits()
     private var nextHeader: [UInt8]?
     private var disordered: UInt64 = 0
@@ -79,17 +80,17 @@ public struct ViewerSession: ~Copyable {
     /// - Parameter hold: how long frames may wait for their key.
     public init(
         crypto: some NanoTDFCrypto, hold: HoldLimits, allowsClear: Bool,
-        judging: StreamJudge.Configuration = StreamJudge.Configuration()
+        judging: StreamClassifier.Configuration = StreamClassifier.Configuration()
     ) {
         var configuration = StreamOpener<FrameContext>.Configuration()
         configuration.hold = hold
         opener = StreamOpener(crypto: crypto, configuration: configuration)
         // Nobody has signed what is clear.
         self.allowsClear = allowsClear && judging.publisher == nil
-        judge = StreamJudge(judging)
+        classifier = StreamClassifier(judging)
     }
 
-    /// Something came that was, or could have been, a picture or sound.
+    /// Something came that was, or could have been, a frame or audio.
     public private(set) var hasFrames = false
 
     /// Items wait for a key.
@@ -109,10 +110,10 @@ public struct ViewerSession: ~Copyable {
         statistics.headersInvalid = counters.headersInvalid
         statistics.disordered = counters.disordered
         statistics.stale = withheld.dropped
-        statistics.notThisStream = judge.counters.notThisStream
-        statistics.truncated = judge.counters.truncated
-        statistics.notThisPublisher = judge.counters.notThisPublisher
-        switch judge.publisher {
+        statistics.notThisStream = classifier.counters.notThisStream
+        statistics.truncated = classifier.counters.truncated
+        statistics.notThisPublisher = classifier.counters.notThisPublisher
+        switch classifier.publisher {
         case .device(let fingerprint, _): statistics.publisher = fingerprint
         case .none?, .invalid?: statistics.publisher = nil
         case nil: break
@@ -120,28 +121,28 @@ public struct ViewerSession: ~Copyable {
     }
 
     /// Whether it is the stream that was asked for, and live; nil before the first frame.
-    public func verdict(at now: UInt64) -> StreamJudge.Verdict? {
-        judge.hasBegun ? judge.verdict(at: now) : nil
+    public func verdict(at now: UInt64) -> StreamClassifier.Verdict? {
+        classifier.hasBegun ? classifier.verdict(at: now) : nil
     }
 
     /// This machine's clock, in Unix milliseconds.
     public mutating func clockReads(_ milliseconds: Int64, at now: UInt64) {
-        judge.clockReads(milliseconds, at: now)
+        classifier.clockReads(milliseconds, at: now)
     }
 
     /// The machine slept, and the clock of `now` with it.
     public mutating func slept(milliseconds: Int64) {
-        judge.slept(milliseconds: milliseconds)
+        classifier.slept(milliseconds: milliseconds)
     }
 
-    /// A new connection to the relay, or a new publisher: formats and header come again, and time may begin anew. Frames
-    /// of before that still wait for their key keep their formats.
+    /// A new connection to the relay, or a new publisher: formats and header come again, and time may begin again.
+    /// Frames of before that still wait for their key keep their formats.
     public mutating func streamStarted(at now: UInt64) {
         isClear = nil
         hasHeader = false
         timeline.sourceRestarted()
         settleEnd(at: now, always: true)
-        judge.streamStarted(at: now)
+        classifier.streamStarted(at: now)
         opener.streamResumed()
     }
 
@@ -153,14 +154,14 @@ public struct ViewerSession: ~Copyable {
 
     /// The connection to the relay is gone.
     public mutating func connectionLost(at now: UInt64) {
-        judge.connectionLost(at: now)
+        classifier.connectionLost(at: now)
     }
 
     /// Nothing more will be given to it.
     /// - Parameter isStreamOver: because the stream ended, and not because somebody has seen enough.
     public mutating func finish(isStreamOver: Bool, at now: UInt64) {
         settleEnd(at: now, always: true)
-        judge.finish(isStreamOver: isStreamOver, at: now)
+        classifier.finish(isStreamOver: isStreamOver, at: now)
         withheld.drop()
     }
 
@@ -168,7 +169,7 @@ public struct ViewerSession: ~Copyable {
     private mutating func settleEnd(at now: UInt64, always: Bool = false) {
         guard isEndDue, always || !isWaitingForKey else { return }
         isEndDue = false
-        judge.streamEnded(at: now)
+        classifier.streamEnded(at: now)
     }
 
     /// An audio, video or data message of the relay.
@@ -191,7 +192,7 @@ public struct ViewerSession: ~Copyable {
         _ key: CollectionKey, facts: CollectionFacts? = nil, publisher: PublisherProof = .none,
         receivedAt: UInt64? = nil, forHeader hash: [UInt8], at now: UInt64
     ) -> [Action] {
-        guard judge.keyArrived(facts, publisher: publisher, forHeader: hash, receivedAt: receivedAt ?? now) else {
+        guard classifier.keyArrived(facts, publisher: publisher, forHeader: hash, receivedAt: receivedAt ?? now) else {
             return deliver(opener.keyDiscarded(forHeader: hash), at: now)
         }
         return deliver(opener.keyArrived(key, forHeader: hash, at: now), at: now)
@@ -208,7 +209,7 @@ public struct ViewerSession: ~Copyable {
 
     /// To be called some times a second.
     public mutating func timePassed(at now: UInt64) -> [Action] {
-        judge.timePassed(at: now)
+        classifier.timePassed(at: now)
         return deliver(opener.timePassed(at: now), at: now)
     }
 }
@@ -233,7 +234,7 @@ extension ViewerSession {
         hasHeader = true
         switch opener.headerArrived(header, at: now) {
         case .requestKey(let header, let hash):
-            judge.headerArrived(hash)
+            classifier.headerArrived(hash)
             return [.requestKey(header: header, hash: hash)]
         case .duplicate, .rateLimited, .invalid: return []
         }
@@ -280,11 +281,11 @@ extension ViewerSession {
 
     /// Keeps a format until the first unit behind it comes out; of too many the oldest goes.
     private mutating func formatArrived(type: UInt8, body: ArraySlice<UInt8>) {
-        guard body.count <= Self.longestFormat else {
+        guard body.count <= Self.maxFormatLength else {
             unreadableCount += 1
             return
         }
-        if waitingFormats.count >= Self.mostWaitingFormats { waitingFormats.removeFirst() }
+        if waitingFormats.count >= Self.maxWaitingFormats { waitingFormats.removeFirst() }
         formatCount += 1
         waitingFormats.append((formatCount, type, Array(body)))
     }
@@ -295,7 +296,7 @@ extension ViewerSession {
             if isClear == nil { isClear = Self.looksClear(context, payload) }
             if isClear == true {
                 guard allowsClear else { return [.refuseClear] }
-                judge.clearArrived(at: now)
+                classifier.clearArrived(at: now)
                 return deliver(context, Array(payload), nil)
             }
         }
@@ -318,8 +319,9 @@ extension ViewerSession {
         }
     }
 
-    /// Nil while nothing can be told. A sealed item is not made of NAL units, or of one that holds nothing but the item; the
-    /// chance that random bytes are is less than one in 2^24. A stream without video can only be told by its first bytes: an item's counter is small.
+    /// Nil while nothing can be told. A sealed item is not made of NAL units, or of one that holds nothing but the
+    /// item; the chance that random bytes are is less than one in 2^24. A stream without video can only be told by its
+    /// first bytes: an item's counter is small.
     private static func looksClear(_ context: FrameContext, _ payload: ArraySlice<UInt8>) -> Bool? {
         guard !payload.isEmpty else { return nil }
         switch context.tag {
@@ -341,7 +343,7 @@ extension ViewerSession {
     private mutating func deliver(_ items: [OpenedItem<FrameContext>], at now: UInt64) -> [Action] {
         if opener.counters.disordered > disordered {
             disordered = opener.counters.disordered
-            judge.disordered(at: now)
+            classifier.disordered(at: now)
         }
         let actions = items.flatMap { item in
             var plaintext = item.plaintext
@@ -350,7 +352,7 @@ extension ViewerSession {
                 case .video(let header): StreamNote.removed(fromVideo: &plaintext, codec: header.codec)
                 case .audio: StreamNote.removed(fromAudio: &plaintext)
                 }
-            judge.opened(
+            classifier.opened(
                 item.counter, in: item.collection, note: note, isEmpty: item.plaintext.isEmpty, at: now)
             return deliver(
                 item.context, plaintext,
@@ -394,7 +396,7 @@ extension ViewerSession {
         guard let provenance else {
             return formats.map { .deliver($0, nil) } + [.deliver(.accessUnit(unit), nil)]
         }
-        guard judge.isShowable(at: provenance.instant) else {
+        guard classifier.isShowable(at: provenance.instant) else {
             withheld.withhold(unit, provenance, formats: formats)
             return [.withhold]
         }

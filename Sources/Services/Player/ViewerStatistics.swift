@@ -90,7 +90,8 @@ public struct ViewerStatistics: Codable, Equatable, Sendable {
     public var unreadable: UInt64 = 0
     /// Units that an output was too slow for.
     public var outputDropped: UInt64 = 0
-    /// Units that an output has no place for: sound whose format changed within a film, or was not known at its beginning.
+    /// Units that an output has no place for: audio whose format changed within a film, or was not known at its
+    /// beginning.
     public var outputIgnored: UInt64 = 0
     public var reconnects: UInt64 = 0
     /// Times when the relay sent the viewer to another connection, and it went.
@@ -104,7 +105,7 @@ public struct ViewerStatistics: Codable, Equatable, Sendable {
     public var finding: Verdict? {
         if notThisStream > 0 { return .notThisStream }
         if notThisPublisher > 0 { return .notThisPublisher }
-        // Also when nothing came to be held back: the picture stood still.
+        // Also when nothing came to be held back: the frame stood still.
         if stale > 0 || verdict == .stale { return .stale }
         if disordered > 0 { return .disordered }
         return truncated > 0 ? .truncated : nil
@@ -145,7 +146,7 @@ extension ViewerError: CustomStringConvertible {
         }
     }
 
-    public var next: String {
+    public var hint: String {
         switch self {
         case .relay: "check the URL, and ask who runs the relay"
         case .clearStream: "use --allow-clear if that is what you expect"
@@ -155,5 +156,5 @@ extension ViewerError: CustomStringConvertible {
         }
     }
 
-    public var description: String { "\(what): \(why). \(next)" }
+    public var description: String { "\(what): \(why). \(hint)" }
 }

@@ -3,26 +3,26 @@ internal import Media
 /// Units that may not be shown as long as it is not known that they are live.
 ///
 /// A relay gives a late joiner the group of pictures that runs, so that the first of it may be older than a viewer
-/// accepts although the stream is live. They are kept until a later picture of the same group says so: its counter and its
-/// collection prove that it belongs to them. With the next key frame they are old for good.
+/// accepts although the stream is live. They are kept until a later frame of the same group says so: its counter and
+/// its collection prove that it belongs to them. With the next key frame they are old for good.
 struct WithheldUnits {
     typealias Delivery = (event: MediaEvent, provenance: ViewerSession.Provenance?)
 
-    private static let mostUnits = 4096
-    private static let mostBytes = 32 << 20
+    private static let maxUnits = 4096
+    private static let maxBytes = 32 << 20
     /// Nanoseconds between the first unit that waits and the one that releases it: a relay keeps no longer group, and
-    /// which pictures are key frames only the relay says.
+    /// which frames are key frames only the relay says.
     private static let longestWait: UInt64 = 15_000_000_000
 
     private var waiting: [Delivery] = []
     private var collection: [UInt8]?
     private var unitCount: UInt64 = 0
     private var byteCount = 0
-    private var holdsPictures = false
+    private var holdsFrames = false
     /// Formats of what was given up: they go in front of the next unit that is shown.
     private var owedVideoFormat: MediaEvent?
     private var owedAudioFormat: MediaEvent?
-    /// Pictures were given up: the next that is shown must be one that a decoder can begin with.
+    /// Frames were given up: the next that is shown must be one that a decoder can begin with.
     private var needsKeyFrame = false
     /// Units that were never shown.
     private(set) var dropped: UInt64 = 0
@@ -36,7 +36,7 @@ struct WithheldUnits {
         // Of many formats the last of each medium counts.
         let formats = Self.newest(formats)
         let size = unit.data.count + formats.reduce(0) { $0 + Self.byteCount(of: $1) }
-        let isRoom = unitCount < Self.mostUnits && byteCount + size <= Self.mostBytes
+        let isRoom = unitCount < Self.maxUnits && byteCount + size <= Self.maxBytes
         guard isRoom, !(unit.track.isVideo && needsKeyFrame) else {
             dropped += 1
             if !isRoom { drop() }
@@ -49,7 +49,7 @@ struct WithheldUnits {
         waiting.append((.accessUnit(unit), provenance))
         unitCount += 1
         byteCount += unit.data.count
-        if unit.track.isVideo { holdsPictures = true }
+        if unit.track.isVideo { holdsFrames = true }
     }
 
     /// What goes to the outputs now that `unit` may be shown.
@@ -74,11 +74,11 @@ struct WithheldUnits {
         return owed + waiting + [(.accessUnit(unit), provenance)]
     }
 
-    /// The end, or a stream that begins anew: they are never shown.
+    /// The end, or a stream that begins again: they are never shown.
     mutating func drop() {
         guard !waiting.isEmpty else { return }
         dropped += unitCount
-        if holdsPictures { needsKeyFrame = true }
+        if holdsFrames { needsKeyFrame = true }
         for case (let event, nil) in waiting { owe(event) }
         clear()
     }
@@ -110,6 +110,6 @@ struct WithheldUnits {
         collection = nil
         unitCount = 0
         byteCount = 0
-        holdsPictures = false
+        holdsFrames = false
     }
 }

@@ -7,7 +7,7 @@ internal import Wire
 /// What is handed on to other relays, one `Forward` for each stream and target.
 struct ForwardTable {
     /// In all; more are not begun.
-    static let most = 256
+    static let maxCount = 256
     /// Above every connection's.
     private static let firstID: ConnectionID = 1 << 63
 
@@ -24,7 +24,7 @@ struct ForwardTable {
     /// Of this relay, while it runs: 16 hexadecimal digits.
     let relay: String
     private(set) var forwards: [ConnectionID: Forward] = [:]
-    var plan = ForwardPlan(most: most)
+    var plan = ForwardPlan(most: maxCount)
     /// Streams that are published here and may go on.
     private(set) var origins: [StreamPath: Origin] = [:]
     /// Those of them that do not go on, and why; bounded by the streams and the targets.
@@ -152,8 +152,8 @@ extension RelayCore {
             metadata: log(forward).merging(["reason": "\(reason)"]) { old, _ in old })
     }
 
-    /// Its connection is gone. Without a publisher here there is nothing to come back with; and while this relay is being
-    /// drained, who took the name at the next one is the publisher itself, which moved there.
+    /// Its connection is gone. Without a publisher here there is nothing to come back with; and while this relay is
+    /// being drained, who took the name at the next one is the publisher itself, which moved there.
     func mayReturn(_ forward: Forward, nameWasTaken: Bool) -> Bool {
         guard forwards[forward.id] === forward else { return false }
         guard hub.isPublished(forward.path), !(nameWasTaken && drain.isOn) else {
@@ -163,7 +163,8 @@ extension RelayCore {
         return true
     }
 
-    /// Who took the name at the next relay may be the publisher itself, whose old connection is dead but not yet known to be.
+    /// Who took the name at the next relay may be the publisher itself, whose old connection is dead but not yet known
+    /// to be.
     func isSilent(_ path: StreamPath) -> Bool {
         guard let publisher = hub.streams[path]?.publisher else { return true }
         let now = Self.now
@@ -188,8 +189,8 @@ extension RelayCore {
         return forward.isWritable
     }
 
-    /// The publisher went: nothing is handed on any more, and nobody connects again in its name. The next publisher gets
-    /// forwards of its own.
+    /// The publisher went: nothing is handed on any more, and nobody connects again in its name. The next publisher
+    /// gets forwards of its own.
     func publisherLeft(_ path: StreamPath) {
         forwards.forget(path)
         for forward in forwards.forwards.values where forward.path == path {
@@ -228,7 +229,7 @@ extension RelayCore {
             statistics.dropped += hub.dropped(forward.id)
             return statistics
         }
-        let refused = forwards.refusals.prefix(ForwardTable.most).map { place, refusal in
+        let refused = forwards.refusals.prefix(ForwardTable.maxCount).map { place, refusal in
             RelayStatistics.Forward(
                 number: place.number, host: forwards.targets[place.number - 1].host, path: place.path, state: .refused,
                 reason: refusal.sentence)

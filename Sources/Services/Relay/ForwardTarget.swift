@@ -4,7 +4,7 @@ public import Wire
 /// Another relay that streams are handed on to. User, password and query are secrets, and so may be the path.
 public struct ForwardTarget: Equatable, Sendable {
     /// More lines are refused.
-    public static let most = 8
+    public static let maxCount = 8
 
     public enum Fault: Error, Equatable, Sendable {
         /// Counted from 1. The line itself is not repeated, because it may hold a secret.
@@ -36,14 +36,14 @@ public struct ForwardTarget: Equatable, Sendable {
             guard let first = words.first, !first.hasPrefix("#") else { continue }
             guard words.count <= 2, let target = ForwardTarget(words.last ?? "", for: words.count == 2 ? first : "*")
             else { throw .malformedLine(index + 1) }
-            guard targets.count < most else { throw .tooMany }
+            guard targets.count < maxCount else { throw .tooMany }
             targets.append(target)
         }
         return targets
     }
 
-    /// - Parameter url: `rtmp[s]://[user:password@]host[:port]/app[?query]`; the query, which may hold a key, goes behind
-    ///   the stream's name.
+    /// - Parameter url: `rtmp[s]://[user:password@]host[:port]/app[?query]`; the query, which may hold a key, goes
+    ///   behind the stream's name.
     public init?(_ url: String, for pattern: String = "*") {
         let parts = url.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard let server = parts.first, !server.contains("#"),

@@ -1,7 +1,7 @@
 /// What a stream has for all its subscribers and has not yet handed out.
 ///
-/// A sound or a header waits a moment for the next picture: most of what a subscriber costs is the system call that
-/// each write is, and so pictures, sounds and headers share one.
+/// An audio or a header waits a moment for the next frame: most of what a subscriber costs is the system call that
+/// each write is, and so frames, audio and headers share one.
 struct OutputBatch<Encoded: Sendable>: Sendable {
     struct Item: Sendable {
         let message: RelayedMessage<Encoded>

@@ -32,7 +32,7 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
     let logger: Logger
     private var ticker: RepeatedTask?
     private(set) var eventLoop: (any EventLoop)?
-    /// Hands out what waited long enough for a picture that did not come.
+    /// Hands out what waited long enough for a frame that did not come.
     private var dueTask: (at: UInt64, task: Scheduled<Void>)?
     /// Those whose turn was over before all was sent that their connection would take.
     private var unfinished: [StreamHub<ByteBuffer>.Subscriber] = []
@@ -290,7 +290,7 @@ final class RelayCore: RTMPServerDelegate, @unchecked Sendable {
     }
 
     /// Hands over what waits, as far as there is room, in one write. Who has more to catch up on than one turn gives
-    /// gets the rest after the others: of a thousand who join at once, each has its first picture before any has all.
+    /// gets the rest after the others: of a thousand who join at once, each has its first frame before any has all.
     private func pump(_ connection: RTMPServerConnection) {
         guard let subscriber = hub.subscribers[connection.id] else { return connection.flush() }
         let now = Self.now

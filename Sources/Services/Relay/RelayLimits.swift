@@ -1,5 +1,5 @@
-/// How much one relay holds, and for how long. Times in nanoseconds of a monotonic clock. Where bytes of waiting or kept
-/// messages are bounded, each message counts with 256 bytes more than its payload, which it costs in memory.
+/// How much one relay holds, and for how long. Times in nanoseconds of a monotonic clock. Where bytes of waiting or
+/// kept messages are bounded, each message counts with 256 bytes more than its payload, which it costs in memory.
 public struct RelayLimits: Equatable, Sendable {
     /// Streams with a publisher; those whose path has a publish key do not count, they have their place.
     public var streams = 256
@@ -9,14 +9,14 @@ public struct RelayLimits: Equatable, Sendable {
     /// App and stream name, each, in UTF-8 bytes.
     public var nameLength = 256
 
-    /// A subscriber whose oldest waiting picture is older loses pictures up to a key frame. What its connection and the
+    /// A subscriber whose oldest waiting frame is older loses frames up to a key frame. What its connection and the
     /// kernel hold comes on top and is not known at first, hence less than the two seconds that are promised.
     public var subscriberBudget: UInt64 = 1_500_000_000
-    /// For one that lost pictures within the last `slowMemory`, whose pace is known: a picture that would arrive at an
+    /// For one that lost frames within the last `slowMemory`, whose pace is known: a frame that would arrive at an
     /// age beyond this, what is on its way before it included, is not sent.
     public var slowArrival: UInt64 = 1_750_000_000
-    /// For one that lost pictures within the last `slowMemory`: it is taken on to each new key frame when its oldest
-    /// waiting picture is older than this. A link that is too thin for good stays close to the live picture, while a
+    /// For one that lost frames within the last `slowMemory`: it is taken on to each new key frame when its oldest
+    /// waiting frame is older than this. A link that is too thin for good stays close to the live image, while a
     /// single stall costs nothing.
     public var slowSubscriberBudget: UInt64 = 500_000_000
     public var slowMemory: UInt64 = 10_000_000_000
@@ -27,13 +27,13 @@ public struct RelayLimits: Equatable, Sendable {
     /// A subscriber that took nothing for so long, or is so far behind, is closed.
     public var subscriberPatience: UInt64 = 10_000_000_000
 
-    /// What a late joiner is given at most, in bytes, in messages and in stream time. A longer group of pictures is not kept: who
-    /// joins then waits for the next key frame.
+    /// What a late joiner is given at most, in bytes, in messages and in stream time. A longer group of pictures is not
+    /// kept: who joins then waits for the next key frame.
     public var groupBytes = 8 << 20
     public var groupMessages = 8 << 10
     public var groupDuration: UInt64 = 10_000_000_000
 
-    /// How long a sound or a header may wait for the next picture, to share a write with it; and how much may gather.
+    /// How long an audio or a header may wait for the next frame, to share a write with it; and how much may gather.
     public var batchDelay: UInt64 = 20_000_000
     public var batchBytes = 256 << 10
     public var batchMessages = 64

@@ -6,7 +6,7 @@ protocol SubscriberOutlet<Encoded>: AnyObject {
 }
 
 extension StreamHub {
-    /// One who plays. A reference, so that handing out a picture to a thousand of them looks nobody up.
+    /// One who plays. A reference, so that handing out a frame to a thousand of them looks nobody up.
     final class Subscriber {
         let id: ConnectionID
         let path: StreamPath

@@ -12,11 +12,11 @@ struct RelayedMessage<Encoded: Sendable>: Sendable {
 
 /// What a subscriber lost, exactly.
 public struct DropCount: Equatable, Sendable, Codable {
-    /// Pictures that were not sent.
+    /// Frames that were not sent.
     public var frames = 0
     /// Their bytes.
     public var bytes = 0
-    /// How often the picture was interrupted.
+    /// How often the frame was interrupted.
     public var gaps = 0
 
     public init() {}
@@ -30,12 +30,12 @@ public struct DropCount: Equatable, Sendable, Codable {
 
 /// What waits for one subscriber, bounded in time, in bytes and in messages.
 ///
-/// Duties: keep order; over budget, drop pictures, never headers or audio, and only whole runs that end before a key
-/// frame, so that a decoder never sees a picture whose reference is missing; count exactly what was dropped; say when
+/// Duties: keep order; over budget, drop frames, never headers or audio, and only whole runs that end before a key
+/// frame, so that a decoder never sees a frame whose reference is missing; count exactly what was dropped; say when
 /// the subscriber is beyond help. Ages are counted from when a message was queued here, because a publisher's time
 /// stamps may say anything.
 ///
-/// Header frames are never dropped, so the key of the next key frame is always there when pictures resume.
+/// Header frames are never dropped, so the key of the next key frame is always there when frames resume.
 struct SubscriberQueue<Encoded: Sendable>: Sendable {
     private struct Entry {
         let message: RelayedMessage<Encoded>
@@ -48,16 +48,16 @@ struct SubscriberQueue<Encoded: Sendable>: Sendable {
     private(set) var cost = 0
     private(set) var dropped = DropCount()
 
-    /// Pictures are left out until a key frame comes.
+    /// Frames are left out until a key frame comes.
     private(set) var awaitsKeyFrame: Bool
-    /// True once a picture was queued: what is left out before that is no loss, the subscriber has only just come.
+    /// True once a frame was queued: what is left out before that is no loss, the subscriber has only just come.
     private var hasStarted = false
     /// Since when something has been waiting without a break; survives the dropping of what waited.
     private var behindSince: UInt64?
-    /// When pictures were last dropped.
+    /// When frames were last dropped.
     private var lastShed: UInt64?
-    /// Even headers and audio were left out, because they alone had filled the queue twice over: the subscriber can only
-    /// be closed.
+    /// Even headers and audio were left out, because they alone had filled the queue twice over: the subscriber can
+    /// only be closed.
     private var isGivenUp = false
 
     init(awaitsKeyFrame: Bool = true) {
@@ -78,7 +78,7 @@ struct SubscriberQueue<Encoded: Sendable>: Sendable {
             return false
         }
         if case .video(let isKeyFrame) = message.kind {
-            if isKeyFrame, isSlow(limits, at: now), isPictureOlder(than: limits.slowSubscriberBudget, at: now) {
+            if isKeyFrame, isSlow(limits, at: now), isFrameOlder(than: limits.slowSubscriberBudget, at: now) {
                 shed(keepingFrom: nil, at: now)
                 awaitsKeyFrame = false
             } else if isOverBudget(limits, at: now) {
@@ -109,7 +109,7 @@ struct SubscriberQueue<Encoded: Sendable>: Sendable {
         return next()
     }
 
-    /// It would arrive when nobody wants it any more. Judged only for one that lost pictures lately: to all others a
+    /// It would arrive when nobody wants it any more. Judged only for one that lost frames lately: to all others a
     /// stall is worth waiting for.
     private func isTooLate(
         _ entry: Entry, _ transit: Transit, _ limits: RelayLimits, at now: UInt64
@@ -147,7 +147,7 @@ struct SubscriberQueue<Encoded: Sendable>: Sendable {
         return now > behindSince && now - behindSince > limits.subscriberPatience
     }
 
-    /// The stream has a new publisher: its first picture must be a key frame for everyone.
+    /// The stream has a new publisher: its first frame must be a key frame for everyone.
     mutating func publisherChanged() {
         awaitsKeyFrame = true
         hasStarted = false
@@ -159,14 +159,14 @@ struct SubscriberQueue<Encoded: Sendable>: Sendable {
         if behindSince == nil { behindSince = now }
     }
 
-    /// It lost pictures lately.
+    /// It lost frames lately.
     func isSlow(_ limits: RelayLimits, at now: UInt64) -> Bool {
         guard let lastShed, now >= lastShed else { return false }
         return now - lastShed <= limits.slowMemory
     }
 
     private func isOverBudget(_ limits: RelayLimits, at now: UInt64) -> Bool {
-        isOverSize(limits) || isPictureOlder(than: limits.subscriberBudget, at: now)
+        isOverSize(limits) || isFrameOlder(than: limits.subscriberBudget, at: now)
     }
 
     private func isOverSize(_ limits: RelayLimits) -> Bool {
@@ -177,7 +177,7 @@ struct SubscriberQueue<Encoded: Sendable>: Sendable {
         cost > limits.subscriberBytes * 2 || count > limits.subscriberMessages * 2
     }
 
-    private func isPictureOlder(than age: UInt64, at now: UInt64) -> Bool {
+    private func isFrameOlder(than age: UInt64, at now: UInt64) -> Bool {
         // Cheap in the usual case: nothing at all is old.
         guard head < entries.count, now > entries[head].queued, now - entries[head].queued > age else { return false }
         guard let oldest = entries[head...].first(where: { $0.message.kind.isVideoFrame }) else { return false }
@@ -191,7 +191,7 @@ struct SubscriberQueue<Encoded: Sendable>: Sendable {
         return now > queued && now - queued > limits.subscriberBudget
     }
 
-    /// The newest key frame that waits behind another picture, when what follows from it on fits.
+    /// The newest key frame that waits behind another frame, when what follows from it on fits.
     private func newestKeyFrame(_ limits: RelayLimits) -> Int? {
         let waiting = entries[head...]
         guard let newest = waiting.lastIndex(where: { $0.message.kind.isKeyFrame }),
@@ -202,7 +202,7 @@ struct SubscriberQueue<Encoded: Sendable>: Sendable {
         return cost > limits.subscriberBytes || kept.count > limits.subscriberMessages ? nil : newest
     }
 
-    /// Drops the pictures before `resume`; when that is nil, all of them, and everything up to the next key frame.
+    /// Drops the frames before `resume`; when that is nil, all of them, and everything up to the next key frame.
     private mutating func shed(keepingFrom resume: Int?, at now: UInt64) {
         let waiting = entries[head...]
         let before = dropped.frames

@@ -1,6 +1,6 @@
 /// How long a subscriber's connection takes to get bytes to their peer, judged by what left it.
 ///
-/// The relay's own queue is not all that makes a picture late: what was handed to the connection waits there and in the
+/// The relay's own queue is not all that makes a frame late: what was handed to the connection waits there and in the
 /// kernel, where nothing can be dropped any more.
 struct Transit: Sendable {
     /// Shorter spans say little of a link that takes a segment now and then.

@@ -5,7 +5,7 @@ internal import RTMPTransport
 /// Keeps what a player gets. Confined to `loop`, which makes `@unchecked Sendable` true.
 final class ProbeReceiver: RTMPPlayerDelegate, @unchecked Sendable {
     /// A probe is short; a relay that sends more than this plays something else.
-    private static let mostMessages = 4096
+    private static let maxMessages = 4096
 
     private let loop: any EventLoop
     private let start: EventLoopPromise<Void>
@@ -55,7 +55,7 @@ final class ProbeReceiver: RTMPPlayerDelegate, @unchecked Sendable {
     }
 
     func player(_ player: RTMPPlayerConnection, received message: RTMPMessage) {
-        guard kept.count < Self.mostMessages else { return }
+        guard kept.count < Self.maxMessages else { return }
         let copy = ProbeStream.Message(type: message.type, timestamp: message.timestamp, body: message.payload)
         kept.append(copy)
         guard RelayFindings.isFrame(copy) else { return }

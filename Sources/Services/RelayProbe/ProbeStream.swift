@@ -7,7 +7,8 @@ internal import RTMP
 
 /// A short sealed stream whose every byte is known: what goes to the relay, to be compared with what comes back.
 ///
-/// Its key is thrown away with it. Its "pictures" are random bytes: a relay that minds them would mind a real stream, too.
+/// Its key is thrown away with it. Its "frames" are random bytes: a relay that minds them would mind a real stream,
+/// too.
 struct ProbeStream {
     struct Message: Equatable, Sendable {
         var type: MessageType
@@ -19,8 +20,8 @@ struct ProbeStream {
     static let framesPerGroup = 12
 
     let header: [UInt8]
-    /// Metadata, sequence headers and header frame, in the order in which a camera sends them: the header frame first, or
-    /// last where frames are wrapped.
+    /// Metadata, sequence headers and header frame, in the order in which a camera sends them: the header frame first,
+    /// or last where frames are wrapped.
     let preamble: [Message]
     /// Sealed frames in sending order, each with the count of milliseconds after the first when it is due.
     let frames: [Message]
@@ -69,15 +70,15 @@ struct ProbeStream {
         for index in 0..<Int(seconds * Double(Self.frameRate)) {
             let isKeyFrame = index % Self.framesPerGroup == 0
             let timestamp = UInt32(index * 1000 / Self.frameRate)
-            var picture = VideoTagHeader(
+            var frame = VideoTagHeader(
                 codec: .h264, isKeyFrame: isKeyFrame, kind: .codedFrame(compositionTime: 0)
             ).encoded()
             let item = try Self.item(sealer, bytes: (isKeyFrame ? 6000 : 900) * scale)
             if isWrapped {
                 NALWrapper.append(
-                    codec: .h264, isKeyFrame: isKeyFrame, itemByteCount: item.count, to: &picture)
+                    codec: .h264, isKeyFrame: isKeyFrame, itemByteCount: item.count, to: &frame)
             }
-            frames.append(Message(type: .video, timestamp: timestamp, body: picture + item))
+            frames.append(Message(type: .video, timestamp: timestamp, body: frame + item))
             frames.append(
                 Message(
                     type: .audio, timestamp: timestamp,

@@ -32,7 +32,7 @@ public struct RelayFindings: Codable, Equatable, Sendable {
     public var passesHeaderFrame = false
     /// A player that comes late has a header before its first frame.
     public var lateJoinerHasHeader = false
-    /// …and its first picture is a key frame.
+    /// …and its first frame is a key frame.
     public var lateJoinerBeginsWithKeyFrame = false
     /// From its `play` to its first key frame, milliseconds.
     public var lateJoinerMilliseconds: Double?
@@ -60,8 +60,8 @@ public struct RelayFindings: Codable, Equatable, Sendable {
                 Self.metadataHeader($0) == stream.header || Self.headerFrame($0) == stream.header
             }
         }
-        if let picture = late.first(where: { $0.type == .video && Self.isFrame($0) }) {
-            lateJoinerBeginsWithKeyFrame = Self.isKeyFrame(picture)
+        if let frame = late.first(where: { $0.type == .video && Self.isFrame($0) }) {
+            lateJoinerBeginsWithKeyFrame = Self.isKeyFrame(frame)
         }
         conclude(frames: got.count)
     }
@@ -72,7 +72,7 @@ public struct RelayFindings: Codable, Equatable, Sendable {
             reason =
                 frames == 0
                 ? "no frame came back: the relay drops what it cannot parse, or plays nothing. Use another relay"
-                : "the relay changes frames: it parses pictures, and sealed ones are not for parsing. Use another relay"
+                : "the relay changes frames: it parses frames, and sealed ones are not for parsing. Use another relay"
         } else if framesForeign > 0 {
             verdict = .cannotCarry
             reason =

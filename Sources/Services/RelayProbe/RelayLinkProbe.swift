@@ -2,8 +2,8 @@ internal import NIOCore
 public import RTMP
 public import RTMPTransport
 
-/// Connects to a relay as a camera does, and measures what the line takes, with a sealed stream that nobody can open and
-/// nobody plays.
+/// Connects to a relay as a camera does, and measures what the line takes, with a sealed stream that nobody can open
+/// and nobody plays.
 public struct RelayLinkProbe: Sendable {
     /// At most what it costs: 8 MB in 3 s.
     private static let limits = UploadMeter.Limits(bytes: 8_000_000, time: 3_000_000_000)
@@ -20,7 +20,7 @@ public struct RelayLinkProbe: Sendable {
         self.tls = tls
     }
 
-    /// - Parameter measuresUpload: fills the line for up to three seconds; other streams on it may lose pictures.
+    /// - Parameter measuresUpload: fills the line for up to three seconds; other streams on it may lose frames.
     /// - Throws: when there is no randomness for the stream.
     public func run(measuresUpload: Bool) async throws -> RelayLink {
         let loop = RTMPEventLoop.shared

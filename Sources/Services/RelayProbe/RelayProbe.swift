@@ -109,7 +109,7 @@ public struct RelayProbe: Sendable {
         if let ended = await sender.endReason() {
             findings.verdict = .cannotCarry
             findings.reason =
-                "the relay disconnected the publisher (\(ended.why)): it parses pictures, and sealed ones "
+                "the relay disconnected the publisher (\(ended.why)): it parses frames, and sealed ones "
                 + "are not for parsing. Use another relay"
         }
         return findings

@@ -8,8 +8,8 @@ final class UploadSender: RTMPPublisherDelegate, @unchecked Sendable {
     private static let period = TimeAmount.milliseconds(50)
 
     private let preamble: [ProbeStream.Message]
-    /// Pictures alone; begun again at their end, a stream of any length.
-    private let pictures: [ProbeStream.Message]
+    /// Frames alone; begun again at their end, a stream of any length.
+    private let frames: [ProbeStream.Message]
     private let limits: UploadMeter.Limits
     private let loop: any EventLoop
     private let start: EventLoopPromise<Void>
@@ -22,7 +22,7 @@ final class UploadSender: RTMPPublisherDelegate, @unchecked Sendable {
 
     init(stream: ProbeStream, limits: UploadMeter.Limits, loop: any EventLoop) {
         preamble = stream.preamble
-        pictures = stream.frames.filter { $0.type == .video }
+        frames = stream.frames.filter { $0.type == .video }
         self.limits = limits
         self.loop = loop
         start = loop.makePromise()
@@ -75,10 +75,10 @@ final class UploadSender: RTMPPublisherDelegate, @unchecked Sendable {
         guard let meter else { return }
         let now = NIODeadline.now().uptimeNanoseconds
         while publisher.isWritable, !meter.isOver(written: written, at: now) {
-            let picture = pictures[next % pictures.count]
+            let frame = frames[next % frames.count]
             let timestamp = UInt32(truncatingIfNeeded: next * 1000 / ProbeStream.frameRate)
-            publisher.write(picture.type, timestamp: timestamp, payload: picture.body[...])
-            written += UInt64(picture.body.count)
+            publisher.write(frame.type, timestamp: timestamp, payload: frame.body[...])
+            written += UInt64(frame.body.count)
             next += 1
         }
         publisher.flush()

@@ -73,7 +73,7 @@ extension CredentialError: CustomStringConvertible {
     }
 
     /// What a person does next.
-    public var next: String {
+    public var hint: String {
         switch self {
         case .invalid: "correct it and try again; nothing was changed"
         case .unsafeFile(let path, _):
@@ -89,5 +89,5 @@ extension CredentialError: CustomStringConvertible {
         }
     }
 
-    public var description: String { "\(what): \(why).\nNext: \(next)" }
+    public var description: String { "\(what): \(why).\nNext: \(hint)" }
 }

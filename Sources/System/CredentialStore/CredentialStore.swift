@@ -11,7 +11,8 @@ internal import Wire
 ///
 /// | | at rest | what a unit loads |
 /// |---|---|---|
-/// | systemd | `STATE/credstore/SCOPE/NAME`, sealed as `SCOPE_NAME` | `LoadCredentialEncrypted=SCOPE:STATE/credstore/SCOPE` |
+/// | systemd | `STATE/credstore/SCOPE/NAME`, sealed as `SCOPE_NAME` |
+/// `LoadCredentialEncrypted=SCOPE:STATE/credstore/SCOPE` |
 /// | device key | `STATE/sealed/SCOPE/NAME`, `STATE/device.key` | `LoadCredential=plain-SCOPE:RUNTIME/secret/SCOPE` |
 ///
 /// Of the scope `box` a camera's unit loads only what it needs: from `RUNTIME/secret/sealed-box-camera-ID`, and
@@ -65,7 +66,8 @@ public final class CredentialStore: Sendable {
         requiresMemory = requiresMemoryFileSystem
         let encrypted = try state.making(Self.encryptedName)
         let sealed = try state.making(Self.sealedName)
-        // Left-overs do no harm, and a scope that is refused is told when it is used: neither keeps the box from starting.
+        // Left-overs do no harm, and a scope that is refused is told when it is used: neither keeps the box from
+        // starting.
         for directory in [state, encrypted, sealed] { try? directory.sweep() }
         for kind in [encrypted, sealed] {
             for scope in try kind.names() { try? kind.existing(scope)?.sweep() }
@@ -152,11 +154,11 @@ public final class CredentialStore: Sendable {
         }
     }
 
-    /// Gives a scope the secrets of another one as well: of a camera that is about to get another ID. What the device key
-    /// sealed is sealed anew; what it did not, only PID 1 can open, and only for the scope that it is of.
+    /// Gives a scope the secrets of another one as well: of a camera that is about to get another ID. What the device
+    /// key sealed is sealed again; what it did not, only PID 1 can open, and only for the scope that it is of.
     ///
-    /// The former scope keeps all of it: whoever asked ends with `removeScope` of one of both, when it is certain which of
-    /// them stays. So a kill in between leaves one scope too many, and never a secret that is lost. What `other` has
+    /// The former scope keeps all of it: whoever asked ends with `removeScope` of one of both, when it is certain which
+    /// of them stays. So a kill in between leaves one scope too many, and never a secret that is lost. What `other` has
     /// already stays as it is.
     ///
     /// - Parameter isWanted: of which names.
@@ -314,8 +316,8 @@ public final class CredentialStore: Sendable {
 
     /// Prepares all that the unit of one camera loads: call it before the unit starts.
     ///
-    /// That is its own scope, and of the scope `box` the secrets of these names that its own scope does not give it. What
-    /// systemd encrypted is copied as it is.
+    /// That is its own scope, and of the scope `box` the secrets of these names that its own scope does not give it.
+    /// What systemd encrypted is copied as it is.
     ///
     /// - Parameters:
     ///   - names: of the secrets that its settings refer to.
@@ -358,8 +360,8 @@ public final class CredentialStore: Sendable {
         try fill(clear, with: wanted, Self.box, sealed)
     }
 
-    /// A secret changed, or is gone: what units were given of it follows. systemd starts a unit anew without asking anybody,
-    /// and it must not begin with what was replaced. What is stored is stored, whatever becomes of this.
+    /// A secret changed, or is gone: what units were given of it follows. systemd starts a unit again without asking
+    /// anybody, and it must not begin with what was replaced. What is stored is stored, whatever becomes of this.
     private func follow(_ credential: CredentialName) {
         try? updateGiven(credential)
     }

@@ -18,8 +18,8 @@ struct DeviceKey {
 
     init(state: SecretDirectory) { self.state = state }
 
-    /// Makes the key when there is none, or when it is no key any more: what was sealed with it is lost then anyway, and
-    /// says so when it is opened.
+    /// Makes the key when there is none, or when it is not a key any more: what was sealed with it is lost then anyway,
+    /// and says so when it is opened.
     func seal(_ secret: [UInt8], _ name: CredentialName) throws(CredentialError) -> [UInt8] {
         var key = try read(making: true)
         defer { wipe(&key) }

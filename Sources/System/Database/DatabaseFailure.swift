@@ -48,7 +48,7 @@ extension DatabaseFailure: CustomStringConvertible {
     }
 
     /// What a person does next.
-    public var next: String {
+    public var hint: String {
         switch self {
         case .full: "free some space, for example with `watchboxctl archive prune`; nothing that was stored is lost"
         case .atLimit: "remove what is not needed any more; nothing that was stored is lost"
@@ -63,7 +63,7 @@ extension DatabaseFailure: CustomStringConvertible {
         }
     }
 
-    public var description: String { "\(what): \(why).\nNext: \(next)" }
+    public var description: String { "\(what): \(why).\nNext: \(hint)" }
 }
 
 extension DatabaseFailure {

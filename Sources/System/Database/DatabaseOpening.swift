@@ -23,7 +23,7 @@ public enum DatabaseOpening {
         var setAside: String?
         if try make(path) == .existed {
             switch try inspect(path, migrator) {
-            case .sound: break
+            case .audio: break
             case .fromFuture(let version): throw .fromFuture(path: path, version: version)
             case .damaged:
                 setAside = try SetAside.move(path)
@@ -58,7 +58,7 @@ public enum DatabaseOpening {
     }
 
     private enum Finding {
-        case sound
+        case audio
         case damaged
         case fromFuture(String)
     }
@@ -74,7 +74,7 @@ public enum DatabaseOpening {
                 guard try String.fetchAll(database, sql: "PRAGMA quick_check(1)") == ["ok"] else { return .damaged }
                 let known = Set(migrator.migrations)
                 let unknown = try migrator.appliedIdentifiers(database).subtracting(known).sorted()
-                return unknown.last.map { .fromFuture($0) } ?? .sound
+                return unknown.last.map { .fromFuture($0) } ?? .audio
             }
         } catch {
             let failure = DatabaseFailure(error, path: path)

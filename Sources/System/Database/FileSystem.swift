@@ -3,7 +3,7 @@ internal import Glibc
 /// What the file system of a path says about itself.
 struct FileSystem {
     /// Less room than SQLite needs to go on: its shared-memory file alone grows by 32 KiB.
-    private static let leastRoom: UInt64 = 64 << 10
+    private static let minRoom: UInt64 = 64 << 10
 
     var isFull = false
     var isReadOnly = false
@@ -12,7 +12,7 @@ struct FileSystem {
         var status = statvfs()
         guard statvfs(path, &status) == 0 || statvfs(Self.directory(of: path), &status) == 0 else { return }
         isReadOnly = status.f_flag & UInt(ST_RDONLY) != 0
-        isFull = UInt64(status.f_bavail) * UInt64(status.f_frsize) < Self.leastRoom
+        isFull = UInt64(status.f_bavail) * UInt64(status.f_frsize) < Self.minRoom
     }
 
     static func directory(of path: String) -> String {

@@ -57,7 +57,7 @@ final class ConnectionHandles {
             && watchbox_curl_url_set(url, CURLUPART_PORT, String(options.port)) == CURLUE_OK
         guard isFine, options.port > 0 else {
             watchbox_curl_url_cleanup(url)
-            throw .invalidURL(reason: "the host or the port is none")
+            throw .invalidURL(reason: "the host or the port is invalid")
         }
         return url
     }

@@ -48,14 +48,14 @@ extension HTTPClientError: CustomStringConvertible {
     }
 
     /// What the operator can do next.
-    public var next: String {
+    public var hint: String {
         switch self {
         case .invalidURL: "Check the configured URL."
         case .plainHTTPRefused: "Use an https URL."
         case .invalidHeader: "Check the token and other configured values for line breaks."
         case .unreachable: "Check that the server runs, its name and its port."
         case .tlsFailed(_, let reason):
-            TrustFault(rawValue: reason)?.next
+            TrustFault(rawValue: reason)?.hint
                 ?? "Check the server's certificate, its host name, the CA file and this machine's clock."
         case .connectTimedOut, .timedOut, .connectionLost: "Check the network and the server's load."
         case .malformedResponse: "Check that the URL names the right server and port."

@@ -28,8 +28,8 @@ public struct HTTPRequest: Sendable {
     /// With `stream`, of an answer that refuses.
     public var maximumResponseBytes: Int
 
-    /// Of an answer with a longer body the beginning is given instead of an error, and the rest is not read: for those who want
-    /// the status alone.
+    /// Of an answer with a longer body the beginning is given instead of an error, and the rest is not read: for those
+    /// who want the status alone.
     public var takesBeginning = false
 
     /// Connects to this socket instead of to the URL's host.
@@ -39,12 +39,12 @@ public struct HTTPRequest: Sendable {
     /// the same server.
     public var sharesConnection = true
 
-    /// Answers a Digest challenge (RFC 7616: MD5, SHA-256; the first that the server names) with them; they are sent only
-    /// after one, and once. Each request is asked anew, so it takes two round trips.
+    /// Answers a Digest challenge (RFC 7616: MD5, SHA-256; the first that the server names) with them; they are sent
+    /// only after one, and once. Each request is asked again, so it takes two round trips.
     public var digest: HTTPCredentials?
 
-    /// Answers a Basic challenge with `digest` as well. The server gets the password itself, and over plain HTTP so does
-    /// everybody between. Over https only to a certificate that is checked or pinned: see `HTTPTrust.firstUse`.
+    /// Answers a Basic challenge with `digest` as well. The server gets the password itself, and over plain HTTP so
+    /// does everybody between. Over https only to a certificate that is checked or pinned: see `HTTPTrust.firstUse`.
     public var allowsBasic = false
 
     /// What the server's certificate must be; without effect over plain HTTP.

@@ -7,7 +7,7 @@ enum TrustFault: String {
     case credentials = "credentials are not sent to a server whose certificate nobody has accepted yet"
 
     /// What the operator can do next.
-    var next: String {
+    var hint: String {
         switch self {
         case .mismatch:
             "If the certificate was renewed on purpose, accept the new one; if not, find out who answers there."

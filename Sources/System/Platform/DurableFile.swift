@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// A file that is written anew each time, flushed, and only then put in place, so that a power cut leaves the old one or the
-/// new one. For its owner alone.
+/// A file that is written again each time, flushed, and only then put in place, so that a power cut leaves the old one
+/// or the new one. For its owner alone.
 public enum DurableFile {
     /// - Parameters:
     ///   - temporary: where the content is written first; nil: `path.new`. Two processes that write one file need two.

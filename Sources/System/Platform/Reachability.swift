@@ -20,7 +20,7 @@ public enum Reachability {
 
     /// Milliseconds, of each address; the look-up has the resolver's own limits.
     private static let connectLimit: CInt = 3000
-    private static let mostAddresses = 3
+    private static let maxAddresses = 3
 
     /// - Parameter looking: is given the connection, which is closed afterwards.
     public static func connect(
@@ -51,7 +51,7 @@ public enum Reachability {
             throw .name(String(cString: gai_strerror(code)), isUnknown: code == EAI_NONAME || code == -5)
         }
         defer { freeaddrinfo(list) }
-        return sequence(first: list, next: \.pointee.ai_next).prefix(mostAddresses)
+        return sequence(first: list, next: \.pointee.ai_next).prefix(maxAddresses)
             .compactMap { SocketAddress($0.pointee.ai_addr) }
     }
 

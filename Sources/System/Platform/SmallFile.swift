@@ -28,10 +28,10 @@ public enum SmallFile {
     }
 
     /// Without another limit; `/proc/net/fib_trie` of a router would be longer, and is cut.
-    public static let mostBytes = 256 << 10
+    public static let maxBytes = 256 << 10
 
     /// At most the first `limit` bytes.
-    public static func read(_ path: String, atMost limit: Int = mostBytes) throws(Failure) -> [UInt8] {
+    public static func read(_ path: String, atMost limit: Int = maxBytes) throws(Failure) -> [UInt8] {
         let descriptor = try opened(path, O_RDONLY)
         defer { close(descriptor) }
         var bytes: [UInt8] = []
@@ -75,7 +75,7 @@ public enum SmallFile {
     }
 
     /// Nil when it cannot be read, for files whose absence says nothing.
-    public static func text(_ path: String, atMost limit: Int = mostBytes) -> String? {
+    public static func text(_ path: String, atMost limit: Int = maxBytes) -> String? {
         (try? read(path, atMost: limit)).map { String(decoding: $0, as: UTF8.self) }
     }
 

@@ -9,7 +9,7 @@ public final class Wakeup: Sendable {
     private let stopped = Atomic(false)
 
     /// Nanoseconds; well below the 200 ms in which a source has to stop.
-    public static let longestPiece: UInt64 = 100_000_000
+    public static let maxPieceLength: UInt64 = 100_000_000
 
     public init() {
         var ends: [Int32] = [-1, -1]
@@ -58,7 +58,7 @@ public final class Wakeup: Sendable {
     public func wait(_ nanoseconds: UInt64) {
         guard !isStopped else { return }
         var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        let longest = descriptor >= 0 ? nanoseconds : min(nanoseconds, Self.longestPiece)
+        let longest = descriptor >= 0 ? nanoseconds : min(nanoseconds, Self.maxPieceLength)
         if poll(&waited, 1, Self.milliseconds(longest)) > 0 { drain() }
     }
 
@@ -70,6 +70,6 @@ public final class Wakeup: Sendable {
     /// For a poll that waits for `descriptor` as well: until an instant; 0 when it has passed.
     public func milliseconds(until deadline: UInt64, from now: UInt64) -> Int32 {
         let longest = deadline > now ? deadline - now : 0
-        return Self.milliseconds(descriptor >= 0 ? longest : min(longest, Self.longestPiece))
+        return Self.milliseconds(descriptor >= 0 ? longest : min(longest, Self.maxPieceLength))
     }
 }

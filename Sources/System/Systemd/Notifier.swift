@@ -29,13 +29,13 @@ public struct Notifier: Sendable {
         send("STATUS=" + text.oneLine(limit: 256))
     }
 
-    /// The last status of a process that cannot go on; PID 1 keeps it until the unit is started again. One line of at most
-    /// 512 bytes. Waits up to a second for PID 1, since it cannot be said again.
+    /// The last status of a process that cannot go on; PID 1 keeps it until the unit is started again. One line of at
+    /// most 512 bytes. Waits up to a second for PID 1, since it cannot be said again.
     public func lastStatus(_ text: String) {
         send("STATUS=" + text.oneLine(limit: 512), mayWait: true)
     }
 
-    /// The service made progress: the watchdog's time starts anew.
+    /// The service made progress: the watchdog's time starts again.
     public func watchdog() {
         send("WATCHDOG=1")
     }

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Platform
 
-/// PID 1 over the system bus. The connection has a thread of its own, is made by the first call, made anew when it was
+/// PID 1 over the system bus. The connection has a thread of its own, is made by the first call, made again when it was
 /// lost, and let go after half a minute without a call. Nobody is asked for a password: what polkit does not allow at
 /// once is `.denied`. All calls have deadlines; a cancelled task's call ends at once with `.unavailable`.
 public final class SystemBus: UnitControl, ClockControl, Sendable {

@@ -34,7 +34,7 @@ extension SystemdError: CustomStringConvertible {
     }
 
     /// What the operator can do next.
-    public var next: String {
+    public var hint: String {
         switch self {
         case .unavailable: "Check that this machine runs systemd, dbus and systemd-journald."
         case .denied: "Check the polkit rules and the groups of WatchBox's users; the package installs both."

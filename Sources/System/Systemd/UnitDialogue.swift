@@ -4,9 +4,9 @@
 /// it is; signals count only from the sender that made the job, because anybody on the bus can send one to us; a list
 /// is complete when each of its units was asked.
 ///
-/// The odd case: PID 1 re-executes itself, for an update of systemd. Its jobs live on, but it comes back to the bus under
-/// another name. So each job subscribes again (the error "already subscribed" is as good as the other reply), and when a
-/// job's end is told by somebody else than its maker, the bus is asked whether that is PID 1 now.
+/// The odd case: PID 1 re-executes itself, for an update of systemd. Its jobs live on, but it comes back to the bus
+/// under another name. So each job subscribes again (the error "already subscribed" is as good as the other reply), and
+/// when a job's end is told by somebody else than its maker, the bus is asked whether that is PID 1 now.
 struct UnitDialogue {
     enum Verb: Equatable {
         case start
@@ -27,7 +27,8 @@ struct UnitDialogue {
         /// What becomes of jobs that are in its way.
         var mode: String { self == .startIrreversibly ? "replace-irreversibly" : "replace" }
 
-        /// systemd counts starts that somebody asks for like those after a failure: its count is to begin anew with each.
+        /// systemd counts starts that somebody asks for like those after a failure: its count is to begin again with
+        /// each.
         var forgetsStarts: Bool { self != .stop }
     }
 

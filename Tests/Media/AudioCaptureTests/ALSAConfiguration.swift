@@ -1,6 +1,6 @@
 import Glibc
 
-/// An asound.conf of the tests' own, with devices that this machine can have without a sound card.
+/// An asound.conf of the tests' own, with devices that this machine can have without an audio card.
 enum ALSAConfiguration {
     /// What the file device gives.
     static let beeps = Beeps(interval: 1)
@@ -49,8 +49,8 @@ enum ALSAConfiguration {
 
             """
         let path = Array(text.utf8).withUnsafeBytes { file($0) }
-        // Others read the environment meanwhile. The first that is added leaves them the old one; a second, elsewhere in the
-        // tests, would take it away.
+        // Others read the environment meanwhile. The first that is added leaves them the old one; a second, elsewhere
+        // in the tests, would take it away.
         return setenv("ALSA_CONFIG_PATH", path, 1) == 0
     }()
 }

@@ -11,7 +11,7 @@ struct AudioCaptureTests {
     }
 
     @Test func `a block has the driver's instant of its first sample`() throws {
-        let capture = try capture(ScriptedStream(clock, [.sound(960), .sound(480)]))
+        let capture = try capture(ScriptedStream(clock, [.audio(960), .audio(480)]))
         let begin = clock.now
         let first = try #require(try capture.read())
         #expect(first.instant == begin)
@@ -25,7 +25,7 @@ struct AudioCaptureTests {
     }
 
     @Test func `what piled up comes in pieces of 100 ms, each with its own instant`() throws {
-        let capture = try capture(ScriptedStream(clock, [.sound(12_000)]))
+        let capture = try capture(ScriptedStream(clock, [.audio(12_000)]))
         let begin = clock.now
         var blocks: [AudioBlock] = []
         while let block = try capture.read() { blocks.append(block) }
@@ -35,7 +35,7 @@ struct AudioCaptureTests {
 
     @Test func `an overrun is mended, counted, and told with the next block`() throws {
         let stream = ScriptedStream(
-            clock, [.sound(960), .waitFails(EPIPE), .sound(960), .readFails(EPIPE), .sound(960)])
+            clock, [.audio(960), .waitFails(EPIPE), .audio(960), .readFails(EPIPE), .audio(960)])
         let capture = try capture(stream)
         #expect(try capture.read()?.isAfterRestart == false)
         #expect(try capture.read() == nil)
@@ -50,7 +50,7 @@ struct AudioCaptureTests {
     @Test(arguments: [true, false])
     func `a device that is pulled out says so`(isWaiting: Bool) throws {
         let last: ScriptedStream.Step = isWaiting ? .waitFails(ENODEV) : .readFails(ENODEV)
-        let capture = try capture(ScriptedStream(clock, [.sound(960), last]))
+        let capture = try capture(ScriptedStream(clock, [.audio(960), last]))
         #expect(try capture.read() != nil)
         #expect(throws: AudioCaptureError.disconnected(device: "hw:CARD=C920")) { try capture.read() }
     }
@@ -64,7 +64,7 @@ struct AudioCaptureTests {
     }
 
     @Test func `a device that sleeps is asked until it is awake`() throws {
-        let stream = ScriptedStream(clock, [.sound(960), .readFails(ESTRPIPE), .sound(960)])
+        let stream = ScriptedStream(clock, [.audio(960), .readFails(ESTRPIPE), .audio(960)])
         stream.resumes = [EAGAIN, EAGAIN]
         let capture = try capture(stream)
         #expect(try capture.read() != nil)
@@ -74,7 +74,7 @@ struct AudioCaptureTests {
     }
 
     @Test func `a device that cannot wake its stream gets a new one`() throws {
-        let stream = ScriptedStream(clock, [.readFails(ESTRPIPE), .sound(960)])
+        let stream = ScriptedStream(clock, [.readFails(ESTRPIPE), .audio(960)])
         stream.resumes = [ENOSYS]
         let capture = try capture(stream)
         #expect(try capture.read() == nil)
@@ -100,7 +100,7 @@ struct AudioCaptureTests {
     }
 
     @Test func `false alarms do not spin`() throws {
-        let capture = try capture(ScriptedStream(clock, [.falseAlarm, .falseAlarm, .sound(960)]))
+        let capture = try capture(ScriptedStream(clock, [.falseAlarm, .falseAlarm, .audio(960)]))
         let begin = clock.now
         #expect(try capture.read() == nil)
         #expect(try capture.read() == nil)
@@ -139,7 +139,7 @@ struct AudioCaptureTests {
     }
 
     @Test func `after its stop there is nothing`() throws {
-        let stream = ScriptedStream(clock, [.sound(960)])
+        let stream = ScriptedStream(clock, [.audio(960)])
         let capture = try capture(stream)
         capture.stop()
         capture.stop()

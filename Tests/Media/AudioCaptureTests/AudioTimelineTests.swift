@@ -11,7 +11,7 @@ struct AudioTimelineTests {
     ) throws {
         let beeps = Beeps(interval: 3)
         var device = SimulatedDevice(
-            rate: rate, partsPerMillion: partsPerMillion, jitter: 3_000_000, seed: 7, sound: beeps.value(at:))
+            rate: rate, partsPerMillion: partsPerMillion, jitter: 3_000_000, seed: 7, audio: beeps.value(at:))
         var timeline = AudioTimeline(inputRate: rate, outputRate: rate, channels: 1)
         var recording = Recording(rate: rate)
         while device.now < 34 { recording.add(timeline.placed(device.block(rate / 50))) }
@@ -29,7 +29,7 @@ struct AudioTimelineTests {
     }
 
     @Test func `after a minute the drift is known, and the place is right to a millisecond`() throws {
-        var device = SimulatedDevice(rate: 4_000, partsPerMillion: 300, sound: { _ in 0 })
+        var device = SimulatedDevice(rate: 4_000, partsPerMillion: 300, audio: { _ in 0 })
         var timeline = AudioTimeline(inputRate: 4_000, outputRate: 4_000, channels: 1)
         var largest: Int64 = 0
         while device.now < 120 {
@@ -43,7 +43,7 @@ struct AudioTimelineTests {
     @Test(arguments: [8_000, 16_000, 44_100, 48_000, 96_000, 192_000])
     func `a tone keeps its pitch and its strength`(rate: Int) {
         let tone = { (seconds: Double) in Float(0.5 * _sine(1000, seconds)) }
-        var device = SimulatedDevice(rate: rate, sound: tone)
+        var device = SimulatedDevice(rate: rate, audio: tone)
         var timeline = AudioTimeline(inputRate: rate, channels: 1)
         var recording = Recording()
         while device.now < 1.5 { recording.add(timeline.placed(device.block(rate / 50))) }
@@ -53,9 +53,9 @@ struct AudioTimelineTests {
         #expect(fit.rest < 0.0005)
     }
 
-    @Test func `each channel keeps its own sound`() {
-        var left = SimulatedDevice(rate: 44_100, sound: { Float(0.5 * _sine(1000, $0)) })
-        var right = SimulatedDevice(rate: 44_100, sound: { Float(0.25 * _sine(2000, $0)) })
+    @Test func `each channel keeps its own audio`() {
+        var left = SimulatedDevice(rate: 44_100, audio: { Float(0.5 * _sine(1000, $0)) })
+        var right = SimulatedDevice(rate: 44_100, audio: { Float(0.25 * _sine(2000, $0)) })
         var timeline = AudioTimeline(inputRate: 44_100, channels: 2)
         var samples: [Float] = []
         while left.now < 1 {
@@ -70,9 +70,9 @@ struct AudioTimelineTests {
         #expect((second.amplitude - 0.25).magnitude < 0.002 && second.rest < 0.001)
     }
 
-    @Test func `lost sound becomes silence, and what follows is in its place`() throws {
+    @Test func `lost audio becomes silence, and what follows is in its place`() throws {
         let beeps = Beeps(interval: 1)
-        var device = SimulatedDevice(sound: beeps.value(at:))
+        var device = SimulatedDevice(audio: beeps.value(at:))
         var timeline = AudioTimeline(inputRate: 48_000, channels: 1)
         var recording = Recording()
         while device.now < 1.5 { recording.add(timeline.placed(device.block(480))) }
@@ -92,7 +92,7 @@ struct AudioTimelineTests {
     }
 
     @Test func `the 5 ms that a restart costs are filled at once`() {
-        var device = SimulatedDevice(sound: { _ in 0.5 })
+        var device = SimulatedDevice(audio: { _ in 0.5 })
         var timeline = AudioTimeline(inputRate: 48_000, channels: 1)
         for _ in 0..<10 { _ = timeline.placed(device.block(480)) }
         device.lose(240)
@@ -105,9 +105,9 @@ struct AudioTimelineTests {
         #expect(timeline.error.magnitude < 100_000)
     }
 
-    @Test func `a device that is opened anew with another rate and one channel goes on in its place`() throws {
+    @Test func `a device that is opened again with another rate and one channel goes on in its place`() throws {
         let beeps = Beeps(interval: 1)
-        var device = SimulatedDevice(sound: beeps.value(at:))
+        var device = SimulatedDevice(audio: beeps.value(at:))
         var timeline = AudioTimeline(inputRate: 48_000, channels: 2)
         var left = Recording()
         var isBoth = true
@@ -123,7 +123,7 @@ struct AudioTimelineTests {
             block.samples = block.samples.flatMap { [$0, $0] }
             place(block)
         }
-        var other = SimulatedDevice(rate: 16_000, sound: beeps.value(at:))
+        var other = SimulatedDevice(rate: 16_000, audio: beeps.value(at:))
         other.lose(25_000)
         timeline.reopened(inputRate: 16_000, channels: 1)
         while other.now < 3.5 { place(other.block(160)) }
@@ -138,7 +138,7 @@ struct AudioTimelineTests {
     }
 
     @Test func `a hole too long for silence is jumped over`() {
-        var device = SimulatedDevice(sound: { _ in 0.5 })
+        var device = SimulatedDevice(audio: { _ in 0.5 })
         var timeline = AudioTimeline(inputRate: 48_000, channels: 1)
         for _ in 0..<10 { _ = timeline.placed(device.block(480)) }
         device.lose(48_000 * 3600)
@@ -150,13 +150,13 @@ struct AudioTimelineTests {
         #expect(timeline.counters.gaps == 0)
     }
 
-    @Test func `sound for a time that is over is cut, also where it is longer than a block`() throws {
+    @Test func `audio for a time that is over is cut, also where it is longer than a block`() throws {
         let beeps = Beeps(interval: 1)
-        var device = SimulatedDevice(sound: beeps.value(at:))
+        var device = SimulatedDevice(audio: beeps.value(at:))
         var timeline = AudioTimeline(inputRate: 48_000, channels: 1)
         var recording = Recording()
         while device.now < 1.5 { recording.add(timeline.placed(device.block(480))) }
-        // 0.2 s that the time line already has.
+        // 0.2 s that the timeline already has.
         device.lose(-9_600)
         while device.now < 4.5 { recording.add(timeline.placed(device.block(480))) }
         #expect(recording.isContinuous)
@@ -169,7 +169,7 @@ struct AudioTimelineTests {
     }
 
     @Test func `one wrong instant is not followed, three in a row are`() {
-        var device = SimulatedDevice(sound: { _ in 0.5 })
+        var device = SimulatedDevice(audio: { _ in 0.5 })
         var timeline = AudioTimeline(inputRate: 48_000, channels: 1)
         func late() -> AudioTimeline.Counters {
             var block = device.block(480)
@@ -187,7 +187,7 @@ struct AudioTimelineTests {
     }
 
     @Test func `instants that go back by an hour are not followed`() {
-        var device = SimulatedDevice(sound: { _ in 0.5 })
+        var device = SimulatedDevice(audio: { _ in 0.5 })
         var timeline = AudioTimeline(inputRate: 48_000, channels: 1)
         var recording = Recording()
         for _ in 0..<10 { recording.add(timeline.placed(device.block(480))) }

@@ -8,7 +8,7 @@ import Testing
             var loop = DriftLoop()
             for _ in 0..<1000 { loop.update(error: sign * 5, seconds: 0.01) }
             #expect(loop.correction == sign * 0.002)
-            // A long fault of one direction is no clock: the memory of it ends where crystals do.
+            // A long fault of one direction is not a clock: the memory of it ends where crystals do.
             #expect(loop.integral == sign * 0.001)
             for _ in 0..<10_000 { loop.update(error: 0, seconds: 0.01) }
             #expect(loop.correction == sign * 0.001)

@@ -18,7 +18,7 @@ struct SampleFormatTests {
         #expect(samples(.float32, [0, 0, 0x80, 0xbf, 0, 0, 0, 0, 0, 0, 0, 0x3f]) == [-1, 0, 0.5])
     }
 
-    @Test func `what is no number is silence, and too much is 1`() {
+    @Test func `what is not a number is silence, and too much is 1`() {
         let values: [Float] = [.nan, .infinity, -.infinity, 7, -7]
         let bytes = values.flatMap { value in (0..<4).map { UInt8(truncatingIfNeeded: value.bitPattern >> (8 * $0)) } }
         #expect(samples(.float32, bytes) == [0, 0, 0, 1, -1])

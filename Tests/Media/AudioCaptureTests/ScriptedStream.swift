@@ -11,12 +11,12 @@ final class VirtualClock: CaptureClock {
     func pass(milliseconds: Int) { now += UInt64(milliseconds) * 1_000_000 }
 }
 
-/// A microphone on a USB port: what it does next is written down. Stands in for what needs a sound card and a hand that
-/// pulls it out.
+/// A microphone on a USB port: what it does next is written down. Stands in for what needs an audio card and a hand
+/// that pulls it out.
 final class ScriptedStream: CaptureStream {
     enum Step {
         /// So many frames become readable, with the driver's stamp.
-        case sound(Int)
+        case audio(Int)
         /// Nothing within the wait.
         case nothing
         /// The wait fails.
@@ -55,7 +55,7 @@ final class ScriptedStream: CaptureStream {
             return 0
         }
         switch script.removeFirst() {
-        case .sound(let frames):
+        case .audio(let frames):
             clock.pass(milliseconds: frames * 1000 / shape.rate)
             available = frames
             return 1

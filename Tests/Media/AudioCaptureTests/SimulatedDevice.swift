@@ -7,7 +7,7 @@ struct SimulatedDevice {
     let rate: Int
     /// Positive: its clock is fast.
     let drift: Double
-    let sound: (Double) -> Float
+    let audio: (Double) -> Float
     /// Of the instants, nanoseconds, to either side.
     let jitter: Int64
     static let begin: UInt64 = 5_000_000_000_000
@@ -17,12 +17,12 @@ struct SimulatedDevice {
 
     init(
         rate: Int = 48_000, partsPerMillion: Double = 0, jitter: Int64 = 0, seed: UInt64 = 1,
-        sound: @escaping (Double) -> Float
+        audio: @escaping (Double) -> Float
     ) {
         self.rate = rate
         drift = partsPerMillion * 1e-6
         self.jitter = jitter
-        self.sound = sound
+        self.audio = audio
         generator = SeededGenerator(seed: seed)
     }
 
@@ -32,20 +32,20 @@ struct SimulatedDevice {
     mutating func block(_ count: Int) -> AudioBlock {
         let first = now
         let step = 1 / (Double(rate) * (1 + drift))
-        let samples = (0..<count).map { sound(first + Double($0) * step) }
+        let samples = (0..<count).map { audio(first + Double($0) * step) }
         frame += count
         let noise = jitter > 0 ? Int64.random(in: -jitter...jitter, using: &generator) : 0
         let instant = Int64(Self.begin) + Int64((first * 1e9).rounded()) + noise
         return AudioBlock(samples: samples, instant: UInt64(instant))
     }
 
-    /// Sound that nobody fetches.
+    /// Audio that nobody fetches.
     mutating func lose(_ count: Int) {
         frame += count
     }
 }
 
-/// All that a time line gave, as one piece, and whether it is one.
+/// All that a timeline gave, as one piece, and whether it is one.
 struct Recording {
     var samples: [Float] = []
     var begin: UInt64 = 0

@@ -35,7 +35,7 @@ struct StreamRecoveryTests {
         #expect(recovery.restarts == 0)
     }
 
-    @Test func `a sleeping device is woken, or started anew where it cannot be`() {
+    @Test func `a sleeping device is woken, or started again where it cannot be`() {
         var recovery = StreamRecovery()
         #expect(recovery.failed("snd_pcm_readi", ESTRPIPE) == .resume)
         #expect(recovery.failed("snd_pcm_resume", EAGAIN) == .pause(milliseconds: 10))

@@ -22,7 +22,7 @@ final class CameraStage: Sendable {
         var units: [AccessUnit] {
             events.compactMap { if case .accessUnit(let unit) = $0, unit.track.isVideo { unit } else { nil } }
         }
-        var soundUnits: [AccessUnit] {
+        var audioUnits: [AccessUnit] {
             events.compactMap { if case .accessUnit(let unit) = $0, !unit.track.isVideo { unit } else { nil } }
         }
         var formats: [VideoFormat] {
@@ -82,16 +82,16 @@ final class CameraStage: Sendable {
 
     var seen: Output { output.withLock { $0 } }
 
-    /// A picture of this moment.
+    /// A frame of this moment.
     ///
-    /// - Parameter missing: pictures before it that the driver counted and lost.
+    /// - Parameter missing: frames before it that the driver counted and lost.
     @discardableResult
     func show(
         fill: UInt8 = 100, content: [UInt8]? = nil, flags: Int32 = 0, missing: UInt32 = 0,
         on device: ScriptedDevice? = nil
     ) -> Bool {
         let number = sequence.load(ordering: .relaxed) + missing
-        var picture = ScriptedDevice.Picture(sequence: number, timestamp: Self.now)
+        var picture = ScriptedDevice.Frame(sequence: number, timestamp: Self.now)
         picture.flags = UInt32(bitPattern: flags)
         picture.fill = fill
         picture.content = content
@@ -101,12 +101,12 @@ final class CameraStage: Sendable {
         return true
     }
 
-    /// Shows pictures one by one, each when the one before has come out, until `count` more have.
+    /// Shows frames one by one, each when the one before has come out, until `count` more have.
     func publish(_ count: Int, fill: UInt8 = 100) throws {
         for _ in 0..<count {
             let before = seen.units.count
             try wait("a buffer") { self.show(fill: fill) }
-            try wait("a picture") { self.seen.units.count > before }
+            try wait("a frame") { self.seen.units.count > before }
         }
     }
 

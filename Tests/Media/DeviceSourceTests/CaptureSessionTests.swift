@@ -40,7 +40,7 @@ struct CaptureSessionTests {
         expect(&session, at: 0, .open)
         session.started(at: 0)
         expect(&session, at: 1, .capture)
-        session.pictureArrived(at: 33 * Self.millisecond)
+        session.frameArrived(at: 33 * Self.millisecond)
         session.faulted(.wait, at: 50 * Self.millisecond)
         #expect(session.interruptions == 1)
         #expect(!session.isStreaming)
@@ -50,7 +50,7 @@ struct CaptureSessionTests {
         expect(&session, at: 260 * Self.millisecond, .capture)
     }
 
-    @Test func `a stream that breaks is started again, and opened anew when that does not help`() {
+    @Test func `a stream that breaks is started again, and opened again when that does not help`() {
         var session = CaptureSession()
         expect(&session, at: 0, .open)
         session.started(at: 0)
@@ -69,7 +69,7 @@ struct CaptureSessionTests {
         expect(&session, at: 10_000 * Self.millisecond, .open)
     }
 
-    @Test func `a picture in between forgets earlier restarts`() {
+    @Test func `a frame in between forgets earlier restarts`() {
         var session = CaptureSession()
         _ = session.next(at: 0)
         session.started(at: 0)
@@ -77,7 +77,7 @@ struct CaptureSessionTests {
             session.faulted(.restart, at: look)
             expect(&session, at: look, .restart)
             session.started(at: look)
-            session.pictureArrived(at: look)
+            session.frameArrived(at: look)
         }
         #expect(session.interruptions == 49)
     }
@@ -108,7 +108,7 @@ struct CaptureSessionTests {
         #expect(session.isSilent(rate: 30, at: 4_001 * Self.millisecond))
         #expect(!session.isSilent(rate: 1, at: 9_000 * Self.millisecond))
         #expect(session.isSilent(rate: 1, at: 9_001 * Self.millisecond))
-        session.pictureArrived(at: 9_001 * Self.millisecond)
+        session.frameArrived(at: 9_001 * Self.millisecond)
         #expect(!session.isSilent(rate: 1, at: 12_000 * Self.millisecond))
         session.faulted(.wait, at: 20_000 * Self.millisecond)
         #expect(!session.isSilent(rate: 30, at: 90_000 * Self.millisecond), "nothing is expected of what is closed")

@@ -24,14 +24,14 @@ import VideoCodec
         #expect(seen.units.allSatisfy { $0.captureInstant.map { $0 <= CameraStage.now } ?? false })
         for (unit, next) in zip(seen.units, seen.units.dropFirst()) {
             #expect(unit.presentationTime < next.presentationTime)
-            // The stream's time is the camera's, whatever the time that coding took.
+            // The stream's time is the camera's, whatever the time that encoding took.
             let distance = (next.captureInstant ?? 0) - (unit.captureInstant ?? 0)
             let streamDistance = (next.presentationTime - unit.presentationTime).nanoseconds
             #expect(abs(streamDistance - Int64(distance)) <= 1_000)
         }
         let capture = stage.source.capture
         #expect(capture.state == .streaming)
-        #expect(capture.copiesPerPicture == 0)
+        #expect(capture.copiesPerFrame == 0)
         #expect(capture.captured == 12)
         #expect(capture.encoder == "libx264")
         #expect(capture.pixelFormat == "YU12")
@@ -103,7 +103,7 @@ import VideoCodec
         #expect(stage.source.capture.encoderOpenings == 1)
     }
 
-    @Test func `a stream that breaks is started again without opening the camera anew`() throws {
+    @Test func `a stream that breaks is started again without opening the camera again`() throws {
         let stage = try CameraStage()
         stage.start()
         defer { stage.stop() }
@@ -149,36 +149,36 @@ import VideoCodec
         defer { stage.stop() }
         try stage.wait("the reason") {
             stage.show(content: [UInt8](repeating: 0x5A, count: 4000))
-            return stage.source.capture.code == .badPictures
+            return stage.source.capture.code == .badFrames
         }
         #expect(stage.seen.units.isEmpty)
         #expect(stage.source.capture.damaged > 30)
         #expect(stage.source.capture.reason?.contains("pixel format") == true)
     }
 
-    @Test func `MJPEG pictures are decoded and published`() throws {
+    @Test func `MJPEG frames are decoded and published`() throws {
         let stage = try CameraStage(
             { $0.formats = [.init(fourCC: .mjpeg, sizes: [.init(width: 320, height: 240)], rates: [30])] })
-        let gray = try RawPicture(width: 320, height: 240, pixels: [UInt8](repeating: 120, count: 320 * 240 * 3))
+        let gray = try VideoFrame(width: 320, height: 240, pixels: [UInt8](repeating: 120, count: 320 * 240 * 3))
         let jpeg = try JPEGEncoder().encode(gray)
         stage.start()
         defer { stage.stop() }
         for number in 1...3 {
             try stage.wait("a buffer") { stage.show(content: jpeg) }
-            try stage.wait("a picture") { stage.seen.units.count == number }
+            try stage.wait("a frame") { stage.seen.units.count == number }
         }
         #expect(stage.source.capture.damaged == 0)
-        #expect(stage.source.capture.copiesPerPicture == 2, "decoded, and full range made limited")
+        #expect(stage.source.capture.copiesPerFrame == 2, "decoded, and full range made limited")
     }
 
-    @Test func `what the camera codes is passed through to the byte`() throws {
+    @Test func `what the camera encodes is passed through to the byte`() throws {
         let coder = try VideoEncoder(
             VideoEncoderConfiguration(width: 320, height: 240, frameRate: 30, bitsPerSecond: 400_000))
         var units: [AccessUnit] = []
         for number in 0..<6 {
-            let picture = try RawPicture(
+            let picture = try VideoFrame(
                 width: 320, height: 240, pixels: [UInt8](repeating: UInt8(40 * number), count: 320 * 240 * 3))
-            let scaled = try PictureScaler().scale(picture, width: 320, height: 240, pixelFormat: .yuv420p)
+            let scaled = try FrameScaler().scale(picture, width: 320, height: 240, pixelFormat: .yuv420p)
             for event in try coder.encode(scaled, at: MediaTime(milliseconds: Int64(number) * 33)) {
                 if case .accessUnit(let unit) = event { units.append(unit) }
             }
@@ -200,7 +200,7 @@ import VideoCodec
                 bytes = parameters.flatMap { [0, 0, 0, 1] + $0 } + bytes
             }
             try stage.wait("a buffer") { stage.show(content: bytes) }
-            try stage.wait("a picture") { stage.seen.units.count == index + 1 }
+            try stage.wait("a frame") { stage.seen.units.count == index + 1 }
         }
         #expect(stage.seen.formats.first.map { [$0.width, $0.height] } == [320, 240])
         for (sent, passed) in zip(units, stage.seen.units) {
@@ -224,7 +224,7 @@ import VideoCodec
         try stage.source.change(VideoChange(width: 160, height: 120))
         try stage.publish(3)
         let seen = stage.seen
-        #expect(seen.units.count == 9, "every picture came out")
+        #expect(seen.units.count == 9, "every frame came out")
         #expect(seen.formats.count == 2)
         #expect(seen.formats.last.map { [$0.width, $0.height] } == [160, 120])
         #expect(seen.units[6].isKeyFrame)
@@ -260,7 +260,7 @@ import VideoCodec
         #expect(stage.source.capture.code == nil)
     }
 
-    @Test func `another size or rate is refused where the camera codes`() throws {
+    @Test func `another size or rate is refused where the camera encodes`() throws {
         let stage = try CameraStage(
             { $0.formats = [.init(fourCC: .h264, sizes: [.init(width: 320, height: 240)], rates: [30])] },
             { device in
@@ -315,7 +315,7 @@ import VideoCodec
         let format = try #require(stage.seen.formats.first)
         let decoder = try VideoDecoder(format)
         var luma: [(left: UInt8, right: UInt8)] = []
-        let look = { (picture: borrowing RawPicture, _: MediaTime) throws(VideoCodecError) in
+        let look = { (picture: borrowing VideoFrame, _: MediaTime) throws(VideoCodecError) in
             _ = picture.withPlane(0) { bytes, stride in
                 let row = 120 * stride
                 luma.append(
@@ -348,26 +348,26 @@ import VideoCodec
         #expect(stage.source.capture.limit?.contains("no 1280x720") == true)
     }
 
-    @Test func `sound comes beside the pictures, on their time line`() throws {
+    @Test func `audio comes beside the frames, on their timeline`() throws {
         let stage = try CameraStage({ _ in }, { $0.microphone = "null" })
         stage.start()
         defer { stage.stop() }
         try stage.publish(2)
-        try stage.wait("sound") { stage.seen.soundUnits.count >= 20 }
-        let units = stage.seen.soundUnits
+        try stage.wait("sound") { stage.seen.audioUnits.count >= 20 }
+        let units = stage.seen.audioUnits
         for (unit, next) in zip(units, units.dropFirst()) {
             let distance = (next.presentationTime - unit.presentationTime).nanoseconds
             #expect(abs(distance - 21_333_333) <= 2)
         }
-        #expect(stage.source.capture.sound == "null")
+        #expect(stage.source.capture.audio == "null")
     }
 
-    @Test func `a sound device that is not there costs no picture`() throws {
+    @Test func `an audio device that is not there costs no picture`() throws {
         let stage = try CameraStage({ _ in }, { $0.microphone = "hw:CARD=NoSuchCard" })
         stage.start()
         defer { stage.stop() }
         try stage.publish(3)
-        try stage.wait("the reason") { stage.source.capture.soundReason != nil }
-        #expect(stage.source.capture.sound == nil)
+        try stage.wait("the reason") { stage.source.capture.audioReason != nil }
+        #expect(stage.source.capture.audio == nil)
     }
 }

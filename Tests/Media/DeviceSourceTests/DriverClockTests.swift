@@ -23,7 +23,7 @@ struct DriverClockTests {
         #expect(clock.steps == 0)
     }
 
-    @Test func `another clock is mapped once, keeps its distances, and is no step`() {
+    @Test func `another clock is mapped once, keeps its distances, and is not a step`() {
         var clock = DriverClock()
         let first = clock.instant(timestamp: 7, received: Self.start)
         #expect(first == Self.start)
@@ -41,7 +41,7 @@ struct DriverClockTests {
         var last: UInt64 = 0
         for number in 0..<40 as Range<UInt64> {
             let real = Self.start + number * 50_000_000
-            // 20 pictures before the end of the range, the rest behind it.
+            // 20 frames before the end of the range, the rest behind it.
             let driver = UInt64.max - 20 * 50_000_000 &+ number * 50_000_000
             let instant = clock.instant(timestamp: driver, received: real + 2_000_000)
             #expect(instant > last)

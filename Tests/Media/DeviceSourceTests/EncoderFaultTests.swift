@@ -22,7 +22,7 @@ import VideoCapture
         return stage
     }
 
-    /// Shows pictures until `encoder` codes.
+    /// Shows frames until `encoder` codes.
     private func wait(for encoder: String, _ stage: CameraStage) throws {
         try stage.wait(encoder) {
             stage.show()
@@ -57,7 +57,7 @@ import VideoCapture
         #expect(stage.source.capture.interruptions == 0)
     }
 
-    @Test func `hardware that still fails is tried again after a longer while, without a picture lost for it`() throws {
+    @Test func `hardware that still fails is tried again after a longer while, without a frame lost for it`() throws {
         let encoders = FaultyEncoders()
         let stage = try stage(encoders)
         stage.start()
@@ -89,7 +89,7 @@ import VideoCapture
         let stage = try CameraStage(encoders: encoders.machine)
         stage.start()
         defer { stage.stop() }
-        try stage.wait("a picture") {
+        try stage.wait("a frame") {
             stage.show()
             return stage.source.capture.captured >= 1 && stage.source.capture.encoder != nil
         }
@@ -105,7 +105,7 @@ import VideoCapture
         let capture = stage.source.capture
         #expect([capture.width, capture.height] == [320, 240] && capture.rate == 30)
         #expect(encoders.measurements == measured && capture.interruptions == 0)
-        try stage.wait("a picture of the whole size") {
+        try stage.wait("a frame of the whole size") {
             stage.show()
             return stage.seen.formats.last?.width == 320
         }

@@ -13,7 +13,7 @@ final class FaultyEncoders: Sendable {
         var measurements = 0
         var probeWorks = true
         var failures = 0
-        /// Pictures per second of every software encoder, as a trial finds it.
+        /// Frames per second of every software encoder, as a trial finds it.
         var speed = 1000.0
     }
 
@@ -27,7 +27,7 @@ final class FaultyEncoders: Sendable {
     func setProbe(works: Bool) { state.withLock { $0.probeWorks = works } }
     func setSpeed(_ speed: Double) { state.withLock { $0.speed = speed } }
 
-    /// Whether this picture is to be an error.
+    /// Whether this frame is to be an error.
     fileprivate func fails() -> Bool {
         state.withLock { state in
             guard state.failures > 0 else { return false }
@@ -43,7 +43,7 @@ final class FaultyEncoders: Sendable {
             self.state.withLock { state in
                 state.probes += 1
                 return EncoderProbeResult(
-                    encoder: encoder, works: state.probeWorks, reason: state.probeWorks ? "30 pictures" : "no picture")
+                    encoder: encoder, works: state.probeWorks, reason: state.probeWorks ? "30 frames" : "no frame")
             }
         }
         machine.measure = { _ throws(VideoCodecError) in
@@ -56,14 +56,14 @@ final class FaultyEncoders: Sendable {
             guard configuration.encoders == ["h264_v4l2m2m"] else {
                 return try VideoEncoder(configuration, heartbeat: heartbeat)
             }
-            return try FaultyCoder(configuration, heartbeat, self)
+            return try FaultyFrameEncoder(configuration, heartbeat, self)
         }
         return machine
     }
 }
 
 /// libx264 in the place of hardware.
-private final class FaultyCoder: PictureCoder {
+private final class FaultyFrameEncoder: FrameEncoder {
     private let encoder: VideoEncoder
     private let owner: FaultyEncoders
 
@@ -86,7 +86,7 @@ private final class FaultyCoder: PictureCoder {
     var encodeNanoseconds: EncoderTime { encoder.encodeNanoseconds }
 
     func encode(
-        _ picture: borrowing RawPicture, at presentationTime: MediaTime, captureInstant: UInt64?
+        _ picture: borrowing VideoFrame, at presentationTime: MediaTime, captureInstant: UInt64?
     ) throws(VideoCodecError) -> [MediaEvent] {
         guard !owner.fails() else {
             throw .failed(call: "avcodec_send_frame", code: -EIO, message: "Input/output error")

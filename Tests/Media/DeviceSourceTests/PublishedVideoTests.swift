@@ -41,7 +41,7 @@ struct PublishedVideoTests {
     @Test func `a slower camera sets the rate, and the sentence says it`() {
         let slow = published(1280, 720, from: (1280, 720), rate: 7.5)
         #expect(slow.rate == 7.5)
-        #expect(slow.limit?.contains("7.5 pictures per second") == true)
+        #expect(slow.limit?.contains("7.5 frames per second") == true)
         #expect(published(1280, 720, from: (1280, 720), rate: 29.97).limit == nil)
     }
 }

@@ -29,7 +29,7 @@ struct RateThinnerTests {
         #expect(abs(Double(count) / 20 - 10) <= 0.4)
     }
 
-    @Test func `after a pause the beat begins anew, without a burst`() {
+    @Test func `after a pause the beat begins again, without a burst`() {
         var thinner = RateThinner(wanted: 10, delivered: 30)
         let milliseconds: [UInt64] = [1_000, 9_000, 9_033, 9_066, 9_100]
         let admitted = milliseconds.map { thinner.admits($0 * 1_000_000) }

@@ -3,8 +3,8 @@ import Testing
 @testable import DeviceSource
 
 struct ReferenceGateTests {
-    private func admitted(_ gate: inout ReferenceGate, _ pictures: [(sequence: UInt32, isKeyFrame: Bool)]) -> [Bool] {
-        pictures.map { gate.admits(sequence: $0.sequence, isKeyFrame: $0.isKeyFrame) }
+    private func admitted(_ gate: inout ReferenceGate, _ frames: [(sequence: UInt32, isKeyFrame: Bool)]) -> [Bool] {
+        frames.map { gate.admits(sequence: $0.sequence, isKeyFrame: $0.isKeyFrame) }
     }
 
     @Test func `it opens with a key frame and closes at a gap`() {
@@ -21,11 +21,11 @@ struct ReferenceGateTests {
             admitted(&gate, [(.max - 1, true), (.max, false), (0, false), (1, false)]) == [true, true, true, true])
         var mute = ReferenceGate()
         #expect(admitted(&mute, [(0, true), (0, false), (0, false)]) == [true, true, true])
-        mute.pictureLost()
+        mute.frameLost()
         #expect(admitted(&mute, [(0, false), (0, true)]) == [false, true])
     }
 
-    @Test func `a count that begins anew is a gap, but not where the stream does`() {
+    @Test func `a count that begins again is a gap, but not where the stream does`() {
         var gate = ReferenceGate()
         #expect(admitted(&gate, [(70_000, true), (3, false)]) == [true, false])
         #expect(gate.breaks == 1)
@@ -53,7 +53,7 @@ struct ReferenceGateTests {
         #expect(starved([100, 111, 112]) == [false, false, true])
         _ = gate.admits(sequence: 1, isKeyFrame: true)
         #expect(starved([113, 200]) == [false, false])
-        gate.pictureLost()
+        gate.frameLost()
         #expect(starved([300, 311, 312]) == [false, false, true])
     }
 }

@@ -14,7 +14,7 @@ struct WallClockTests {
         #expect(clock.time(of: 61_000_000_000) == Self.year2026 + 60_000_000_000)
     }
 
-    @Test func `a clock that begins at 1970 is mapped anew when it is set`() {
+    @Test func `a clock that begins at 1970 is mapped again when it is set`() {
         var clock = WallClock()
         clock.observed(wall: 20_000_000_000, monotonic: 10_000_000_000)
         #expect(clock.time(of: 11_000_000_000) == 21_000_000_000)

@@ -11,19 +11,19 @@ import Testing
         let missing = "/no/such/file.mp4"
         #expect(
             throws: MediaSourceError(
-                what: "cannot open \(missing)", why: "No such file or directory", next: "Check the path.")
+                what: "cannot open \(missing)", why: "No such file or directory", hint: "Check the path.")
         ) { try Recording.file(missing) }
-        let next = "Name a file with video or audio in it."
-        #expect(throws: MediaSourceError(what: "cannot open /tmp", why: "it is a directory", next: next)) {
+        let hint = "Name a file with video or audio in it."
+        #expect(throws: MediaSourceError(what: "cannot open /tmp", why: "it is a directory", hint: hint)) {
             try Recording.file("/tmp")
         }
         let pipe = Scratch.path("pipe")
         #expect(mkfifo(pipe, 0o600) == 0)
-        #expect(throws: MediaSourceError(what: "cannot open \(pipe)", why: "it is not a regular file", next: next)) {
+        #expect(throws: MediaSourceError(what: "cannot open \(pipe)", why: "it is not a regular file", hint: hint)) {
             try Recording.file(pipe)
         }
         let empty = try Scratch.write([], "empty.mp4")
-        #expect(throws: MediaSourceError(what: "cannot open \(empty)", why: "the file is empty", next: next)) {
+        #expect(throws: MediaSourceError(what: "cannot open \(empty)", why: "the file is empty", hint: hint)) {
             try Recording.file(empty)
         }
     }
@@ -63,13 +63,13 @@ import Testing
             do throws(MediaSourceError) {
                 _ = try Recording.file(path, durationLimit: 60, transcoding: transcoding)
             } catch {
-                #expect(!error.what.isEmpty && !error.why.isEmpty && !error.next.isEmpty)
+                #expect(!error.what.isEmpty && !error.why.isEmpty && !error.hint.isEmpty)
             }
         }
     }
 
     @Test func `an MP4 that lost its end is refused, and says why`() throws {
-        let bytes = try Scratch.read(try Recording.pattern(pictures: 25).write(.mp4, "whole.mp4").path)
+        let bytes = try Scratch.read(try Recording.pattern(frames: 25).write(.mp4, "whole.mp4").path)
         // The index stands at the end, so none of these can be played.
         for share in [1, 4, 10, 50, 90] {
             let path = try Scratch.write(Array(bytes.prefix(bytes.count * share / 100)), "cut.mp4")
@@ -95,14 +95,14 @@ import Testing
     }
 
     @Test func `a transport stream that was cut is played as far as it goes`() throws {
-        let bytes = try Scratch.read(try Recording.pattern(pictures: 50).write(.mpegTS, "whole.ts").path)
+        let bytes = try Scratch.read(try Recording.pattern(frames: 50).write(.mpegTS, "whole.ts").path)
         let path = try Scratch.write(Array(bytes.prefix(bytes.count / 2)), "cut.ts")
         let recording = try Recording.file(path)
         #expect((10..<50).contains(recording.videoUnits.count))
     }
 
     @Test func `an FLV file that lost its end gives every whole frame, and then the error`() throws {
-        let (bytes, boundaries) = try FLVBytes.make(try Recording.pattern(pictures: 10))
+        let (bytes, boundaries) = try FLVBytes.make(try Recording.pattern(frames: 10))
         let whole = try Recording.file(try Scratch.write(bytes, "whole.flv"))
         #expect(whole.videoUnits.count == 10)
         var generator = SeededGenerator(seed: 9)

@@ -81,7 +81,7 @@ struct MediaFileSourceTests {
     }
 
     @Test(arguments: ["sound.aac", "sound.m4a"])
-    func `sound alone is played`(name: String) throws {
+    func `audio alone is played`(name: String) throws {
         let recording = try Recording.file(try Sample.path(name))
         #expect(recording.videoUnits.isEmpty && recording.videoFormats.isEmpty)
         #expect((93...96).contains(recording.audioUnits.count))
@@ -110,7 +110,7 @@ struct MediaFileSourceTests {
             }
             #expect(track.count > original.count * 3)
         }
-        // Pictures are shown in an even rhythm over the seams, too, but for the length of the longer track.
+        // Frames are shown in an even rhythm over the seams, too, but for the length of the longer track.
         let shown = recording.videoUnits.map(\.presentationTime).sorted()
         #expect(zip(shown, shown.dropFirst()).allSatisfy { $1 > $0 && $1 - $0 < MediaTime(milliseconds: 120) })
     }
@@ -125,7 +125,7 @@ struct MediaFileSourceTests {
     @Test(arguments: [-1, 0, .nan, -.infinity] as [Double])
     func `a limit of nothing gives nothing`(limit: Double) throws {
         let recording = try Recording.file(try Sample.path("plain.mp4"), durationLimit: limit)
-        // What cannot be compared is no limit.
+        // What cannot be compared is not a limit.
         #expect(recording.units.isEmpty == (limit <= 0))
     }
 
@@ -173,7 +173,7 @@ struct MediaFileSourceTests {
         #expect(recording.events.isEmpty)
     }
 
-    @Test func `data streams and cover pictures are ignored`() throws {
+    @Test func `data streams and cover images are ignored`() throws {
         let cover = Scratch.path("cover.png")
         try Tool.make(["-f", "lavfi", "-i", "color=red:size=32x32", "-frames:v", "1"], cover)
         let path = Scratch.path("extras.mp4")

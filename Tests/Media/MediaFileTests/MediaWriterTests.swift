@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(.enabled(if: Tool.areInstalled, Tool.reason), arguments: ["reordered.mp4", "hevc.mp4"])
-    func `pictures out of order keep both of their times`(name: String) throws {
+    func `frames out of order keep both of their times`(name: String) throws {
         let source = try Recording.file(try Sample.path(name))
         let path = try source.write(.mp4, "reordered.mp4").path
         let copy = try Recording.file(path)
@@ -71,7 +71,7 @@ import Testing
         #expect(try Tool.frameCount(path, "v") == source.videoUnits.count)
     }
 
-    @Test func `a transport stream gives the same pictures back`() throws {
+    @Test func `a transport stream gives the same frames back`() throws {
         let recording = try Recording.pattern()
         let path = try recording.write(.mpegTS, "copy.ts").path
         let read = try Recording.file(path)
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test func `a recording that begins in the middle of a stream begins at zero`() throws {
-        let recording = try Recording.pattern(pictures: 10)
+        let recording = try Recording.pattern(frames: 10)
         let later = Recording()
         for event in recording.events {
             guard case .accessUnit(var unit) = event else {
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test func `times that stand still or run back are made to grow, and counted`() throws {
-        let recording = try Recording.pattern(pictures: 20, hasSound: false)
+        let recording = try Recording.pattern(frames: 20, hasAudio: false)
         let broken = Recording()
         var number = 0
         for event in recording.events {
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test func `units wait for the format of a track that is expected`() throws {
-        let recording = try Recording.pattern(pictures: 20)
+        let recording = try Recording.pattern(frames: 20)
         let path = Scratch.path("expected.mp4")
         let writer = MediaWriter(.mp4, to: .file(path: path), tracks: [.video, .audio])
         let audioFormat = try #require(recording.audioFormats.first)
@@ -149,7 +149,7 @@ import Testing
     }
 
     @Test func `a track that never comes is not waited for longer than two seconds`() throws {
-        let recording = try Recording.pattern(pictures: 75, hasSound: false)
+        let recording = try Recording.pattern(frames: 75, hasAudio: false)
         let path = Scratch.path("alone.mp4")
         let writer = MediaWriter(.mp4, to: .file(path: path), tracks: [.video, .audio])
         for event in recording.events { try writer.write(event) }
@@ -158,7 +158,7 @@ import Testing
     }
 
     @Test func `a track that was not expected is ignored, and counted`() throws {
-        let recording = try Recording.pattern(pictures: 10)
+        let recording = try Recording.pattern(frames: 10)
         let writer = MediaWriter(.mp4, to: .file(path: Scratch.path("ignored.mp4")), tracks: .video)
         try writer.write(.videoFormat(try #require(recording.videoFormats.first)))
         for unit in recording.units { try writer.write(.accessUnit(unit)) }
@@ -169,8 +169,8 @@ import Testing
 
     @Test(.enabled(if: Tool.areInstalled, Tool.reason), arguments: [MediaWriter.Container.mp4, .mpegTS])
     func `a change of size within the stream can be decoded`(container: MediaWriter.Container) throws {
-        let before = try Recording.pattern(pictures: 25, hasSound: false)
-        let after = try Recording.pattern(pictures: 25, width: 160, height: 90, hasSound: false)
+        let before = try Recording.pattern(frames: 25, hasAudio: false)
+        let after = try Recording.pattern(frames: 25, width: 160, height: 90, hasAudio: false)
         let path = Scratch.path(container == .mp4 ? "change.mp4" : "change.ts")
         let writer = MediaWriter(container, to: .file(path: path), tracks: .video)
         for event in before.events { try writer.write(event) }
@@ -188,8 +188,8 @@ import Testing
         #expect(try Tool.frameCount(path, "v") == 50)
     }
 
-    @Test func `a change of codec or sound needs a new file`() throws {
-        let recording = try Recording.pattern(pictures: 5)
+    @Test func `a change of codec or audio needs a new file`() throws {
+        let recording = try Recording.pattern(frames: 5)
         let writer = MediaWriter(.mp4, to: .file(path: Scratch.path("codec.mp4")), tracks: [])
         for event in recording.events { try writer.write(event) }
         var video = try #require(recording.videoFormats.first)
@@ -197,7 +197,7 @@ import Testing
         #expect(throws: MediaWriterError.formatChanged("the video codec")) { try writer.write(.videoFormat(video)) }
         var audio = try #require(recording.audioFormats.first)
         audio.audioSpecificConfig = [0x11, 0x88]
-        #expect(throws: MediaWriterError.formatChanged("the sound")) { try writer.write(.audioFormat(audio)) }
+        #expect(throws: MediaWriterError.formatChanged("the audio")) { try writer.write(.audioFormat(audio)) }
         try writer.finish()
     }
 
@@ -224,7 +224,7 @@ import Testing
     }
 
     @Test func `a film is its owner's only`() throws {
-        let path = try Recording.pattern(pictures: 2, hasSound: false).write(.mp4, "mine.mp4").path
+        let path = try Recording.pattern(frames: 2, hasAudio: false).write(.mp4, "mine.mp4").path
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
         #expect(mode == 0o600)
     }
@@ -232,20 +232,20 @@ import Testing
     @Test func `without a unit no file is made`() throws {
         let path = Scratch.path("none.mp4")
         let writer = MediaWriter(.mp4, to: .file(path: path), tracks: [])
-        try writer.write(.videoFormat(try #require(try Recording.pattern(pictures: 1).videoFormats.first)))
+        try writer.write(.videoFormat(try #require(try Recording.pattern(frames: 1).videoFormats.first)))
         #expect(try writer.finish() == MediaWriter.Summary())
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
     @Test func `a unit without any format is ignored, and counted`() throws {
-        let recording = try Recording.pattern(pictures: 3, hasSound: false)
+        let recording = try Recording.pattern(frames: 3, hasAudio: false)
         let writer = MediaWriter(.mp4, to: .file(path: Scratch.path("formless.mp4")), tracks: [])
         for unit in recording.units { try writer.write(.accessUnit(unit)) }
         #expect(try writer.finish().ignoredUnits == 3)
     }
 
     @Test func `a file that cannot be created is named with the system's reason`() throws {
-        let recording = try Recording.pattern(pictures: 2, hasSound: false)
+        let recording = try Recording.pattern(frames: 2, hasAudio: false)
         let path = "/no/such/folder/a.mp4"
         #expect(throws: MediaWriterError.cannotCreate(path: path, reason: "No such file or directory")) {
             let writer = MediaWriter(.mp4, to: .file(path: path), tracks: [])
@@ -254,7 +254,7 @@ import Testing
     }
 
     @Test func `a full disk is an error`() throws {
-        let recording = try Recording.pattern(pictures: 50)
+        let recording = try Recording.pattern(frames: 50)
         #expect(throws: MediaWriterError.cannotWrite(reason: "No space left on device")) {
             let writer = MediaWriter(.mpegTS, to: .file(path: "/dev/full"), tracks: [])
             for event in recording.events { try writer.write(event) }

@@ -46,7 +46,7 @@ import Testing
 
     @Test(.timeLimit(.minutes(15)), arguments: [MediaWriter.Container.mpegTS, .fragmentedMP4])
     func `a reader that does not read is given up on request, without error`(container: MediaWriter.Container) throws {
-        let recording = try Recording.pattern(pictures: 250)
+        let recording = try Recording.pattern(frames: 250)
         let pipe = Pipe()
         let writer = MediaWriter(
             container, to: .descriptor(pipe.fileHandleForWriting.fileDescriptor), tracks: [.video, .audio])
@@ -61,7 +61,7 @@ import Testing
 
     @Test(.timeLimit(.minutes(15)))
     func `a reader that reads gets everything, although it may be given up`() throws {
-        let recording = try Recording.pattern(pictures: 100)
+        let recording = try Recording.pattern(frames: 100)
         let pipe = Pipe()
         let writer = MediaWriter(
             .mpegTS, to: .descriptor(pipe.fileHandleForWriting.fileDescriptor), tracks: [.video, .audio])
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test func `plain MP4 into a pipe is refused, with what to choose instead`() throws {
-        let recording = try Recording.pattern(pictures: 2)
+        let recording = try Recording.pattern(frames: 2)
         let pipe = Pipe()
         let writer = MediaWriter(
             .mp4, to: .descriptor(pipe.fileHandleForWriting.fileDescriptor), tracks: [])

@@ -27,17 +27,17 @@ final class Recording: Sendable {
         events.compactMap { if case .audioFormat(let format) = $0 { format } else { nil } }
     }
 
-    /// Our own pattern, coded by our own encoder.
+    /// Our own pattern, encoded by our own encoder.
     static func pattern(
-        pictures: Int = 50, width: Int = 320, height: Int = 180, hasSound: Bool = true, encoder: String = "libx264"
+        frames: Int = 50, width: Int = 320, height: Int = 180, hasAudio: Bool = true, encoder: String = "libx264"
     ) throws -> Recording {
         var video = VideoEncoderConfiguration(width: width, height: height, frameRate: 25, bitsPerSecond: 400_000)
         video.preset = "ultrafast"
         video.encoders = [encoder]
         video.keyFrameInterval = 1
         var configuration = TestPatternConfiguration(
-            video: video, audio: hasSound ? AudioEncoderConfiguration(channels: 2, bitsPerSecond: 96_000) : nil)
-        configuration.pictureLimit = pictures
+            video: video, audio: hasAudio ? AudioEncoderConfiguration(channels: 2, bitsPerSecond: 96_000) : nil)
+        configuration.frameLimit = frames
         configuration.isRealTime = false
         let recording = Recording()
         try TestPatternSource(configuration).run { recording.append($0) }

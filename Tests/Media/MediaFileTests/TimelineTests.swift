@@ -68,7 +68,7 @@ import Testing
         var times = run(&timeline, pass)
         timeline.beginNextPass()
         times += run(&timeline, pass)
-        // Video: 120 ms. Sound: 60 ms.
+        // Video: 120 ms. Audio: 60 ms.
         #expect(times.map(\.decode) == [0, 80, 40, 110, 80, 120, 200, 160, 230, 200])
         #expect(times[5].shown == 200)
     }

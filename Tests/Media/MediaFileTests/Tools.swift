@@ -43,7 +43,7 @@ enum Tool {
         guard result.status == 0 else { throw Failed(description: result.errors) }
     }
 
-    /// Decodes a whole file with ffmpeg; returns its complaints, none for a sound file.
+    /// Decodes a whole file with ffmpeg; returns its complaints, none for an audio file.
     static func complaints(_ file: String) throws -> String {
         let result = try run("ffmpeg", ["-v", "warning", "-xerror", "-i", file, "-f", "null", "-"])
         return result.status == 0 ? result.errors : "exit \(result.status): \(result.errors)"
@@ -61,7 +61,7 @@ enum Tool {
         return lines.first.flatMap { Int($0) } ?? 0
     }
 
-    /// A coded packet as ffprobe lists it.
+    /// An encoded packet as ffprobe lists it.
     struct Packet: Equatable {
         var pts: Double
         var dts: Double

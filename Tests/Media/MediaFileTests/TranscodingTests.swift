@@ -11,14 +11,14 @@ struct TranscodingTests {
         let error = #expect(throws: MediaSourceError.self) { try Recording.file(path) }
         #expect(error?.what == "cannot play \(path)")
         #expect(error?.why == why)
-        #expect(error?.next.contains("allow transcoding") == true)
+        #expect(error?.hint.contains("allow transcoding") == true)
     }
 
     @Test func `an FLV file of another codec is named, too`() throws {
         let path = try Sample.path("old.flv")
         let error = #expect(throws: MediaSourceError.self) { try Recording.file(path) }
         #expect(error?.what == "cannot read \(path)")
-        #expect(error?.next.contains("allow transcoding") == true)
+        #expect(error?.hint.contains("allow transcoding") == true)
     }
 
     @Test(arguments: ["old.avi", "old.flv", "pcm.mkv"])
@@ -34,7 +34,7 @@ struct TranscodingTests {
         #expect(try Tool.frameCount(path, "v") == recording.videoUnits.count)
     }
 
-    @Test func `only the track that needs it is coded anew`() throws {
+    @Test func `only the track that needs it is encoded again`() throws {
         let path = try Sample.path("pcm.mkv")
         let recording = try Recording.file(path, transcoding: .init())
         let packets = try Tool.packets(path, "v")

@@ -33,7 +33,7 @@ import Testing
 
     @Test func `a test pattern brings libavcodec, but not libavformat`() async {
         await #expect(processExitsWith: .success) {
-            _ = try Recording.pattern(pictures: 2)
+            _ = try Recording.pattern(frames: 2)
             let libraries = MappedLibraries.names
             guard libraries.contains(where: { $0.hasPrefix("libavcodec") }) else { exit(2) }
             guard !libraries.contains(where: { $0.hasPrefix("libavformat") }) else { exit(3) }

@@ -20,12 +20,12 @@ struct CameraTrustTests {
     private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     private static let otherPin = "sha256//47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
 
-    private func network(port: UInt16, memory change: (inout CameraMemory) -> Void = { _ in }) throws
+    private func network(port: UInt16, memory change: (inout CameraCache) -> Void = { _ in }) throws
         -> CameraConfiguration.Network
     {
         var network = try CameraConfiguration.Network.test("onvif://127.0.0.1:\(port)", user: "admin", in: directory)
         network.memoryFile = directory.path("network.json")
-        var memory = CameraMemory.load(nil, for: network)
+        var memory = CameraCache.load(nil, for: network)
         change(&memory)
         #expect(memory.store(directory.path("network.json")) == nil)
         return network
@@ -36,7 +36,7 @@ struct CameraTrustTests {
         var network = CameraConfiguration.Network(url: "onvif://127.0.0.1:1")
         network.user = user
         var subject = StreamTest.Subject(network: network, password: user == nil ? nil : "s3cret")
-        var memory = CameraMemory(url: network.url)
+        var memory = CameraCache(url: network.url)
         memory.serviceURL = service.serviceURL.replacing("http:", with: "https:")
         subject.memory = memory
         return subject
@@ -89,7 +89,7 @@ struct CameraTrustTests {
         #expect(running.log.value.contains { $0.contains("the camera gave") })
         for line in running.log.value { #expect(!line.contains("tlJwpbo6")) }
         // Where it is needed.
-        let memory = CameraMemory.load(network.memoryFile, for: network)
+        let memory = CameraCache.load(network.memoryFile, for: network)
         #expect(memory.streams["main"]?.contains("password=tlJwpbo6") == true)
     }
 
@@ -128,7 +128,7 @@ struct CameraTrustTests {
         let running = RunningSource(network)
         try await running.waitForStatistics("two attempts") { ($0.network?.attempts ?? 0) >= 2 && $0.code != nil }
         let seen = try await running.stop()
-        #expect(seen.pictures.isEmpty)
+        #expect(seen.frames.isEmpty)
         for camera in [device, stream] { #expect(camera.lines.value.allSatisfy { $0.hasPrefix("READY") }) }
     }
 
@@ -146,7 +146,7 @@ struct CameraTrustTests {
         #expect(capture.code == .certificateChanged)
         #expect(capture.reason?.contains("without encryption") == true)
         let seen = try await running.stop()
-        #expect(seen.pictures.isEmpty)
+        #expect(seen.frames.isEmpty)
     }
 
     @Test func `another device tells how it can be accepted`() async throws {
@@ -160,14 +160,14 @@ struct CameraTrustTests {
         let capture = try await running.waitForStatistics("the mismatch") { $0.code == .identityNotProven }
         #expect(capture.reason?.contains("watchboxctl camera edit porch --accept-device") == true)
         let seen = try await running.stop()
-        #expect(seen.pictures.isEmpty)
+        #expect(seen.frames.isEmpty)
     }
 
     @Test func `only the device that the settings name gets a readable password`() throws {
         let network = CameraConfiguration.Network(url: "onvif://192.168.1.7", user: "admin", allowsBasic: true)
         let finder = CameraFinder(
             network, host: "192.168.1.7", port: nil, path: nil, state: SharedState(network), logger: logger)
-        let memory = CameraMemory(url: network.url)
+        let memory = CameraCache(url: network.url)
         let configured = "http://192.168.1.7/onvif/device_service"
         #expect(finder.access(configured, password: "s3cret", memory: memory).allowsPlainPassword)
         let other = "http://192.168.1.7:99/onvif/device_service"

@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `what is no multicast group is refused`() throws {
+    @Test func `what is not a multicast group is refused`() throws {
         let connection = try Connection()
         for group in ["127.0.0.1", "224.0.0", "rtsp.example", "ff02::1", "255.255.255.255"] {
             let multicast = MediaTransport.Multicast(

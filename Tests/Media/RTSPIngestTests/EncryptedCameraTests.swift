@@ -36,22 +36,22 @@ struct EncryptedCameraTests {
         let capture = try await running.waitForStatistics("the scheme") { $0.network?.authentication == "Basic" }
         let pin = try #require(capture.network?.pin)
         #expect(pin.hasPrefix("sha256//"))
-        #expect(CameraMemory.load(network.memoryFile, url: network.url).pin == pin)
+        #expect(CameraCache.load(network.memoryFile, url: network.url).pin == pin)
         _ = try await running.stop()
         first.end(keepsTurn: true)
-        // Somebody else at its address gets no login, and gives no picture.
+        // Somebody else at its address gets no login, and gives no frame.
         let second = try await camera("second", port: port, after: first)
         let again = RunningSource(network)
         let refused = try await again.waitForStatistics("the refusal") { $0.network?.state == .refused }
         #expect(refused.code == .certificateChanged)
         let seen = try await again.stop()
-        #expect(seen.pictures.isEmpty)
+        #expect(seen.frames.isEmpty)
         #expect(!second.lines.value.contains { $0.contains("methods") && $0.contains("DESCRIBE") })
         second.end()
     }
 
     /// Settings refuse it; a redirect, or an ONVIF camera, may lead there.
-    @Test func `pictures of an encrypted session never come as datagrams beside it`() async throws {
+    @Test func `frames of an encrypted session never come as datagrams beside it`() async throws {
         let camera = try await camera("datagrams")
         defer { camera.end() }
         let running = RunningSource(try .test(url(camera, "a=1"), in: directory, transport: .udp))
@@ -76,7 +76,7 @@ struct EncryptedCameraTests {
         let capture = try await running.waitForStatistics("the refusal") { $0.network?.state == .refused }
         #expect(capture.code == .streamRedirected)
         _ = try await running.stop()
-        #expect(CameraMemory.load(network.memoryFile, url: network.url).pin == nil)
+        #expect(CameraCache.load(network.memoryFile, url: network.url).pin == nil)
         stranger.end()
         let lines = try await stranger.lines.wait("its end") { $0.last == "END" }
         #expect(TestCamera.connections(lines).isEmpty)
@@ -120,7 +120,7 @@ struct EncryptedCameraTests {
         #expect(pinned.isUsable)
     }
 
-    @Test func `a camera without TLS behind rtsps gives no picture and gets no login`() async throws {
+    @Test func `a camera without TLS behind rtsps gives no frame and gets no login`() async throws {
         let camera = try await TestCamera.quirky()
         defer { camera.end() }
         let running = RunningSource(try .test(url(camera, "auth=basic"), user: "admin", in: directory))
@@ -128,7 +128,7 @@ struct EncryptedCameraTests {
         let capture = try await running.waitForStatistics("the refusal") { $0.code != nil }
         #expect(capture.code == .cameraUnreachable || capture.code == .cameraCertificate)
         let seen = try await running.stop()
-        #expect(seen.pictures.isEmpty)
+        #expect(seen.frames.isEmpty)
         #expect(!camera.lines.value.contains { $0.contains("DESCRIBE") })
     }
 }

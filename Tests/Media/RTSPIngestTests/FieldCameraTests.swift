@@ -17,7 +17,7 @@ struct FieldCameraTests {
     // MARK: - Sessions
 
     @Test(arguments: ["ka=454&timeout=4", "ka=454all&timeout=4"])
-    func `454 on a keep-alive ends nothing while pictures come`(query: String) async throws {
+    func `454 on a keep-alive ends nothing while frames come`(query: String) async throws {
         let camera = try await TestCamera.quirky()
         defer { camera.end() }
         let running = RunningSource(try .test(camera.url(query), in: directory))
@@ -54,8 +54,8 @@ struct FieldCameraTests {
             }
             let lost = try await elapsed {
                 try await running.waitForStatistics("the next session") { ($0.network?.connections ?? 0) > session }
-                let count = running.seen.value.pictures.count
-                try await running.wait("its pictures") { $0.pictures.count > count }
+                let count = running.seen.value.frames.count
+                try await running.wait("its frames") { $0.frames.count > count }
             }
             #expect(lost < .milliseconds(4500))
         }
@@ -64,7 +64,7 @@ struct FieldCameraTests {
         #expect(seen.stepsBack == 0)
         #expect(seen.formats.count == 1)
         let gap = Double(seen.longestGap.milliseconds) / 1000
-        print("· sessions of 12 s: \(gap) s from the last picture of one to the first of the next")
+        print("· sessions of 12 s: \(gap) s from the last frame of one to the first of the next")
     }
 
     // MARK: - Starting up
@@ -104,7 +104,7 @@ struct FieldCameraTests {
         #expect(waiting.reason?.contains("far apart") == true)
         let steps = waiting.attempts
         try await running.waitForStatistics("a step of the wait") { $0.attempts > steps }
-        try await running.wait("pictures") { $0.pictures.count >= 25 }
+        try await running.wait("pictures") { $0.frames.count >= 25 }
         let capture = running.source.capture
         #expect(capture.state == .streaming)
         #expect(capture.code == nil)
@@ -120,7 +120,7 @@ struct FieldCameraTests {
         let running = RunningSource(try .test(camera.url("refresh=1"), in: directory))
         let seen = try await running.wait("three recovery points") { $0.keyFrames >= 3 }
         #expect(seen.isOrderly)
-        #expect(seen.pictures.first?.isKeyFrame == true)
+        #expect(seen.frames.first?.isKeyFrame == true)
         let capture = try await running.waitForStatistics("the reason") {
             $0.encoderReason?.contains("intra refresh") == true
         }

@@ -5,14 +5,14 @@ import Testing
 private let second: UInt64 = 1_000_000_000
 
 @Suite struct FreezeWatchTests {
-    /// Feeds pictures at a steady rate and gives the instant of the last one.
+    /// Feeds frames at a steady rate and gives the instant of the last one.
     private func run(_ watch: inout FreezeWatch, from begin: UInt64, rate: Double, seconds: Double) -> UInt64 {
         var now = begin
         let count = Int(seconds * rate)
         for picture in 0...count {
             now = begin + UInt64(Double(picture) / rate * 1e9)
             #expect(watch.finding(at: now) == nil)
-            watch.pictureArrived(at: now)
+            watch.frameArrived(at: now)
         }
         return now
     }
@@ -33,8 +33,8 @@ private let second: UInt64 = 1_000_000_000
     }
 
     @Test(arguments: [(1.0, 5.0), (0.5, 8.0), (0.2, 17.0)])
-    func `at low rates it is three pictures and two seconds`(rate: Double, limit: Double) {
-        // Below a picture in 5 s it has to be promised, or the first distance is taken for a freeze.
+    func `at low rates it is three frames and two seconds`(rate: Double, limit: Double) {
+        // Below a frame in 5 s it has to be promised, or the first distance is taken for a freeze.
         var watch = FreezeWatch(rate: rate < 0.25 ? rate : nil, at: 0)
         let last = run(&watch, from: 0, rate: rate, seconds: 60 / rate)
         let deadline = last + UInt64(limit * 1e9)
@@ -44,7 +44,7 @@ private let second: UInt64 = 1_000_000_000
 
     @Test func `a promised low rate counts before it is measured`() {
         var watch = FreezeWatch(rate: 0.5, at: 0)
-        watch.pictureArrived(at: second)
+        watch.frameArrived(at: second)
         #expect(watch.finding(at: 8 * second) == nil)
         #expect(watch.finding(at: 9 * second) == .frozen)
     }
@@ -54,7 +54,7 @@ private let second: UInt64 = 1_000_000_000
         var now: UInt64 = second / 10
         for _ in 0..<30 {
             for _ in 0..<100 {
-                watch.pictureArrived(at: now)
+                watch.frameArrived(at: now)
                 now += 100_000
             }
             now += 4 * second - 10_000_000
@@ -64,7 +64,7 @@ private let second: UInt64 = 1_000_000_000
         #expect(watch.finding(at: now - 4 * second + 6 * second) == .frozen)
     }
 
-    @Test func `packets without a picture are not life for longer than a group`() {
+    @Test func `packets without a frame are not life for longer than a group`() {
         var watch = FreezeWatch(rate: 25, at: 0)
         let last = run(&watch, from: 0, rate: 25, seconds: 20)
         var now = last
@@ -84,14 +84,14 @@ private let second: UInt64 = 1_000_000_000
         watch.packetArrived(at: 8 * second)
         #expect(watch.finding(at: 17 * second - 1) == nil)
         #expect(watch.finding(at: 17 * second) == .noKeyFrame(seconds: 10))
-        watch.pictureArrived(at: 16 * second)
+        watch.frameArrived(at: 16 * second)
         #expect(watch.finding(at: 17 * second) == nil)
     }
 
     @Test func `instants out of order and at the end of the range do not trap`() {
         var watch = FreezeWatch(rate: .nan, at: 10)
-        watch.pictureArrived(at: .max)
-        watch.pictureArrived(at: 5)
+        watch.frameArrived(at: .max)
+        watch.frameArrived(at: 5)
         watch.packetArrived(at: 0)
         _ = watch.finding(at: .max)
         _ = watch.finding(at: 0)
@@ -102,17 +102,17 @@ private let second: UInt64 = 1_000_000_000
 
     // MARK: - Long groups
 
-    /// 25 whole pictures a second that wait for a key frame, until one comes or something is found.
+    /// 25 whole frames a second that wait for a key frame, until one comes or something is found.
     private func wait(
         _ watch: inout FreezeWatch, from begin: UInt64, keyFrameAfter seconds: UInt64, isWhole: Bool = true
     ) -> (finding: FreezeWatch.Finding?, at: UInt64) {
         var now = begin
         while now < begin + seconds * second {
             if let finding = watch.finding(at: now) { return (finding, now - begin) }
-            if isWhole { watch.pictureSkipped(at: now) } else { watch.packetArrived(at: now) }
+            if isWhole { watch.frameSkipped(at: now) } else { watch.packetArrived(at: now) }
             now += second / 25
         }
-        watch.pictureArrived(at: now, isKeyFrame: true)
+        watch.frameArrived(at: now, isKeyFrame: true)
         return (nil, now - begin)
     }
 
@@ -138,7 +138,7 @@ private let second: UInt64 = 1_000_000_000
 
     @Test func `a camera whose key frames were close is found after ten seconds, as before`() {
         var watch = FreezeWatch(rate: 25, at: 0)
-        for group in 0..<10 as Range<UInt64> { watch.pictureArrived(at: group * 2 * second, isKeyFrame: true) }
+        for group in 0..<10 as Range<UInt64> { watch.frameArrived(at: group * 2 * second, isKeyFrame: true) }
         let (finding, at) = wait(&watch, from: 18 * second + 1, keyFrameAfter: 3600)
         #expect(finding == .noKeyFrame(seconds: 10))
         #expect(at <= 10 * second + second / 25)
@@ -157,16 +157,16 @@ private let second: UInt64 = 1_000_000_000
         let begin = run(&watch, from: 30 * second, rate: 25, seconds: 20)
         var now = begin
         while now < begin + 20 * second {
-            watch.pictureSkipped(at: now)
+            watch.frameSkipped(at: now)
             now += second / 25
         }
         let last = now - second / 25
         #expect(watch.finding(at: last + 3 * second - 1) == nil)
         #expect(watch.finding(at: last + 3 * second) == .frozen)
         #expect(watch.nextDeadline == last + 3 * second)
-        // Before the first picture, too: sound would go on.
+        // Before the first frame, too: audio would go on.
         var fresh = FreezeWatch(rate: 25, at: 0)
-        for picture in 0..<25 as Range<UInt64> { fresh.pictureSkipped(at: picture * second / 25) }
+        for picture in 0..<25 as Range<UInt64> { fresh.frameSkipped(at: picture * second / 25) }
         #expect(fresh.finding(at: 6 * second) == .frozen)
     }
 
@@ -175,7 +175,7 @@ private let second: UInt64 = 1_000_000_000
     @Test(arguments: [0, 1900] as [UInt64])
     func `a loss behind the only key frame, which came with PLAY, is found after ten seconds`(milliseconds: UInt64) {
         var watch = FreezeWatch(rate: 25, at: 0)
-        watch.pictureArrived(at: milliseconds * 1_000_000, isKeyFrame: true)
+        watch.frameArrived(at: milliseconds * 1_000_000, isKeyFrame: true)
         let begin = run(&watch, from: 2 * second, rate: 25, seconds: 3)
         let (finding, at) = wait(&watch, from: begin + 1, keyFrameAfter: 3600)
         #expect(finding == .noKeyFrame(seconds: 10))
@@ -197,27 +197,27 @@ private let second: UInt64 = 1_000_000_000
         #expect(wait(&watch, from: begin + 1, keyFrameAfter: 3600).finding == .noKeyFrame(seconds: 10))
         // Long ones: the next is waited for, even where the first came with PLAY.
         watch = FreezeWatch(rate: 25, earlierGroup: 30 * second, at: 0)
-        watch.pictureArrived(at: second, isKeyFrame: true)
+        watch.frameArrived(at: second, isKeyFrame: true)
         begin = run(&watch, from: 2 * second, rate: 25, seconds: 3)
         #expect(wait(&watch, from: begin, keyFrameAfter: 30).finding == nil)
         #expect(watch.knownGroup == 34 * second)
     }
 
     @Test(arguments: [0, 100, 1500], [10, 30, 60] as [UInt64])
-    func `a wait for a key frame is no gap between pictures`(pictures: Int, seconds: UInt64) {
+    func `a wait for a key frame is not a gap between pictures`(frames: Int, seconds: UInt64) {
         var watch = FreezeWatch(rate: 25, earlierGroup: seconds * second, at: 0)
         _ = wait(&watch, from: 0, keyFrameAfter: 11)
         var last = 11 * second
-        for picture in 0...pictures {
+        for picture in 0...frames {
             last = 11 * second + UInt64(picture) * second / 25
-            watch.pictureArrived(at: last)
+            watch.frameArrived(at: last)
         }
         let begin = last + second / 25
         #expect(wait(&watch, from: begin, keyFrameAfter: seconds).finding == nil)
         last = begin + seconds * second
         for picture in 0..<5 as Range<UInt64> {
             last = begin + seconds * second + picture * second / 25
-            watch.pictureArrived(at: last)
+            watch.frameArrived(at: last)
         }
         #expect(watch.finding(at: last + 3 * second - 1) == nil)
         #expect(watch.finding(at: last + 3 * second) == .frozen)

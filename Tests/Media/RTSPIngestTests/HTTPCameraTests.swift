@@ -9,9 +9,9 @@ import Testing
 
 @testable import RTSPIngest
 
-/// Cameras that send JPEG pictures over HTTP: ESP32-CAM and old ones.
+/// Cameras that send JPEG images over HTTP: ESP32-CAM and old ones.
 // These need python3 and ffmpeg, which make a camera and what it sends; the product itself needs neither.
-@Suite(.enabled(if: TestCamera.hasPictures, "python3 or ffmpeg is missing"))
+@Suite(.enabled(if: TestCamera.hasFrames, "python3 or ffmpeg is missing"))
 struct HTTPCameraTests {
     private let directory = TemporaryDirectory()
 
@@ -22,7 +22,7 @@ struct HTTPCameraTests {
         return seen
     }
 
-    // MARK: - Pictures
+    // MARK: - Frames
 
     @Test(arguments: [
         "form=esp32", "form=plain", "form=ffmpeg", "form=plain&boundary=dash", "form=plain&boundary=none",
@@ -37,8 +37,8 @@ struct HTTPCameraTests {
         network.allowsBasic = query == "auth=basic"
         let begin = ContinuousClock.now
         let running = RunningSource(network)
-        try await running.wait("pictures") { $0.pictures.count >= 12 && $0.keyFrames >= 1 }
-        // Threads that decode and encode tell what they know a little later than pictures come.
+        try await running.wait("pictures") { $0.frames.count >= 12 && $0.keyFrames >= 1 }
+        // Threads that decode and encode tell what they know a little later than frames come.
         let capture = try await running.waitForStatistics("what is known of the stream") {
             $0.network?.videoCodec != nil && $0.encoder != nil
         }
@@ -63,24 +63,24 @@ struct HTTPCameraTests {
             #expect(capture.network?.authentication == names[query] ?? "Digest SHA-256")
         }
         // By when they came, which the machine decides: they fit into the time that went by. How they are placed is
-        // ArrivalTimesTests', how often they come PictureRateTests'.
+        // ArrivalTimesTests', how often they come FrameRateTests'.
         let seconds = (ContinuousClock.now - begin) / .seconds(1)
         #expect(seen.duration > 0 && seen.duration < seconds + 1, "\(seen.duration) s of \(seconds) s")
-        print("· \(query): \(Double(seen.pictures.count - 1) / max(seen.duration, 0.1)) pictures a second of 10")
+        print("· \(query): \(Double(seen.frames.count - 1) / max(seen.duration, 0.1)) frames a second of 10")
     }
 
     @Test func `what goes out shows what the camera saw`() async throws {
         let camera = try await TestCamera.overHTTP()
         defer { camera.end() }
         let running = RunningSource(try .test(camera.web("/stream"), in: directory))
-        try await running.wait("pictures") { $0.pictures.count >= 5 && $0.keyFrames >= 1 }
+        try await running.wait("pictures") { $0.frames.count >= 5 && $0.keyFrames >= 1 }
         let seen = try await stop(running)
         // ffmpeg judges: the mean colour of the left and of the right half.
         let file = directory.path("out.h264")
         let record = try AVCConfigurationRecord.parse(try #require(seen.formats.first).configurationRecord[...])
         var bytes: [UInt8] = []
         for unit in record.sequenceParameterSets + record.pictureParameterSets { bytes += [0, 0, 0, 1] + unit }
-        for picture in seen.pictures {
+        for picture in seen.frames {
             var rest = picture.data[...]
             while rest.count >= 4 {
                 let length = rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
@@ -99,7 +99,7 @@ struct HTTPCameraTests {
             ])
         #expect(status == 0)
         let pixels = try [UInt8](Data(contentsOf: URL(fileURLWithPath: raw)))
-        #expect(pixels.count == 6 * seen.pictures.count)
+        #expect(pixels.count == 6 * seen.frames.count)
         for place in stride(from: 0, to: pixels.count, by: 6) {
             let (left, right) = (
                 pixels[place..<(place + 3)].map(Int.init), pixels[(place + 3)..<(place + 6)].map(Int.init)
@@ -110,7 +110,7 @@ struct HTTPCameraTests {
     }
 
     @Test(arguments: ["", "close=1", "type=octet", "type=none", "auth=md5qop", "auth=sha256&nonce=1"])
-    func `single pictures are asked for again and again`(query: String) async throws {
+    func `single frames are asked for again and again`(query: String) async throws {
         let camera = try await TestCamera.overHTTP()
         defer { camera.end() }
         var network = try CameraConfiguration.Network.test(
@@ -118,12 +118,12 @@ struct HTTPCameraTests {
         network.snapshotRate = 5
         let begin = ContinuousClock.now
         let running = RunningSource(network)
-        try await running.wait("pictures") { $0.pictures.count >= 8 && $0.keyFrames >= 1 }
+        try await running.wait("pictures") { $0.frames.count >= 8 && $0.keyFrames >= 1 }
         #expect(running.source.capture.network?.connections == 1)
         let seen = try await stop(running)
         // Never more often than asked for, since it began: one that was late may be followed by the next at once.
         let seconds = (ContinuousClock.now - begin) / .seconds(1)
-        #expect(Double(seen.pictures.count) <= seconds * 5 + 2, "\(seen.pictures.count) in \(seconds) s")
+        #expect(Double(seen.frames.count) <= seconds * 5 + 2, "\(seen.frames.count) in \(seconds) s")
         // It tells a connection when that has ended, and is killed: what it had to say comes first.
         try await camera.lines.wait("its connection") { !TestCamera.connections($0).isEmpty }
         camera.end()
@@ -134,7 +134,7 @@ struct HTTPCameraTests {
         #expect(connections.allSatisfy { $0.agent == "WatchBox" || $0.paths == [] })
     }
 
-    @Test func `a picture that stands still goes on, and is no freeze`() async throws {
+    @Test func `a frame that stands still goes on, and is not a freeze`() async throws {
         let camera = try await TestCamera.overHTTP()
         defer { camera.end() }
         var network = try CameraConfiguration.Network.test(camera.web("/capture?same=1"), in: directory)
@@ -142,7 +142,7 @@ struct HTTPCameraTests {
         let running = RunningSource(network)
         let seen = try await running.wait("twelve seconds of it") { $0.duration >= 12 }
         // Once a second, though it is asked ten times.
-        #expect(seen.pictures.count <= 20)
+        #expect(seen.frames.count <= 20)
         #expect(running.source.capture.network?.stalls == 0)
         #expect(running.source.capture.network?.connections == 1)
         _ = try await stop(running)
@@ -164,19 +164,19 @@ struct HTTPCameraTests {
         let seconds = (ContinuousClock.now - begin) / .seconds(1)
         #expect(Double(TestCamera.connections(lines).count) <= seconds / 3)
         #expect(TestCamera.connections(lines).allSatisfy { $0.paths == ["/stream"] })
-        print("· \(query): \(Double(seen.longestGap.milliseconds) / 1000) s between pictures at the most")
+        print("· \(query): \(Double(seen.longestGap.milliseconds) / 1000) s between frames at the most")
         _ = try await stop(running)
     }
 
     @Test(arguments: ["freeze=2&times=1", "trickle=20&times=1"])
-    func `pictures that stop are noticed, and the stream is pulled anew`(query: String) async throws {
+    func `frames that stop are noticed, and the stream is pulled again`(query: String) async throws {
         let camera = try await TestCamera.overHTTP()
         defer { camera.end() }
         let running = RunningSource(try .test(camera.web("/stream?\(query)"), in: directory))
-        try await running.wait("pictures") { $0.pictures.count >= 3 }
+        try await running.wait("pictures") { $0.frames.count >= 3 }
         try await running.waitForStatistics("the stall") { $0.network?.stalls == 1 }
-        let count = running.seen.value.pictures.count
-        try await running.wait("new pictures") { $0.pictures.count >= count + 5 }
+        let count = running.seen.value.frames.count
+        try await running.wait("new frames") { $0.frames.count >= count + 5 }
         #expect(running.source.capture.network?.connections == 2)
         _ = try await stop(running)
     }
@@ -184,13 +184,13 @@ struct HTTPCameraTests {
     @Test func `a camera that is away is waited for`() async throws {
         let camera = try await TestCamera.overHTTP(TestCamera.stayingPort())
         let running = RunningSource(try .test(camera.web("/stream"), in: directory))
-        try await running.wait("pictures") { $0.pictures.count >= 3 }
+        try await running.wait("pictures") { $0.frames.count >= 3 }
         camera.end(keepsTurn: true)
         try await running.waitForStatistics("the wait") { $0.code == .cameraUnreachable }
-        let count = running.seen.value.pictures.count
+        let count = running.seen.value.frames.count
         let again = try await TestCamera.overHTTP(["--port", "\(camera.port)"], after: camera)
         defer { again.end() }
-        try await running.wait("new pictures") { $0.pictures.count >= count + 5 }
+        try await running.wait("new frames") { $0.frames.count >= count + 5 }
         _ = try await stop(running)
     }
 
@@ -207,7 +207,7 @@ struct HTTPCameraTests {
         ("/stream?redirect=away", nil, .describe, .streamRedirected, "192.0.2.1"),
         ("/stream?redirect=loop", nil, .describe, .streamRedirected, "3 times"),
         ("/capture?trickle=1", nil, .keyFrame, .cameraTimeout, "in time"),
-        ("/stream?trickle=0", nil, .keyFrame, .streamFrozen, "no whole picture"),
+        ("/stream?trickle=0", nil, .keyFrame, .streamFrozen, "no whole frame"),
         ("/stream?auth=md5", nil, .login, .loginNeeded, "Digest MD5"),
         ("/stream?auth=md5", "wrong", .login, .loginRefused, ""),
         ("/stream?auth=basic", "s3cret", .login, .loginUnsupported, "Basic"),
@@ -226,8 +226,8 @@ struct HTTPCameraTests {
         #expect(line.step == step)
         #expect(line.code == code, "\(line.text)")
         #expect(words.isEmpty || line.text.contains(words), "\(line.text)")
-        #expect(line.next != nil)
-        if path == "/page" { #expect(line.next?.contains("onvif://") == true) }
+        #expect(line.hint != nil)
+        if path == "/page" { #expect(line.hint?.contains("onvif://") == true) }
         camera.end()
         let lines = try await camera.lines.wait("its end") { $0.last == "END" }
         #expect(TestCamera.connections(lines).allSatisfy { $0.basic == false })
@@ -273,7 +273,7 @@ struct HTTPCameraTests {
         network.memoryFile = directory.path("network.json")
         let running = RunningSource(network)
         // Basic, which nobody can read there.
-        try await running.wait("pictures") { $0.pictures.count >= 3 }
+        try await running.wait("pictures") { $0.frames.count >= 3 }
         #expect(running.source.capture.network?.pin?.hasPrefix("sha256//") == true)
         #expect(running.source.capture.network?.authentication == "Basic")
         _ = try await stop(running)
@@ -284,7 +284,7 @@ struct HTTPCameraTests {
         let again = RunningSource(network)
         let refused = try await again.waitForStatistics("the refusal") { $0.network?.state == .refused }
         #expect(refused.code == .certificateChanged)
-        #expect(try await stop(again).pictures.isEmpty)
+        #expect(try await stop(again).frames.isEmpty)
         second.end()
         let lines = try await second.lines.wait("its end") { $0.last == "END" }
         #expect(TestCamera.connections(lines).allSatisfy { $0.paths == [] })
@@ -304,7 +304,7 @@ struct HTTPCameraTests {
         #expect(capture.code == (hasLogin ? .streamRedirected : .loginNeeded))
         _ = try await stop(running)
         // It is no certificate of this camera's: an address without TLS has none.
-        #expect(CameraMemory.load(network.memoryFile, url: url).pin == nil)
+        #expect(CameraCache.load(network.memoryFile, url: url).pin == nil)
         let subject = StreamTest.Subject(
             network: .init(url: url, user: hasLogin ? "admin" : nil), password: hasLogin ? "s3cret" : nil)
         let report = await StreamTest.run(subject, deadline: .seconds(60), logger: Logger(label: "test")) { _ in }
@@ -330,7 +330,7 @@ struct HTTPCameraTests {
         let (process, port) = try await Self.mjpegServer()
         defer { Self.end(process) }
         let running = RunningSource(try .test("http://127.0.0.1:\(port)/", in: directory))
-        try await running.wait("pictures") { $0.pictures.count >= 10 }
+        try await running.wait("pictures") { $0.frames.count >= 10 }
         #expect(process.isRunning)
         let seen = try await stop(running)
         #expect(seen.formats.map(\.width) == [320])
@@ -378,12 +378,12 @@ struct HTTPCameraTests {
         process.waitUntilExit()
     }
 
-    @Test func `a picture in Python's own web server is a camera`() async throws {
-        let pictures = try #require(await TestCamera.pictures.place)
+    @Test func `a frame in Python's own web server is a camera`() async throws {
+        let frames = try #require(await TestCamera.frames.place)
         let process = Process()
         let output = Pipe()
         process.executableURL = URL(fileURLWithPath: TestCamera.python)
-        process.arguments = ["-u", "-m", "http.server", "0", "--bind", "127.0.0.1", "--directory", pictures.url.path]
+        process.arguments = ["-u", "-m", "http.server", "0", "--bind", "127.0.0.1", "--directory", frames.url.path]
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         try process.run()
@@ -391,7 +391,7 @@ struct HTTPCameraTests {
         let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
         let port = try #require(line.firstMatch(of: /port (\d+)/)?.1)
         let running = RunningSource(try .test("http://127.0.0.1:\(port)/01.jpg", in: directory))
-        try await running.wait("pictures") { $0.pictures.count >= 4 }
+        try await running.wait("pictures") { $0.frames.count >= 4 }
         _ = try await stop(running)
     }
 }

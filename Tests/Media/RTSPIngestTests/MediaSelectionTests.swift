@@ -13,10 +13,10 @@ struct MediaSelectionTests {
         return MediaSelection(try SessionDescription.parse(Array(text.utf8)[...]), audio: audio)
     }
 
-    @Test func `sound of a session that only sends is taken`() throws {
+    @Test func `audio of a session that only sends is taken`() throws {
         let found = try selection(["v=0", "a=sendonly"] + Self.video.dropFirst() + ["m=audio 0 RTP/AVP 0"])
-        #expect(found.sound?.kind == .pcmu)
-        #expect(found.soundReason == nil)
+        #expect(found.audio?.kind == .pcmu)
+        #expect(found.audioReason == nil)
     }
 
     @Test(arguments: [
@@ -27,11 +27,11 @@ struct MediaSelectionTests {
         (["m=audio 0 RTP/AVP 0", "a=sendonly", "m=audio 0 RTP/AVP 9"], "G722"),
         (["m=audio 0 RTP/AVP 9", "m=audio 0 RTP/AVP 0", "a=sendonly"], "G722"),
     ])
-    func `sound that is left out has a reason`(lines: [String], word: String) throws {
+    func `audio that is left out has a reason`(lines: [String], word: String) throws {
         let found = try selection(Self.video + lines)
-        #expect(found.sound == nil)
-        #expect(found.soundReason?.contains(word) == true)
-        #expect(try selection(Self.video + lines, audio: false).soundReason == nil)
+        #expect(found.audio == nil)
+        #expect(found.audioReason?.contains(word) == true)
+        #expect(try selection(Self.video + lines, audio: false).audioReason == nil)
     }
 
     @Test(arguments: [
@@ -40,11 +40,11 @@ struct MediaSelectionTests {
         ("OPUS/48000", .opus, 48_000, 1), ("G726-16/8000", .g726, 8_000, 1), ("G726-40/8000", .g726, 8_000, 1),
         ("AAL2-G726-24/8000/1", .g726, 8_000, 1),
     ])
-    func `sound of other rates and codings is taken`(
+    func `audio of other rates and codings is taken`(
         mapping: String, kind: MediaChoice.Kind, rate: Int, channels: Int
     ) throws {
         let found = try #require(
-            try selection(Self.video + ["m=audio 0 RTP/AVP 97", "a=rtpmap:97 \(mapping)"]).sound)
+            try selection(Self.video + ["m=audio 0 RTP/AVP 97", "a=rtpmap:97 \(mapping)"]).audio)
         #expect(found.kind == kind)
         #expect(found.clockRate == rate)
         #expect(found.channels == channels)
@@ -57,28 +57,28 @@ struct MediaSelectionTests {
         ("G726-48/8000", "G726-48"), ("G726-32/16000", "G726-32 (16000 Hz"), ("G726/8000", "G726"),
         ("AAL2-G726-32/8000/2", "2 channels"),
     ])
-    func `sound of a rate or kind that is not taken says so`(mapping: String, words: String) throws {
+    func `audio of a rate or kind that is not taken says so`(mapping: String, words: String) throws {
         let found = try selection(Self.video + ["m=audio 0 RTP/AVP 97", "a=rtpmap:97 \(mapping)"])
-        #expect(found.sound == nil)
-        #expect(found.soundReason?.contains(words) == true, "\(found.soundReason ?? "-")")
+        #expect(found.audio == nil)
+        #expect(found.audioReason?.contains(words) == true, "\(found.audioReason ?? "-")")
     }
 
     @Test func `type 2 is G726 at 32 kbit, and JPEG may be wider than its packets say`() throws {
-        #expect(try selection(Self.video + ["m=audio 0 RTP/AVP 2"]).sound?.coding == .g726r32)
+        #expect(try selection(Self.video + ["m=audio 0 RTP/AVP 2"]).audio?.coding == .g726r32)
         let wide = ["v=0", "m=video 0 RTP/AVP 26", "a=x-dimensions:2592,1944"]
-        #expect(try selection(wide).video?.dimensions == PictureDimensions(width: 2592, height: 1944))
+        #expect(try selection(wide).video?.dimensions == FrameDimensions(width: 2592, height: 1944))
         for junk in ["", "2592", "0,1", "1,2,3", "a,b", "65536,1", "99999999999999999999,1", "-1,5"] {
             let found = try selection(["v=0", "m=video 0 RTP/AVP 26", "a=x-dimensions:\(junk)"]).video
             #expect(found != nil && found?.dimensions == nil, "\(junk)")
         }
     }
 
-    @Test func `no sound, and sound beside a back channel, need no reason`() throws {
-        #expect(try selection(Self.video).soundReason == nil)
+    @Test func `no audio, and audio beside a back channel, need no reason`() throws {
+        #expect(try selection(Self.video).audioReason == nil)
         let found = try selection(
             Self.video + ["m=audio 0 RTP/AVP 0", "a=sendonly", "m=audio 0 RTP/AVP 8", "a=recvonly"])
-        #expect(found.sound?.kind == .pcma)
-        #expect(found.soundReason == nil)
+        #expect(found.audio?.kind == .pcma)
+        #expect(found.audioReason == nil)
     }
 
     private static let sets: [[UInt8]] = [[0x67, 0x42, 0, 0x29, 0xE2], [0x68, 0xCE, 0x38, 0x80]]

@@ -6,7 +6,7 @@ import Testing
 @Suite struct MediaTimelineTests {
     private func at(_ milliseconds: Int64) -> MediaTime { MediaTime(milliseconds: milliseconds) }
 
-    @Test func `time begins with the first picture, and sound before it is left out`() {
+    @Test func `time begins with the first frame, and audio before it is left out`() {
         var timeline = MediaTimeline()
         #expect(timeline.audio(at(999)) == nil)
         let first = timeline.video(presentation: at(1000), decode: at(1000))
@@ -25,8 +25,8 @@ import Testing
         #expect(early.decode > after.decode)
         #expect(early.presentation >= early.decode)
         #expect(early.decode - after.decode == MediaTime(nanoseconds: 1))
-        let sound = timeline.audio(at(9000))
-        #expect(timeline.audio(at(8000)).map { $0 > sound! } == true)
+        let audio = timeline.audio(at(9000))
+        #expect(timeline.audio(at(8000)).map { $0 > audio! } == true)
     }
 
     @Test func `pictures out of order keep the distance of presentation and decoding`() {

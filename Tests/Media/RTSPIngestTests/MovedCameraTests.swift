@@ -6,8 +6,8 @@ import Testing
 
 @testable import RTSPIngest
 
-/// A camera gets another address: it is followed where its key proves it, and else a person is asked. Whoever only says that
-/// they are the camera is given nothing, and the camera itself never sees a wrong password.
+/// A camera gets another address: it is followed where its key proves it, and else a person is asked. Whoever only says
+/// that they are the camera is given nothing, and the camera itself never sees a wrong password.
 // These need python3, openssl and ffmpeg, which make a camera and what it sends; the product itself needs none of them.
 @Suite(
     .enabled(
@@ -64,23 +64,24 @@ struct MovedCameraTests {
                 "porch seems to have moved to onvif://127.0.0.2:\(forger.port) (the same serial number). If so: "
                     + "watchboxctl camera edit porch --accept-move onvif://127.0.0.2:\(forger.port). ") == true,
             "\(told.reason ?? "-")")
-        #expect(CameraMemory.load(network.memoryFile, url: network.url).serviceURL == first.serviceURL)
+        #expect(CameraCache.load(network.memoryFile, url: network.url).serviceURL == first.serviceURL)
 
         // It was but unplugged.
-        let pictures = running.seen.value.keyFrames
+        let frames = running.seen.value.keyFrames
         let again = try await TestCamera.quirky(["--port", "\(port)"], after: stream)
         defer { again.end() }
         let back = try await TestCamera.device(
             rtsp: again.url("auth=sha256"), ["--no-endpoint", "--port", "\(devicePort)"])
         defer { back.end() }
-        try await running.wait("pictures from the old address") { $0.keyFrames > pictures }
+        try await running.wait("pictures from the old address") { $0.keyFrames > frames }
         try await running.waitForStatistics("the end of the proposal") { $0.network?.moves == nil }
         _ = try await running.stop()
         expectUntouched(forger, "a forger was asked")
         expectNoWrongLogin(first, back)
     }
 
-    /// Its stream has a key as well, or it has none: then who only passes the service's TLS on would get the stream's login.
+    /// Its stream has a key as well, or it has none: then who only passes the service's TLS on would get the stream's
+    /// login.
     @Test(arguments: [true, false])
     func `a camera is followed where service and stream show their keys`(isEncrypted: Bool) async throws {
         let files = try CertificateFiles("camera", in: directory)
@@ -93,7 +94,7 @@ struct MovedCameraTests {
         let network = try network("onvif://127.0.0.1:\(first.port)")
         let running = RunningSource(network)
         try await running.wait("pictures") { $0.keyFrames >= 1 }
-        #expect(CameraMemory.load(network.memoryFile, url: network.url).servicePin != nil)
+        #expect(CameraCache.load(network.memoryFile, url: network.url).servicePin != nil)
         first.end()
         stream.end()
         try await running.waitForStatistics("the end") { $0.interruptions == 1 }
@@ -122,7 +123,7 @@ struct MovedCameraTests {
             try await running.waitForStatistics("pictures from the new address") {
                 $0.network?.url?.contains("127.0.0.3") == true && $0.state == .streaming
             }
-            let memory = CameraMemory.load(network.memoryFile, url: network.url)
+            let memory = CameraCache.load(network.memoryFile, url: network.url)
             #expect(memory.serviceURL == Self.service(moved, at: "127.0.0.3", isSecure: true))
             #expect(running.source.capture.network?.moves == nil)
         } else {
@@ -142,8 +143,8 @@ struct MovedCameraTests {
             // Accepted, it has to show the key that is known.
             var accepted = network
             accepted.url = "onvif://127.0.0.3:\(moved.port)"
-            let former = CameraMemory.load(network.memoryFile, url: network.url)
-            let memory = CameraMemory.load(network.memoryFile, for: accepted)
+            let former = CameraCache.load(network.memoryFile, url: network.url)
+            let memory = CameraCache.load(network.memoryFile, for: accepted)
             #expect(memory.servicePin != nil && memory.servicePin == former.servicePin)
         }
         expectUntouched(forger, "a forger was asked")
@@ -213,7 +214,7 @@ struct MovedCameraTests {
         defer { device.end() }
         var subject = StreamTest.Subject(
             network: .init(url: "onvif://127.0.0.1:\(device.port)", user: "admin"), password: "s3cret")
-        var memory = CameraMemory(url: subject.network.url)
+        var memory = CameraCache(url: subject.network.url)
         // As the first port of those that are tried.
         memory.serviceURL = page.serviceURL
         subject.memory = memory
@@ -236,7 +237,7 @@ struct MovedCameraTests {
         let source = "onvif://127.0.0.1:\(device.port)"
         var subject = StreamTest.Subject(
             network: .init(url: source, user: "admin", allowsBasic: true), password: "s3cret")
-        var memory = CameraMemory(url: source)
+        var memory = CameraCache(url: source)
         memory.serviceURL = Self.service(device, at: address, isSecure: true)
         memory.servicePin = try files.pin
         subject.memory = memory

@@ -60,7 +60,7 @@ import VideoCodec
         var capture = CaptureStatistics(path: "onvif://192.0.2.7")
         capture.reason = name
         capture.limit = name
-        capture.soundReason = name
+        capture.audioReason = name
         capture.card = name
         capture.device = name
         capture.network = network
@@ -82,7 +82,7 @@ import VideoCodec
         report.server = name
         report.device = largest(name, url).network?.device
         report.lines = StreamTestReport.Step.allCases.map {
-            .init(step: $0, outcome: .failed, milliseconds: 1, text: name, next: "x")
+            .init(step: $0, outcome: .failed, milliseconds: 1, text: name, hint: "x")
         }
         #expect(try JSONEncoder().encode(report.bounded).count < 48 << 10)
     }
@@ -125,7 +125,7 @@ import VideoCodec
         #expect(CameraDevice.shown(device).profiles[0].url == nil)
     }
 
-    @Test func `a picture is measured by its header, and nothing decodes it`() throws {
+    @Test func `a frame is measured by its header, and nothing decodes it`() throws {
         // FF D8, a comment, a frame of 640 by 360 with three components, and then nothing that a decoder could take.
         let bytes: [UInt8] =
             [0xFF, 0xD8, 0xFF, 0xFE, 0, 4, 1, 2, 0xFF, 0xC0, 0, 17, 8, 1, 104, 2, 128, 3]

@@ -122,7 +122,7 @@ struct NetworkSourceFailureTests {
             #expect(query.contains("retry") ? pause <= 7 : pause <= 30 && pause > 7)
         }
         let seen = try await running.stop()
-        #expect(seen.pictures.isEmpty)
+        #expect(seen.frames.isEmpty)
     }
 
     @Test func `a busy camera is asked again after its time, and then pulled`() async throws {
@@ -158,7 +158,7 @@ struct NetworkSourceFailureTests {
         ("freeze=3", 1), ("hole=3", 1), ("vfreeze=3&audio=pcmu", 1), ("freeze=3&h265=1", 1), ("close=3", 0),
         ("bye=3", 0),
     ])
-    func `a stream that stops is pulled anew`(query: String, stalls: UInt64) async throws {
+    func `a stream that stops is pulled again`(query: String, stalls: UInt64) async throws {
         let camera = try await TestCamera.quirky()
         defer { camera.end() }
         let running = RunningSource(try .test(camera.url(query + "&times=1"), in: directory))
@@ -168,7 +168,7 @@ struct NetworkSourceFailureTests {
         try await running.waitForStatistics("the end of the first attempt") { $0.interruptions >= 1 }
         let found = clock.now - before
         if stalls > 0 {
-            // By the pictures' own packets; sound that goes on is no picture.
+            // By the frames' own packets; audio that goes on is not a frame.
             #expect(running.log.value.contains { $0.contains("\(ErrorCode.streamFrozen)") })
         }
         let next = try await running.waitForStatistics("the next one") { ($0.network?.connections ?? 0) >= 2 }
@@ -176,16 +176,16 @@ struct NetworkSourceFailureTests {
         let seen = try await running.wait("pictures again", seconds: 120) { $0.keyFrames >= 6 }
         #expect(seen.stepsBack == 0)
         #expect(seen.formats.count == 1)
-        // From the last picture to the next; FreezeWatchTests has when a freeze is found.
+        // From the last frame to the next; FreezeWatchTests has when a freeze is found.
         if stalls > 0 { #expect(seen.longestWait < .seconds(24), "promised are 8 s") }
         // On a busy machine the camera itself may be so slow that it looks frozen again.
         try await running.waitForStatistics("the stream") { $0.state == .streaming }
         let gap = Double(seen.longestGap.milliseconds) / 1000
-        print("· \(query): over after \(found) of waiting, \(gap) s from the last picture to the next")
+        print("· \(query): over after \(found) of waiting, \(gap) s from the last frame to the next")
         _ = try await running.stop()
     }
 
-    @Test func `a frozen stream over UDP is pulled anew over UDP`() async throws {
+    @Test func `a frozen stream over UDP is pulled again over UDP`() async throws {
         let camera = try await TestCamera.quirky()
         defer { camera.end() }
         let running = RunningSource(try .test(camera.url("freeze=3&times=1"), in: directory, transport: .udp))

@@ -22,7 +22,7 @@ extension CameraConfiguration.Network {
     }
 }
 
-/// Cameras that do not keep to the rules, and whose pictures go out all the same.
+/// Cameras that do not keep to the rules, and whose frames go out all the same.
 // These need python3 and ffmpeg, which make a camera and what it sends; the product itself needs neither.
 @Suite(.enabled(if: TestCamera.hasMedia, "python3 or ffmpeg with libx264 and libx265 is missing"))
 struct NetworkSourceTests {
@@ -32,15 +32,15 @@ struct NetworkSourceTests {
         let camera = try await TestCamera.quirky()
         defer { camera.end() }
         let running = RunningSource(try .test(camera.url("a=1"), in: directory))
-        let seen = try await running.wait("two groups of pictures") { $0.keyFrames >= 3 }
+        let seen = try await running.wait("two groups of frames") { $0.keyFrames >= 3 }
         #expect(seen.isOrderly)
         #expect(seen.formats.count == 1)
         #expect(seen.formats.first?.codec == .h264)
         #expect(seen.formats.first?.width == 640)
         #expect(seen.formats.first?.height == 360)
-        #expect(seen.pictures.first?.isKeyFrame == true)
-        #expect(seen.pictures.first?.presentationTime == .zero)
-        #expect(seen.pictures.allSatisfy { $0.captureInstant != nil })
+        #expect(seen.frames.first?.isKeyFrame == true)
+        #expect(seen.frames.first?.presentationTime == .zero)
+        #expect(seen.frames.allSatisfy { $0.captureInstant != nil })
         let capture = try await running.waitForStatistics("a count") { ($0.network?.packets ?? 0) > 50 }
         #expect(capture.state == .streaming)
         #expect(capture.encoder == "passthrough")
@@ -73,12 +73,12 @@ struct NetworkSourceTests {
         let camera = try await TestCamera.quirky()
         defer { camera.end() }
         let running = RunningSource(try .test(camera.url(query), in: directory))
-        let seen = try await running.wait("five groups of pictures with \(query)") { $0.keyFrames >= 5 }
+        let seen = try await running.wait("five groups of frames with \(query)") { $0.keyFrames >= 5 }
         #expect(seen.isOrderly)
         #expect(seen.formats.count == 1)
         #expect(seen.formats.first?.codec == (query.contains("h265") ? .hevc : .h264))
-        #expect(seen.pictures.first?.isKeyFrame == true)
-        #expect(seen.pictures.first?.presentationTime == .zero)
+        #expect(seen.frames.first?.isKeyFrame == true)
+        #expect(seen.frames.first?.presentationTime == .zero)
         #expect(seen.longestGap < MediaTime(milliseconds: 60_000))
         let end = try await running.stop()
         #expect(end.stepsBack == 0)
@@ -113,11 +113,11 @@ struct NetworkSourceTests {
         _ = try await running.stop()
     }
 
-    @Test func `packets that are lost cost pictures and bring no smear`() async throws {
+    @Test func `packets that are lost cost frames and bring no smear`() async throws {
         let camera = try await TestCamera.quirky()
         defer { camera.end() }
         let running = RunningSource(try .test(camera.url("loss=2"), in: directory))
-        try await running.wait("eight groups of pictures") { $0.keyFrames >= 8 }
+        try await running.wait("eight groups of frames") { $0.keyFrames >= 8 }
         let capture = try await running.waitForStatistics("loss") { $0.lost > 0 && $0.damaged > 0 }
         #expect(capture.network?.connections == 1)
         _ = try await running.stop()
@@ -162,22 +162,22 @@ struct NetworkSourceTests {
         #expect(seen.duration > 1)
     }
 
-    // MARK: - Sound
+    // MARK: - Audio
 
     @Test(arguments: ["audio=pcmu", "audio=pcmu&h265=1"])
-    func `G711 becomes AAC on the pictures' time line`(query: String) async throws {
+    func `G711 becomes AAC on the frames' timeline`(query: String) async throws {
         let camera = try await TestCamera.quirky()
         defer { camera.end() }
         let running = RunningSource(try .test(camera.url(query), in: directory))
-        let seen = try await running.wait("two seconds of sound") { $0.sounds.count >= 32 && $0.keyFrames >= 2 }
+        let seen = try await running.wait("two seconds of audio") { $0.audio.count >= 32 && $0.keyFrames >= 2 }
         #expect(seen.isOrderly)
         #expect(seen.audioFormats.count == 1)
         #expect(seen.audioFormats.first?.sampleRate == 16_000)
         #expect(seen.audioFormats.first?.channels == 1)
-        let first = try #require(seen.sounds.first)
-        let last = try #require(seen.sounds.last)
+        let first = try #require(seen.audio.first)
+        let last = try #require(seen.audio.last)
         // A frame of 1024 samples lasts 64 ms.
-        let expected = Double(seen.sounds.count - 1) * 0.064
+        let expected = Double(seen.audio.count - 1) * 0.064
         let duration = Double((last.decodeTime - first.decodeTime).nanoseconds) / 1e9
         #expect(abs(duration - expected) < 1)
         #expect(first.decodeTime < MediaTime(milliseconds: 2000))
@@ -185,7 +185,7 @@ struct NetworkSourceTests {
         #expect(end.stepsBack == 0)
         let capture = running.source.capture
         #expect(capture.network?.audioCodec == "pcmu")
-        #expect(capture.sound == "pcmu")
+        #expect(capture.audio == "pcmu")
     }
 
     @Test(arguments: [("pcma16", "pcma", 16_000, 1), ("pcmu2", "pcmu", 16_000, 2)])
@@ -195,45 +195,45 @@ struct NetworkSourceTests {
         let camera = try await TestCamera.quirky()
         defer { camera.end() }
         let running = RunningSource(try .test(camera.url("audio=\(audio)"), in: directory))
-        let seen = try await running.wait("sound") { $0.sounds.count >= 32 && $0.keyFrames >= 2 }
+        let seen = try await running.wait("sound") { $0.audio.count >= 32 && $0.keyFrames >= 2 }
         #expect(seen.isOrderly)
         #expect(seen.audioFormats.first?.sampleRate == rate)
         #expect(seen.audioFormats.first?.channels == channels)
         let end = try await running.stop()
         #expect(end.stepsBack == 0)
         #expect(running.source.capture.network?.audioCodec == codec)
-        #expect(running.source.capture.soundReason == nil)
+        #expect(running.source.capture.audioReason == nil)
     }
 
-    @Test func `sound that is not taken is named and holds nothing up`() async throws {
+    @Test func `audio that is not taken is named and holds nothing up`() async throws {
         let camera = try await TestCamera.quirky()
         defer { camera.end() }
         let running = RunningSource(try .test(camera.url("audio=g722"), in: directory))
         let seen = try await running.wait("pictures") { $0.keyFrames >= 2 }
-        #expect(seen.sounds.isEmpty)
-        let capture = try await running.waitForStatistics("the reason") { $0.soundReason != nil }
-        #expect(capture.soundReason?.contains("G722") == true)
+        #expect(seen.audio.isEmpty)
+        let capture = try await running.waitForStatistics("the reason") { $0.audioReason != nil }
+        #expect(capture.audioReason?.contains("G722") == true)
         _ = try await running.stop()
     }
 
-    @Test func `sound whose set-up is refused is named and holds nothing up`() async throws {
+    @Test func `audio whose set-up is refused is named and holds nothing up`() async throws {
         let camera = try await TestCamera.quirky()
         defer { camera.end() }
         let running = RunningSource(try .test(camera.url("audio=refused"), in: directory))
         try await running.wait("pictures") { $0.keyFrames >= 2 }
-        let capture = try await running.waitForStatistics("the reason") { $0.soundReason != nil }
-        #expect(capture.soundReason?.contains("refused") == true)
-        #expect(capture.sound == nil)
+        let capture = try await running.waitForStatistics("the reason") { $0.audioReason != nil }
+        #expect(capture.audioReason?.contains("refused") == true)
+        #expect(capture.audio == nil)
         _ = try await running.stop()
     }
 
-    @Test func `sound that is not wanted is not set up`() async throws {
+    @Test func `audio that is not wanted is not set up`() async throws {
         let camera = try await TestCamera.quirky()
         defer { camera.end() }
         let running = RunningSource(try .test(camera.url("audio=pcmu"), in: directory, audio: false))
         try await running.wait("pictures") { $0.keyFrames >= 2 }
         let end = try await running.stop()
-        #expect(end.sounds.isEmpty)
+        #expect(end.audio.isEmpty)
         let connection = try await camera.connection("its end") { $0.methods?.last == "TEARDOWN" }
         #expect(connection.methods?.filter { $0 == "SETUP" }.count == 1)
     }
@@ -245,7 +245,7 @@ struct NetworkSourceTests {
         let camera = try await TestCamera.quirky()
         defer { camera.end() }
         let running = RunningSource(try .test(camera.url(query), in: directory, transport: .udp))
-        try await running.wait("four groups of pictures over UDP") { $0.keyFrames >= 4 }
+        try await running.wait("four groups of frames over UDP") { $0.keyFrames >= 4 }
         let capture = try await running.waitForStatistics("a count") { ($0.network?.packets ?? 0) > 50 }
         #expect(capture.network?.transport == "udp")
         #expect(capture.network?.connections == 1)

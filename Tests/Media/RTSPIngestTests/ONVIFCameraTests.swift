@@ -41,7 +41,7 @@ struct ONVIFCameraTests {
         #expect(found.mac == "02:00:5e:00:53:01")
         #expect(capture.network?.profile != nil)
         #expect(capture.network?.url?.hasPrefix("rtsp://127.0.0.1:\(stream.port)/") == true)
-        let memory = CameraMemory.load(network.memoryFile, url: network.url)
+        let memory = CameraCache.load(network.memoryFile, url: network.url)
         #expect(memory.serial == "SN1")
         #expect(memory.serviceURL == device.serviceURL)
         #expect(memory.streams["main"] != nil)
@@ -70,7 +70,7 @@ struct ONVIFCameraTests {
         #expect(report.isUsable)
         _ = try await running.stop()
         // What was remembered is brought there, too.
-        var memory = CameraMemory.load(network.memoryFile, url: network.url)
+        var memory = CameraCache.load(network.memoryFile, url: network.url)
         memory.streams["main"] = told
         #expect(memory.store(try #require(network.memoryFile)) == nil)
         device.end()
@@ -79,7 +79,7 @@ struct ONVIFCameraTests {
         _ = try await again.stop()
     }
 
-    @Test func `events and motors work beside the stream`() async throws {
+    @Test func `events and PTZ work beside the stream`() async throws {
         let stream = try await TestCamera.quirky()
         defer { stream.end() }
         let device = try await TestCamera.device(rtsp: stream.url("auth=md5"))

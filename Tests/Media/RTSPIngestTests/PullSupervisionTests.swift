@@ -41,7 +41,7 @@ private let second: UInt64 = 1_000_000_000
         #expect(supervision.attempts == 13)
     }
 
-    @Test func `a stream that was live for ten seconds begins anew with short pauses`() {
+    @Test func `a stream that was live for ten seconds begins again with short pauses`() {
         var supervision = PullSupervision(random: { 0.5 })
         var now: UInt64 = 0
         _ = supervision.next(at: now)
@@ -49,24 +49,24 @@ private let second: UInt64 = 1_000_000_000
             supervision.ended(.broken, at: now)
             _ = waited(&supervision, &now)
         }
-        supervision.pictureArrived(at: now)
+        supervision.frameArrived(at: now)
         #expect(supervision.state == .live)
         now += 9 * second
-        supervision.pictureArrived(at: now)
+        supervision.frameArrived(at: now)
         // What it was frozen for does not count.
         now += 6 * second
         supervision.ended(.stalled, at: now)
         let pause = waited(&supervision, &now)
         #expect(pause > 1 && pause <= 5)
-        supervision.pictureArrived(at: now)
+        supervision.frameArrived(at: now)
         now += 10 * second
-        supervision.pictureArrived(at: now)
+        supervision.frameArrived(at: now)
         supervision.ended(.stalled, at: now)
         #expect(waited(&supervision, &now) <= 0.5)
         #expect(supervision.connections == 2)
     }
 
-    @Test(arguments: [0, 0.5, 0.999_999]) func `a session that had pictures is begun again within five seconds`(
+    @Test(arguments: [0, 0.5, 0.999_999]) func `a session that had frames is begun again within five seconds`(
         random: Double
     ) {
         var supervision = PullSupervision(random: { random })
@@ -74,9 +74,9 @@ private let second: UInt64 = 1_000_000_000
         _ = supervision.next(at: now)
         var pauses: [Double] = []
         for _ in 0..<10 {
-            supervision.pictureArrived(at: now)
+            supervision.frameArrived(at: now)
             now += 3 * second
-            supervision.pictureArrived(at: now)
+            supervision.frameArrived(at: now)
             supervision.ended(.away, at: now)
             pauses.append(waited(&supervision, &now))
         }
@@ -88,10 +88,10 @@ private let second: UInt64 = 1_000_000_000
 
     @Test(arguments: [0, 0.5, 0.999_999], [12, 20, 30])
     func `a camera that ends every session loses at most a second and a half`(random: Double, length: Int) {
-        // Over an hour: 25 pictures a second, groups of a second that do not begin with PLAY, answers after 100 ms.
+        // Over an hour: 25 frames a second, groups of a second that do not begin with PLAY, answers after 100 ms.
         var supervision = PullSupervision(random: { random })
         var now: UInt64 = 0
-        var lastPicture: UInt64?
+        var lastFrame: UInt64?
         var longest: UInt64 = 0
         var sessions = 0
         #expect(supervision.next(at: now) == .connect)
@@ -103,9 +103,9 @@ private let second: UInt64 = 1_000_000_000
             // The camera's groups go on while nobody looks.
             now += (second - now % second) % second
             while now < end {
-                if let lastPicture { longest = max(longest, now - lastPicture) }
-                lastPicture = now
-                supervision.pictureArrived(at: now)
+                if let lastFrame { longest = max(longest, now - lastFrame) }
+                lastFrame = now
+                supervision.frameArrived(at: now)
                 now += second / 25
             }
             now = end
@@ -116,14 +116,14 @@ private let second: UInt64 = 1_000_000_000
         #expect(sessions > 3600 / (length + 2))
     }
 
-    @Test func `a stall is a state of its own until the attempt ends or pictures come again`() {
+    @Test func `a stall is a state of its own until the attempt ends or frames come again`() {
         var supervision = PullSupervision(random: { 0.5 })
         _ = supervision.next(at: 0)
-        supervision.pictureArrived(at: 1)
+        supervision.frameArrived(at: 1)
         supervision.stalled(at: second)
         #expect(supervision.state == .stalled)
         #expect(supervision.next(at: second) == .watch)
-        supervision.pictureArrived(at: 2 * second)
+        supervision.frameArrived(at: 2 * second)
         #expect(supervision.state == .live)
         supervision.stalled(at: 3 * second)
         supervision.ended(.stalled, at: 3 * second)
@@ -133,7 +133,8 @@ private let second: UInt64 = 1_000_000_000
     }
 
     @Test func `a frozen camera is live again within eight seconds of its last packet`() {
-        // The whole chain in virtual time: 25 pictures a second that stop after 3 s, then a camera that answers in 100 ms.
+        // The whole chain in virtual time: 25 frames a second that stop after 3 s, then a camera that answers in 100
+        // ms.
         for random in [0.0, 0.25, 0.999_999] {
             var supervision = PullSupervision(random: { random })
             var now: UInt64 = second
@@ -142,8 +143,8 @@ private let second: UInt64 = 1_000_000_000
             for picture in 0..<75 {
                 now = second + UInt64(picture) * 40_000_000
                 watch.packetArrived(at: now)
-                watch.pictureArrived(at: now)
-                supervision.pictureArrived(at: now)
+                watch.frameArrived(at: now)
+                supervision.frameArrived(at: now)
                 #expect(watch.finding(at: now) == nil)
             }
             let last = now
@@ -155,7 +156,7 @@ private let second: UInt64 = 1_000_000_000
             supervision.ended(.stalled, at: now)
             _ = waited(&supervision, &now)
             now += second / 10
-            supervision.pictureArrived(at: now)
+            supervision.frameArrived(at: now)
             #expect(supervision.state == .live)
             #expect(now - last <= 8 * second)
         }
@@ -193,7 +194,7 @@ private let second: UInt64 = 1_000_000_000
         _ = supervision.next(at: now)
         supervision.ended(.loginRefused, at: now)
         _ = waited(&supervision, &now)
-        supervision.pictureArrived(at: now)
+        supervision.frameArrived(at: now)
         supervision.ended(.broken, at: now)
         _ = waited(&supervision, &now)
         supervision.ended(.loginRefused, at: now)
@@ -219,22 +220,22 @@ private let second: UInt64 = 1_000_000_000
         }
         supervision.ended(.broken, at: now)
         now += second
-        #expect(supervision.nudged(by: .announcement, at: now) == true)
+        #expect(supervision.woken(by: .announcement, at: now) == true)
         #expect(supervision.next(at: now) == .connect)
         // A flood of them does not make a flood of attempts.
         supervision.ended(.broken, at: now)
-        #expect(supervision.nudged(by: .announcement, at: now + second) == false)
+        #expect(supervision.woken(by: .announcement, at: now + second) == false)
         #expect(supervision.next(at: now + second) != .connect)
         _ = waited(&supervision, &now)
         supervision.ended(.loginRefused, at: now)
         now += 1
-        #expect(supervision.nudged(by: .announcement, at: now + 10 * second) == false)
+        #expect(supervision.woken(by: .announcement, at: now + 10 * second) == false)
         _ = waited(&supervision, &now)
         supervision.ended(.loginRefused, at: now)
-        #expect(supervision.nudged(by: .announcement, at: now + 60 * second) == false)
-        #expect(supervision.nudged(by: .person, at: now + 61 * second) == true)
+        #expect(supervision.woken(by: .announcement, at: now + 60 * second) == false)
+        #expect(supervision.woken(by: .person, at: now + 61 * second) == true)
         #expect(supervision.next(at: now + 61 * second) == .connect)
-        #expect(supervision.nudged(by: .person, at: now + 62 * second) == false)
+        #expect(supervision.woken(by: .person, at: now + 62 * second) == false)
     }
 
     @Test func `a long wait shows that it gets on`() {
@@ -286,7 +287,7 @@ private let second: UInt64 = 1_000_000_000
                 if case .refused = supervision.state { Issue.record("\(ending) after \((now - answered) / second) s") }
                 _ = waited(&supervision, &now)
             }
-            supervision.pictureArrived(at: now)
+            supervision.frameArrived(at: now)
             #expect(now - answered <= 90 * second)
         }
     }
@@ -348,7 +349,7 @@ private let second: UInt64 = 1_000_000_000
                 supervision.ended([.away, .broken, .stalled].randomElement(using: &random) ?? .away, at: now)
             }
             // Forged ones, whenever they might help.
-            supervision.nudged(by: .announcement, at: now + 1)
+            supervision.woken(by: .announcement, at: now + 1)
             _ = waited(&supervision, &now)
         }
         for (index, login) in logins.enumerated() {
@@ -364,14 +365,14 @@ private let second: UInt64 = 1_000_000_000
         #expect(shown.count <= 3 * (2 + 24 * 4) + 1)
     }
 
-    @Test func `only pictures for long enough earn another start`() {
+    @Test func `only frames for long enough earn another start`() {
         var supervision = PullSupervision(random: { 0.5 })
         var now: UInt64 = 0
-        func outage(_ pictures: UInt64) {
+        func outage(_ frames: UInt64) {
             _ = supervision.next(at: now)
-            supervision.pictureArrived(at: now)
-            now += pictures * second
-            supervision.pictureArrived(at: now)
+            supervision.frameArrived(at: now)
+            now += frames * second
+            supervision.frameArrived(at: now)
             for _ in 0..<2 {
                 supervision.ended(.away, at: now)
                 _ = waited(&supervision, &now)
@@ -417,7 +418,7 @@ private let second: UInt64 = 1_000_000_000
                     }
                     now = max(now, hello)
                     left.removeFirst()
-                    supervision.nudged(by: .announcement, at: now)
+                    supervision.woken(by: .announcement, at: now)
                 }
             }
             #expect(now <= begin + 90 * second, "back after \((now - begin) / second) s")
@@ -511,7 +512,7 @@ private let second: UInt64 = 1_000_000_000
         _ = supervision.next(at: now)
         while now < 3600 * second {
             sessions += 1
-            supervision.pictureArrived(at: now)
+            supervision.frameArrived(at: now)
             supervision.ended(.away, at: now)
             pauses.append(waited(&supervision, &now))
         }
@@ -519,14 +520,14 @@ private let second: UInt64 = 1_000_000_000
         #expect(pauses.allSatisfy { $0 <= 30 })
         #expect(pauses.last ?? 0 >= 14)
         #expect(sessions <= 270)
-        // Pictures for long enough, and it begins anew.
-        supervision.pictureArrived(at: now)
-        supervision.pictureArrived(at: now + 10 * second)
+        // Frames for long enough, and it begins again.
+        supervision.frameArrived(at: now)
+        supervision.frameArrived(at: now + 10 * second)
         supervision.ended(.away, at: now + 10 * second)
         #expect(supervision.pause(at: now + 10 * second) ?? .max <= second / 2)
         now += 20 * second
         _ = supervision.next(at: now)
-        supervision.pictureArrived(at: now)
+        supervision.frameArrived(at: now)
         supervision.ended(.away, at: now)
         #expect(waited(&supervision, &now) <= 5)
     }

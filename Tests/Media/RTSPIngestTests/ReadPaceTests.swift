@@ -5,7 +5,7 @@ import Testing
 @Suite struct ReadPaceTests {
     private static let millisecond: UInt64 = 1_000_000
 
-    /// One that has seen pictures so many milliseconds apart, and has just read one.
+    /// One that has seen frames so many milliseconds apart, and has just read one.
     private func pace(
         apart distance: UInt64, bytes: Int = 16_000, from start: UInt64 = 1_000
     ) -> (ReadPace, now: UInt64) {
@@ -15,13 +15,13 @@ import Testing
             now += distance * Self.millisecond
             pace.read(at: now)
             pace.took(bytes)
-            pace.pictureEnded(at: now)
+            pace.frameEnded(at: now)
         }
         return (pace, now)
     }
 
     @Test(arguments: [(40, 48), (33, 41), (16, 24), (100, 50), (1000, 50)] as [(UInt64, UInt64)])
-    func `after a picture only the next one wakes, until a little after it is due`(distance: UInt64, wait: UInt64) {
+    func `after a frame only the next one wakes, until a little after it is due`(distance: UInt64, wait: UInt64) {
         let (pace, now) = pace(apart: distance)
         #expect(pace.pause(at: now) == nil && !pace.isGathering)
         #expect(pace.wait(at: now) / Self.millisecond == wait)
@@ -36,18 +36,18 @@ import Testing
         now += 40 * Self.millisecond
         pace.read(at: now)
         pace.took(1_000_000)
-        pace.pictureEnded(at: now)
+        pace.frameEnded(at: now)
         #expect(pace.mark == mark)
-        // One that is smaller, with the sound before it, does.
+        // One that is smaller, with the audio before it, does.
         now += 40 * Self.millisecond
         pace.read(at: now)
         pace.took(40)
         pace.took(60)
-        pace.pictureEnded(at: now)
+        pace.frameEnded(at: now)
         #expect(pace.mark == min(mark, 64))
     }
 
-    @Test func `the rest of a picture is read without waiting for the mark`() {
+    @Test func `the rest of a frame is read without waiting for the mark`() {
         var (pace, now) = pace(apart: 40)
         now += 40 * Self.millisecond
         pace.read(at: now)
@@ -62,11 +62,11 @@ import Testing
         #expect(pace.isGathering)
         now += ReadPace.burst
         pace.read(at: now)
-        #expect(!pace.isGathering, "nothing came: the camera rests amid a picture")
+        #expect(!pace.isGathering, "nothing came: the camera rests amid a frame")
         #expect(pace.wait(at: now) == ReadPace.patience)
     }
 
-    @Test func `sound alone is no picture on its way`() {
+    @Test func `audio alone is not a frame on its way`() {
         var (pace, now) = pace(apart: 40)
         now += 48 * Self.millisecond
         pace.read(at: now)
@@ -81,7 +81,7 @@ import Testing
         for number in 1...7 as ClosedRange<UInt64> {
             young.read(at: number * 40 * Self.millisecond)
             young.took(16_000)
-            young.pictureEnded(at: number * 40 * Self.millisecond)
+            young.frameEnded(at: number * 40 * Self.millisecond)
         }
         #expect(young.mark == ReadPace.part && young.wait(at: 280 * Self.millisecond) == ReadPace.patience)
     }
@@ -92,7 +92,7 @@ import Testing
             now += 120 * Self.millisecond
             pace.read(at: now)
             pace.took(24_000)
-            for _ in 0..<3 { pace.pictureEnded(at: now) }
+            for _ in 0..<3 { pace.frameEnded(at: now) }
         }
         #expect(pace.mark == 4096)
         #expect(pace.wait(at: now) / Self.millisecond == 48)
@@ -110,7 +110,7 @@ import Testing
             pace.read(at: now)
             pace.took(.max)
             pace.took(.min)
-            pace.pictureEnded(at: now)
+            pace.frameEnded(at: now)
             _ = pace.pause(at: now)
             _ = pace.wait(at: 0)
             _ = pace.wait(at: .max)

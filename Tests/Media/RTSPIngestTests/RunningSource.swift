@@ -13,26 +13,26 @@ final class RunningSource: Sendable {
     struct Seen: Sendable, CustomStringConvertible {
         var formats: [VideoFormat] = []
         var audioFormats: [AudioFormat] = []
-        var pictures: [AccessUnit] = []
-        var sounds: [AccessUnit] = []
+        var frames: [AccessUnit] = []
+        var audio: [AccessUnit] = []
         /// Whether the first event of a kind was its format.
         var isOrderly = true
-        /// Greatest distance of two pictures in the stream, and steps back in decoding order.
+        /// Greatest distance of two frames in the stream, and steps back in decoding order.
         var longestGap = MediaTime.zero
         var stepsBack = 0
-        /// The longest time without a picture, as they came.
+        /// The longest time without a frame, as they came.
         var longestWait = Duration.zero
-        var pictureAt: ContinuousClock.Instant?
+        var frameAt: ContinuousClock.Instant?
         var end: Result<Void, MediaSourceError>?
 
         var description: String {
-            "\(formats.count) formats, \(pictures.count) pictures, \(sounds.count) sounds, end \(String(describing: end))"
+            "\(formats.count) formats, \(frames.count) frames, \(audio.count) audio, end \(String(describing: end))"
         }
 
-        var keyFrames: Int { pictures.count { $0.isKeyFrame } }
-        /// Seconds from the first picture to the last.
+        var keyFrames: Int { frames.count { $0.isKeyFrame } }
+        /// Seconds from the first frame to the last.
         var duration: Double {
-            guard let first = pictures.first, let last = pictures.last else { return 0 }
+            guard let first = frames.first, let last = frames.last else { return 0 }
             return Double((last.decodeTime - first.decodeTime).nanoseconds) / 1e9
         }
     }
@@ -150,18 +150,18 @@ extension RunningSource.Seen {
         case .accessUnit(let unit) where unit.track.isVideo:
             if formats.isEmpty { isOrderly = false }
             let now = ContinuousClock.now
-            if let pictureAt { longestWait = max(longestWait, now - pictureAt) }
-            pictureAt = now
-            if let last = pictures.last {
+            if let frameAt { longestWait = max(longestWait, now - frameAt) }
+            frameAt = now
+            if let last = frames.last {
                 longestGap = max(longestGap, unit.decodeTime - last.decodeTime)
                 if unit.decodeTime <= last.decodeTime { stepsBack += 1 }
             }
             if unit.presentationTime < unit.decodeTime { stepsBack += 1 }
-            pictures.append(unit)
+            frames.append(unit)
         case .accessUnit(let unit):
             if audioFormats.isEmpty { isOrderly = false }
-            if let last = sounds.last, unit.decodeTime <= last.decodeTime { stepsBack += 1 }
-            sounds.append(unit)
+            if let last = audio.last, unit.decodeTime <= last.decodeTime { stepsBack += 1 }
+            audio.append(unit)
         }
     }
 }

@@ -76,7 +76,7 @@ struct StreamTestTests {
         #expect(last.step == step)
         #expect(last.outcome == .failed)
         #expect(last.code == code)
-        #expect(last.next?.isEmpty == false)
+        #expect(last.hint?.isEmpty == false)
         #expect(!last.text.isEmpty)
         #expect(report.lines.count { $0.outcome == .failed } == 1)
     }
@@ -102,7 +102,7 @@ struct StreamTestTests {
     @Test func `a test has an end of its own`() async throws {
         let camera = try await TestCamera.quirky()
         defer { camera.end() }
-        // Enough to get to the pictures; a little later the missing key frame would be what the test finds.
+        // Enough to get to the frames; a little later the missing key frame would be what the test finds.
         let deadline = Duration.seconds(7)
         #expect(deadline < .nanoseconds(FreezeWatch.usualGroup))
         let report = await run(camera.url("nokey=1"), deadline: deadline)

@@ -45,14 +45,14 @@ final class TestCamera: @unchecked Sendable {
     /// Is there what `make-media` needs? Whether it succeeds is for the tests to say.
     static let hasMedia = hasPython && ForeignEncoders.has("libx264", "libx265", "aac", "mjpeg")
 
-    /// Pictures of several hundred kilobytes and AAC, made once; nil when they could not be made.
+    /// Frames of several hundred kilobytes and AAC, made once; nil when they could not be made.
     static let largeMedia = MadeFiles { place in
         run("/bin/bash", [rigs.appendingPathComponent("rtsp/make-media").path, "--large", place.url.path]) == 0
     }
 
-    /// JPEG pictures of 320x240: the left half red, the right half blue, with noise. Made once; nil when they could not be
-    /// made, which fails the tests that want them.
-    static let pictures = MadeFiles { place in
+    /// JPEG images of 320x240: the left half red, the right half blue, with noise. Made once; nil when they could not
+    /// be made, which fails the tests that want them.
+    static let frames = MadeFiles { place in
         let arguments = [
             "-v", "error", "-nostdin", "-f", "lavfi", "-i", "color=red:size=160x240:rate=10", "-f", "lavfi", "-i",
             "color=blue:size=160x240:rate=10", "-filter_complex", "hstack,noise=alls=6:allf=t", "-frames:v", "8",
@@ -61,8 +61,8 @@ final class TestCamera: @unchecked Sendable {
         return run("/usr/bin/ffmpeg", arguments) == 0
     }
 
-    /// Is there what `pictures` needs?
-    static let hasPictures = hasPython && ForeignEncoders.has("mjpeg")
+    /// Is there what `frames` needs?
+    static let hasFrames = hasPython && ForeignEncoders.has("mjpeg")
 
     static func run(_ program: String, _ arguments: [String]) -> Int32 {
         let process = Process()
@@ -88,7 +88,7 @@ final class TestCamera: @unchecked Sendable {
         return try await TestCamera("rtsp/quirk-camera.py", arguments + files, after: earlier)
     }
 
-    /// The same camera with the large pictures, and sound with `audio=aac`.
+    /// The same camera with the large frames, and audio with `audio=aac`.
     static func large() async throws -> TestCamera {
         let media = try #require(await largeMedia.place)
         let files = ["large.h264", "large.h265"].map { media.path($0) }
@@ -103,10 +103,10 @@ final class TestCamera: @unchecked Sendable {
             after: earlier)
     }
 
-    /// One that sends JPEG pictures over HTTP, and misbehaves as the query of the URL says.
+    /// One that sends JPEG images over HTTP, and misbehaves as the query of the URL says.
     static func overHTTP(_ arguments: [String] = [], after earlier: TestCamera? = nil) async throws -> TestCamera {
-        let pictures = try #require(await pictures.place)
-        return try await TestCamera("rtsp/http-camera.py", arguments + [pictures.url.path], after: earlier)
+        let frames = try #require(await frames.place)
+        return try await TestCamera("rtsp/http-camera.py", arguments + [frames.url.path], after: earlier)
     }
 
     /// The ONVIF side of a camera; its streams are at the given address.
@@ -157,7 +157,7 @@ final class TestCamera: @unchecked Sendable {
     }
 
     func url(_ query: String) -> String { "rtsp://127.0.0.1:\(port)/cam?\(query)" }
-    /// Of a camera that sends pictures over HTTP.
+    /// Of a camera that sends frames over HTTP.
     func web(_ path: String, scheme: String = "http") -> String { "\(scheme)://127.0.0.1:\(port)\(path)" }
     func url(path: String) -> String { "rtsp://127.0.0.1:\(port)\(path)" }
 
@@ -171,7 +171,7 @@ final class TestCamera: @unchecked Sendable {
         var refusals: Int?
         var paths: [String]?
         var logins: [String]?
-        var pictures: Int?
+        var frames: Int?
         var expired: Bool?
         var transport: String?
         var error: String?

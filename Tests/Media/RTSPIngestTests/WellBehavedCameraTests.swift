@@ -7,8 +7,8 @@ import Testing
 @testable import RTSPIngest
 
 /// GStreamer's RTSP server, which is not ours and keeps to the rules.
-// These need Debian's python3-gi, gir1.2-gst-rtsp-server-1.0 and gstreamer1.0-plugins-{base,good,bad}, and ffmpeg for what
-// the server sends.
+// These need Debian's python3-gi, gir1.2-gst-rtsp-server-1.0 and gstreamer1.0-plugins-{base,good,bad}, and ffmpeg for
+// what the server sends.
 @Suite(
     .enabled(if: TestCamera.hasGStreamer, "gst-rtsp-server for python3, or ffmpeg with libx264 and libx265, is missing")
 )
@@ -20,16 +20,16 @@ struct WellBehavedCameraTests {
         let camera = try await TestCamera.wellBehaved()
         defer { camera.end() }
         let running = RunningSource(try .test(camera.url(path: "/h264"), in: directory, transport: transport))
-        let seen = try await running.wait("pictures and sound") { $0.keyFrames >= 4 && $0.sounds.count >= 100 }
+        let seen = try await running.wait("pictures and audio") { $0.keyFrames >= 4 && $0.audio.count >= 100 }
         #expect(seen.isOrderly)
         #expect(seen.formats.map(\.codec) == [.h264])
         #expect(seen.formats.first?.width == 640)
         #expect(seen.audioFormats.count == 1)
         #expect(seen.audioFormats.first?.sampleRate == 48_000)
-        let sounds = seen.sounds
-        let length = Double((sounds[sounds.count - 1].decodeTime - sounds[0].decodeTime).nanoseconds) / 1e9
+        let audio = seen.audio
+        let length = Double((audio[audio.count - 1].decodeTime - audio[0].decodeTime).nanoseconds) / 1e9
         // A frame of 1024 samples each.
-        #expect(abs(length - Double(sounds.count - 1) * 1024 / 48_000) < 0.5)
+        #expect(abs(length - Double(audio.count - 1) * 1024 / 48_000) < 0.5)
         let capture = try await running.waitForStatistics("a count") { ($0.network?.packets ?? 0) > 50 }
         #expect(capture.network?.audioCodec == "aac")
         #expect(capture.network?.transport == transport.rawValue)
@@ -39,7 +39,7 @@ struct WellBehavedCameraTests {
         // Bit for bit what the file holds: its first key frame.
         let media = try #require(await TestCamera.media.place)
         let annexB = try Data(contentsOf: URL(fileURLWithPath: media.path("h264.h264")))
-        let picture = try #require(end.pictures.first)
+        let picture = try #require(end.frames.first)
         var units = LengthPrefixedUnits(picture.data[...])
         while let unit = try units.next() {
             #expect(annexB.range(of: Data(unit)) != nil)
@@ -54,7 +54,7 @@ struct WellBehavedCameraTests {
         let seen = try await running.wait("pictures") { $0.keyFrames >= 3 }
         #expect(seen.formats.map(\.codec) == [.hevc])
         #expect(seen.formats.first?.width == 320)
-        #expect(seen.sounds.isEmpty)
+        #expect(seen.audio.isEmpty)
         let end = try await running.stop()
         #expect(end.stepsBack == 0)
     }
@@ -64,7 +64,7 @@ struct WellBehavedCameraTests {
         let camera = try await TestCamera.wellBehaved()
         defer { camera.end() }
         let running = RunningSource(try .test(camera.url(path: path), in: directory))
-        let seen = try await running.wait("pictures and sound") { $0.keyFrames >= 2 && $0.sounds.count >= 20 }
+        let seen = try await running.wait("pictures and audio") { $0.keyFrames >= 2 && $0.audio.count >= 20 }
         #expect(seen.isOrderly)
         #expect(seen.audioFormats.first?.sampleRate == 16_000)
         let end = try await running.stop()
@@ -72,7 +72,7 @@ struct WellBehavedCameraTests {
         #expect(running.source.capture.network?.audioCodec == (path == "/g711" ? "pcma" : "pcmu"))
     }
 
-    @Test func `JPEG pictures become H264`() async throws {
+    @Test func `JPEG images become H264`() async throws {
         let camera = try await TestCamera.wellBehaved()
         defer { camera.end() }
         var network = try CameraConfiguration.Network.test(camera.url(path: "/mjpeg"), in: directory)
@@ -96,11 +96,11 @@ struct WellBehavedCameraTests {
         _ = try await running.stop()
     }
 
-    @Test func `a JPEG picture wider than its packets can say is taken`() async throws {
+    @Test func `a JPEG image wider than its packets can say is taken`() async throws {
         let camera = try await TestCamera.wellBehaved()
         defer { camera.end() }
         let running = RunningSource(try .test(camera.url(path: "/mjpeg-wide"), in: directory))
-        try await running.wait("a picture") { $0.keyFrames >= 1 }
+        try await running.wait("a frame") { $0.keyFrames >= 1 }
         let capture = try await running.waitForStatistics("its size") { $0.width != nil }
         // Scaled where this machine does not hold it.
         #expect(capture.width == 2560 || capture.limit?.contains("2560x1440") == true)
@@ -108,11 +108,11 @@ struct WellBehavedCameraTests {
     }
 
     @Test(.enabled(if: TestCamera.hasGStreamerLibav, "no gstreamer1.0-libav"), arguments: ["/opus", "/g726"])
-    func `sound that libavcodec decodes becomes AAC`(path: String) async throws {
+    func `audio that libavcodec decodes becomes AAC`(path: String) async throws {
         let camera = try await TestCamera.wellBehaved()
         defer { camera.end() }
         let running = RunningSource(try .test(camera.url(path: path), in: directory))
-        let seen = try await running.wait("pictures and sound") { $0.keyFrames >= 2 && $0.sounds.count >= 20 }
+        let seen = try await running.wait("pictures and audio") { $0.keyFrames >= 2 && $0.audio.count >= 20 }
         #expect(seen.isOrderly)
         #expect(seen.audioFormats.first?.sampleRate == (path == "/opus" ? 48_000 : 16_000))
         #expect(seen.audioFormats.first?.channels == (path == "/opus" ? 2 : 1))

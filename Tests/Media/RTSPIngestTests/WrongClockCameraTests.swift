@@ -10,9 +10,9 @@ import Testing
 struct WrongClockCameraTests {
     private let directory = TemporaryDirectory()
 
-    /// Seconds by which units stand behind their arrival; 0 is where the first picture stands.
+    /// Seconds by which units stand behind their arrival; 0 is where the first frame stands.
     private static func lateness(_ units: [AccessUnit], of seen: RunningSource.Seen) -> [Double] {
-        guard let zero = seen.pictures.first?.captureInstant else { return [] }
+        guard let zero = seen.frames.first?.captureInstant else { return [] }
         return units.map { unit in
             let arrival = Int64(unit.captureInstant ?? 0) - Int64(zero)
             return Double(arrival - unit.presentationTime.nanoseconds) / 1e9
@@ -20,7 +20,7 @@ struct WrongClockCameraTests {
     }
 
     /// How far they get from their arrival, whatever the machine does for a while: the furthest of the least in any two
-    /// seconds. Pictures that drift by half a second in each, and are 1.5 s away at last, are 0.5 s away by this.
+    /// seconds. Frames that drift by half a second in each, and are 1.5 s away at last, are 0.5 s away by this.
     private static func distance(_ lateness: [Double]) -> Double {
         lateness.indices.dropLast(49).map { abs(lateness[$0..<($0 + 50)].min() ?? 0) }.max() ?? .infinity
     }
@@ -31,31 +31,31 @@ struct WrongClockCameraTests {
         ("vrate=0.84", Basis.corrected, Basis.camera), ("vrate=0.5", .corrected, .camera),
         ("vrate=1.25", .corrected, .camera), ("arate=0.8", .camera, .corrected), ("vrate=1", .camera, .camera),
     ])
-    func `pictures and sound stay near their arrival`(
-        query: String, video: Basis, sound: Basis
+    func `frames and audio stay near their arrival`(
+        query: String, video: Basis, audio: Basis
     ) async throws {
         let camera = try await TestCamera.quirky()
         defer { camera.end() }
         let running = RunningSource(try .test(camera.url(query + "&audio=pcmu"), in: directory))
         let told = try await running.waitForStatistics("what is said of the clocks of \(query)") {
-            $0.network?.videoTiming?.basis == video && $0.network?.audioTiming?.basis == sound
+            $0.network?.videoTiming?.basis == video && $0.network?.audioTiming?.basis == audio
         }
         if let rate = Double(query.dropFirst(6)), query.hasPrefix("vrate"), rate != 1 {
             let speed = try #require(told.network?.videoTiming?.speed)
             #expect(abs(speed - rate) < 0.1)
         }
         // As many as would take it far away, uncorrected.
-        let seen = try await running.wait("eight more seconds") { $0.pictures.count >= 200 && $0.sounds.count >= 125 }
-        let pictures = Self.lateness(seen.pictures, of: seen)
-        let sounds = Self.lateness(seen.sounds, of: seen)
+        let seen = try await running.wait("eight more seconds") { $0.frames.count >= 200 && $0.audio.count >= 125 }
+        let frames = Self.lateness(seen.frames, of: seen)
+        let audio = Self.lateness(seen.audio, of: seen)
         // A machine that does other things for a while makes units late, but not all of them.
-        let least = try #require(pictures.suffix(25).min())
-        let leastOfSound = try #require(sounds.suffix(16).min())
+        let least = try #require(frames.suffix(25).min())
+        let minAudio = try #require(audio.suffix(16).min())
         print(
-            "· \(query): pictures \(least) s late at least, \(pictures.max() ?? 0) s at most; sound \(leastOfSound) s")
-        #expect(abs(least) < 0.5 && abs(leastOfSound) < 0.5)
-        #expect(abs(least - leastOfSound) < 0.5)
-        #expect(Self.distance(pictures) < 0.5)
+            "· \(query): frames \(least) s late at least, \(frames.max() ?? 0) s at most; audio \(minAudio) s")
+        #expect(abs(least) < 0.5 && abs(minAudio) < 0.5)
+        #expect(abs(least - minAudio) < 0.5)
+        #expect(Self.distance(frames) < 0.5)
         #expect(seen.stepsBack == 0 && seen.longestGap < MediaTime(milliseconds: 1500))
         #expect(told.clockSteps == 0)
         _ = try await running.stop()
@@ -69,10 +69,10 @@ struct WrongClockCameraTests {
         let trusting = RunningSource(network)
         network.timestamps = .arrival
         let arriving = RunningSource(network)
-        let late = try await trusting.wait("six seconds") { $0.pictures.count >= 150 }
-        let near = try await arriving.wait("six seconds") { $0.pictures.count >= 150 }
-        #expect(try #require(Self.lateness(late.pictures, of: late).suffix(25).min()) > 1.5)
-        #expect(try #require(Self.lateness(near.pictures, of: near).suffix(25).min()) < 0.5)
+        let late = try await trusting.wait("six seconds") { $0.frames.count >= 150 }
+        let near = try await arriving.wait("six seconds") { $0.frames.count >= 150 }
+        #expect(try #require(Self.lateness(late.frames, of: late).suffix(25).min()) > 1.5)
+        #expect(try #require(Self.lateness(near.frames, of: near).suffix(25).min()) < 0.5)
         #expect(near.stepsBack == 0)
         try await arriving.waitForStatistics("arrivals") { $0.network?.videoTiming?.basis == .arrival }
         _ = try await trusting.stop()

@@ -31,13 +31,13 @@ struct CaptureChoiceTests {
         return choice.candidates(modes).first.map { "\($0.pixelFormat) \($0.size) \($0.rate.value)" }
     }
 
-    @Test func `small pictures are taken raw, large ones as MJPEG, because the bus cannot carry them raw`() {
+    @Test func `thumbnails are taken raw, large ones as MJPEG, because the bus cannot carry them raw`() {
         #expect(best(webcam, 640, 480, 30) == "YUYV 640x480 30.0")
         #expect(best(webcam, 1280, 720, 30) == "MJPG 1280x720 30.0")
         #expect(best(webcam, 1920, 1080, 30) == "MJPG 1920x1080 30.0")
     }
 
-    @Test func `a rate that raw pictures reach on the bus keeps them raw`() {
+    @Test func `a rate that raw frames reach on the bus keeps them raw`() {
         #expect(best(webcam, 1280, 720, 10) == "YUYV 1280x720 10.0")
         let fast = [mode(.yuyv, [(1280, 720, [30])]), mode(.mjpeg, [(1280, 720, [30])])]
         #expect(best(fast, 1280, 720, 30) == "MJPG 1280x720 30.0")
@@ -73,7 +73,7 @@ struct CaptureChoiceTests {
         }
     }
 
-    @Test func `video that the camera codes is taken only when it is asked for`() {
+    @Test func `video that the camera encodes is taken only when it is asked for`() {
         #expect(best([webcam[2]], 1280, 720, 30) == nil)
         #expect(best(webcam, 1280, 720, 30, .h264) == "H264 1280x720 30.0")
         #expect(best(webcam, 640, 480, 30, .h264) == "H264 1280x720 30.0")
@@ -121,7 +121,7 @@ struct CaptureChoiceTests {
         let many = (1...40).map { ($0 * 16, $0 * 16, [30]) }
         let request = CaptureRequest(width: 320, height: 320, rate: 30)
         let candidates = CaptureChoice(request: request, rawBytesPerSecond: nil).candidates([mode(.yuyv, many)])
-        #expect(candidates.count == CaptureChoice.most)
+        #expect(candidates.count == CaptureChoice.maxCount)
         #expect(candidates.prefix(3).map(\.size.width) == [320, 336, 352])
     }
 }

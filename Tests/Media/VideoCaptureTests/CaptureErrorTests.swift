@@ -19,11 +19,11 @@ struct CaptureErrorTests {
     @Test(arguments: all)
     func `an error says what happened, why, and what to do next`(error: CaptureError) {
         #expect(!error.what.hasSuffix("."), "\(error)")
-        for sentence in [error.why, error.next] {
+        for sentence in [error.why, error.hint] {
             let isBegun = sentence.first?.isUppercase == true || sentence.hasPrefix("\"watchboxctl")
             #expect(sentence.hasSuffix(".") && isBegun, "\(error)")
         }
-        #expect(error.description == "\(error.what): \(error.why) \(error.next)")
+        #expect(error.description == "\(error.what): \(error.why) \(error.hint)")
     }
 
     @Test func `what cannot be mended without a person is told from what can`() {
@@ -37,7 +37,7 @@ struct CaptureErrorTests {
     }
 
     @Test func `a CSI camera's refusal names libcamera, a full bus the way out of it`() {
-        #expect(CaptureError.notACamera(path: "/dev/video0", .rawBayer).next.contains("libcamera"))
-        #expect(CaptureError.stream(call: "VIDIOC_STREAMON", errno: ENOSPC).next.contains("mjpeg"))
+        #expect(CaptureError.notACamera(path: "/dev/video0", .rawBayer).hint.contains("libcamera"))
+        #expect(CaptureError.stream(call: "VIDIOC_STREAMON", errno: ENOSPC).hint.contains("mjpeg"))
     }
 }

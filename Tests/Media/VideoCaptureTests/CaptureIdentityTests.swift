@@ -21,7 +21,7 @@ struct CaptureIdentityTests {
             node("/dev/video0", serial: "B"), moved, node("/dev/video5", bus: "usb-1.3", serial: "A", index: 1),
         ]
         identity.seen(nodes)
-        #expect(!identity.isSerialShared, "one camera that was moved is no twin")
+        #expect(!identity.isSerialShared, "one camera that was moved is not a twin")
         #expect(identity.match(among: nodes) == moved && identity.isSame(as: moved))
         identity = identity.enriched(by: moved)
         #expect(identity.bus == "usb-1.3" && identity.match(among: nodes) == moved)
@@ -90,7 +90,7 @@ struct CaptureIdentityTests {
         let otherModel = node("/dev/video2", card: "C270", bus: "usb-1.2", serial: "0001", usbPort: "1-2")
         #expect(!CaptureIdentity(mine, among: [mine, otherModel]).isSerialShared)
         let nameless = [node("/dev/video0"), node("/dev/video2", bus: "usb-1.2")]
-        #expect(!CaptureIdentity(nameless[0], among: nameless).isSerialShared, "no number is no shared number")
+        #expect(!CaptureIdentity(nameless[0], among: nameless).isSerialShared, "no number is not a shared number")
     }
 
     @Test func `a look at sysfs alone shows a twin as well`() throws {
@@ -145,7 +145,7 @@ struct CaptureIdentityTests {
         #expect(identity.enriched(by: other) == CaptureIdentity(other))
     }
 
-    @Test func `a node that is no camera, and one that could not be asked, do not take its place`() {
+    @Test func `a node that is not a camera, and one that could not be asked, do not take its place`() {
         let identity = CaptureIdentity(node("/dev/video0"))
         #expect(identity.match(among: [node("/dev/video0", verdict: .rejected(.codec))]) == nil)
         let unasked = node("/dev/video0", card: "name in sysfs", bus: "usb", serial: "A", verdict: .unknown("busy"))

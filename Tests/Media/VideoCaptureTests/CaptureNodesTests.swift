@@ -68,7 +68,7 @@ struct CaptureNodesTests {
         #expect(unopened.first?.driver == "uvcvideo" && unopened.first?.bus == "usb")
     }
 
-    @Test func `each kind of node that is no camera is refused with its reason`() throws {
+    @Test func `each kind of node that is not a camera is refused with its reason`() throws {
         let streaming = V4L2_CAP_STREAMING
         let kinds: [(CaptureNode.Rejection, ScriptedDevice)] = [
             (
@@ -220,7 +220,7 @@ struct CaptureNodesTests {
         }
     }
 
-    @Test func `an encoder codes pictures to H264 or HEVC; decoders, scalers and cameras are none`() throws {
+    @Test func `an encoder encodes frames to H264 or HEVC; decoders, scalers and cameras are none`() throws {
         let machine = try ScriptedMachine()
         func node(_ number: Int, from: [FourCC], to: [FourCC], isM2M: Bool = true) throws {
             try machine.add(

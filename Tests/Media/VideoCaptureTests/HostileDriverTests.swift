@@ -18,7 +18,7 @@ struct HostileDriverTests {
 
     /// A good driver whose answers have one to four wrong bytes in a third of all cases.
     @Test(arguments: 0..<96 as Range<UInt64>)
-    func `wrong bytes in a driver's answers end in an error or a picture, never in a trap`(seed: UInt64) throws {
+    func `wrong bytes in a driver's answers end in an error or a frame, never in a trap`(seed: UInt64) throws {
         let generator = Mutex(SeededGenerator(seed: seed))
         let scripted = ScriptedDevice { script in
             script.formats = [

@@ -68,12 +68,12 @@ struct KeyFrameRequestTests {
         device.close()
         #expect(!device.requestKeyFrame())
 
-        let coder = ScriptedDevice { script in
+        let encoder = ScriptedDevice { script in
             script.formats = [.init(fourCC: .h264)]
             script.controls = [.init(id: watchbox_force_key_frame, name: "Force Key Frame", value: 0)]
         }
-        #expect(try CaptureDevice(path: "/dev/video0", calls: coder).requestKeyFrame())
-        #expect(coder.value(of: watchbox_force_key_frame) == 1)
+        #expect(try CaptureDevice(path: "/dev/video0", calls: encoder).requestKeyFrame())
+        #expect(encoder.value(of: watchbox_force_key_frame) == 1)
         #expect(try !CaptureDevice(path: "/dev/video0", calls: ScriptedDevice()).requestKeyFrame())
     }
 }

@@ -23,7 +23,7 @@ struct NegotiationTests {
         #expect(modes.map(\.pixelFormat) == [.yuyv, .mjpeg] && modes.map(\.isCompressed) == [false, true])
         #expect(
             modes[0].extents.map(\.rates) == [.discrete([.init(30), .init(15)]), .discrete([.init(30), .init(15)])])
-        #expect(modes[0].text == "YUYV 640x480, 1280x720" && modes[0].name == "Pictures in YUYV")
+        #expect(modes[0].text == "YUYV 640x480, 1280x720" && modes[0].name == "Frames in YUYV")
         #expect(modes[1].text == "MJPG 48x48 to 1920x1080" && modes[1].extents[0].rates == .unknown)
     }
 
@@ -47,7 +47,7 @@ struct NegotiationTests {
             }
         }
         let modes = try CaptureDevice(path: "/dev/video0", calls: device).modes()
-        #expect(modes.count == FormatDescription.most)
+        #expect(modes.count == FormatDescription.maxCount)
         let asked = [watchbox_VIDIOC_ENUM_FRAMESIZES, watchbox_VIDIOC_ENUM_FRAMEINTERVALS].map(device.calls)
         #expect(asked.reduce(0, +) <= 20_000)
     }
@@ -186,7 +186,7 @@ struct NegotiationTests {
         #expect(device.setup == nil)
     }
 
-    @Test func `single fields in turn, and pictures in two planes of memory, are not taken`() throws {
+    @Test func `single fields in turn, and frames in two planes of memory, are not taken`() throws {
         let fields = try device { script in
             script.distortions[watchbox_VIDIOC_S_FMT] = { argument in
                 argument.assumingMemoryBound(to: v4l2_format.self).pointee.fmt.pix.field =
@@ -231,7 +231,7 @@ struct NegotiationTests {
     }
 
     @Test(arguments: [(0, 0), (1, 0), (0, 1), (11, 1), (.max, 1), (1, .max)] as [(UInt32, UInt32)])
-    func `a rate of nothing, and one below a picture in ten seconds, is none`(
+    func `a rate of nothing, and one below a frame in ten seconds, is none`(
         numerator: UInt32, denominator: UInt32
     ) throws {
         let device = try device { script in
@@ -243,7 +243,7 @@ struct NegotiationTests {
         #expect(try device.negotiate(vga).rate == 30)
     }
 
-    @Test func `a picture in ten seconds is a rate`() throws {
+    @Test func `a frame in ten seconds is a rate`() throws {
         let device = try device { script in
             script.distortions[watchbox_VIDIOC_S_PARM] = { argument in
                 argument.assumingMemoryBound(to: v4l2_streamparm.self).pointee.parm.capture.timeperframe =
@@ -264,7 +264,7 @@ struct NegotiationTests {
         }
     }
 
-    @Test func `listed rates below a picture in ten seconds are left out`() throws {
+    @Test func `listed rates below a frame in ten seconds are left out`() throws {
         let some = try lister { if $0.index == 0 { $0.discrete = v4l2_fract(numerator: 1000, denominator: 99) } }
         #expect(try some.modes()[0].extents[0].rates == .discrete([.init(15)]))
         #expect(try some.negotiate(CaptureRequest(width: 640, height: 480, rate: 0.1)).rate == 15)
@@ -273,7 +273,7 @@ struct NegotiationTests {
         #expect(try all.negotiate(vga).rate == 30)
     }
 
-    @Test func `a range of rates that goes down to a picture a day begins at one in ten seconds`() throws {
+    @Test func `a range of rates that goes down to a frame a day begins at one in ten seconds`() throws {
         let wide = try lister { answer in
             answer.type = V4L2_FRMIVAL_TYPE_CONTINUOUS.rawValue
             answer.stepwise.min = v4l2_fract(numerator: 1, denominator: 120)

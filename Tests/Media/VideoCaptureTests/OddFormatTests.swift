@@ -49,7 +49,7 @@ struct OddFormatTests {
     }
 
     @Test(arguments: 0..<4 as Range<UInt64>)
-    func `noise in any of the formats is a picture or an error`(seed: UInt64) throws {
+    func `noise in any of the formats is a frame or an error`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let (width, height) = [(160, 120), (64, 48), (176, 144), (320, 240)][Int(seed)]
         let noise = generator.bytes(width * height * 5 + 64)
@@ -72,7 +72,7 @@ struct OddFormatTests {
         }
     }
 
-    @Test func `half a picture is refused, in a sentence`() throws {
+    @Test func `half a frame is refused, in a sentence`() throws {
         #expect { try convert("M420", [UInt8](repeating: 1, count: 10), width: 64, height: 48) } throws: { error in
             guard case .notConvertible(_, let reason)? = error as? CaptureError else { return false }
             return !reason.isEmpty

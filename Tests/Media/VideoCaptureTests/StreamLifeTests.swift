@@ -7,7 +7,7 @@ import Testing
 
 @testable import VideoCapture
 
-/// How streams begin and end, and what happens to pictures that are out then.
+/// How streams begin and end, and what happens to frames that are out then.
 struct StreamLifeTests {
     struct Refusal: Sendable, CustomTestStringConvertible {
         var request: UInt
@@ -67,12 +67,12 @@ struct StreamLifeTests {
     }
 
     @Test(arguments: [0, Streaming.bytes - 1, 128 << 20 + 1])
-    func `buffers into which no picture fits, and endless ones, are not mapped`(bytes: Int) throws {
+    func `buffers into which no frame fits, and endless ones, are not mapped`(bytes: Int) throws {
         let stream = try Streaming(isStarted: false) { $0.bufferBytes = bytes }
         let needed = Streaming.bytes
         #expect(
             throws: CaptureError.badAnswer(
-                "VIDIOC_QUERYBUF gave a buffer of \(bytes) bytes, where a picture needs \(needed).")
+                "VIDIOC_QUERYBUF gave a buffer of \(bytes) bytes, where a frame needs \(needed).")
         ) { try stream.device.start() }
         #expect(stream.scripted.mapped == 0)
     }
@@ -83,7 +83,7 @@ struct StreamLifeTests {
         #expect(stream.scripted.queued.count == expected)
     }
 
-    @Test func `a stream needs a format first, and pictures need a stream`() throws {
+    @Test func `a stream needs a format first, and frames need a stream`() throws {
         let device = try CaptureDevice(path: "/dev/video0", calls: ScriptedDevice())
         #expect { try device.start() } throws: { error in
             guard case .refused? = error as? CaptureError else { return false }
@@ -99,7 +99,7 @@ struct StreamLifeTests {
         #expect(device.controls().isEmpty)
     }
 
-    @Test func `a picture that was handed on outlives stop, close and the device`() throws {
+    @Test func `a frame that was handed on outlives stop, close and the device`() throws {
         let scripted: ScriptedDevice
         var detached: DetachedFrame?
         do {
@@ -117,11 +117,11 @@ struct StreamLifeTests {
             #expect(frame.bytes.allSatisfy { $0 == 9 })
         }
         detached = nil
-        #expect(scripted.mapped == 0, "unmapped when the last picture is gone")
+        #expect(scripted.mapped == 0, "unmapped when the last frame is gone")
         #expect(scripted.calls(of: watchbox_VIDIOC_QBUF) == queues, "and nothing is given to a closed device")
     }
 
-    @Test func `a picture of the stream before does not give its buffer to the next one`() throws {
+    @Test func `a frame of the stream before does not give its buffer to the next one`() throws {
         let stream = try Streaming()
         stream.scripted.deliver(.init(sequence: 0))
         var old: DetachedFrame? = try stream.next().detach()
@@ -133,7 +133,7 @@ struct StreamLifeTests {
         #expect(stream.scripted.mapped == 4 && stream.scripted.queued == [0, 1, 2, 3])
     }
 
-    @Test func `a camera that is unplugged while pictures are out is closed, and they end in peace`() throws {
+    @Test func `a camera that is unplugged while frames are out is closed, and they end in peace`() throws {
         let stream = try Streaming()
         stream.scripted.deliver(2)
         var frames: [DetachedFrame] = [try stream.next().detach()]
@@ -150,7 +150,7 @@ struct StreamLifeTests {
         #expect(stream.scripted.mapped == 0 && stream.scripted.openDescriptors == 0)
     }
 
-    // On a thread of its own: a task of the pool looks at the pictures, and is waited for.
+    // On a thread of its own: a task of the pool looks at the frames, and is waited for.
     @Test(.ownThread)
     func `pictures end on any thread while the camera goes on, stops and starts`() throws {
         let stream = try Streaming()
@@ -223,7 +223,7 @@ struct StreamLifeTests {
         #expect(refusal == .disconnected)
     }
 
-    @Test func `planes of a picture that was handed on lie where its format has them`() throws {
+    @Test func `planes of a frame that was handed on lie where its format has them`() throws {
         let stream = try Streaming { script in
             script.formats = [.init(fourCC: .yu12, sizes: [.init(width: 64, height: 48)])]
         }

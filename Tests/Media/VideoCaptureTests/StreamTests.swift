@@ -7,7 +7,7 @@ import Testing
 @testable import VideoCapture
 
 struct StreamTests {
-    @Test func `a picture is the driver's memory, and its end gives the buffer back`() throws {
+    @Test func `a frame is the driver's memory, and its end gives the buffer back`() throws {
         let stream = try Streaming()
         #expect(stream.scripted.queued == [0, 1, 2, 3] && stream.scripted.mapped == 4)
         #expect(stream.scripted.isStreaming && stream.device.isStreaming)
@@ -36,7 +36,7 @@ struct StreamTests {
         #expect(stream.device.counters.captured == 3 && stream.device.counters.superseded == 2)
     }
 
-    @Test func `no picture in time is none, and no error`() throws {
+    @Test func `no frame in time is none, and no error`() throws {
         let stream = try Streaming()
         #expect(try stream.nextSequence(milliseconds: 0) == nil)
         #expect(try stream.nextSequence(milliseconds: 5) == nil)
@@ -44,7 +44,7 @@ struct StreamTests {
         #expect(stream.device.counters == CaptureCounters())
     }
 
-    @Test func `a picture wakes the one who waits for it`() throws {
+    @Test func `a frame wakes the one who waits for it`() throws {
         let stream = try Streaming()
         let scripted = stream.scripted
         Thread.detachNewThread { scripted.deliver(.init(sequence: 5)) }
@@ -52,7 +52,7 @@ struct StreamTests {
     }
 
     @Test func `pictures that were ready while the driver had no room left give way to a fresh one`() throws {
-        // One picture a minute: there is time for the fresh one on the slowest machine.
+        // One frame a minute: there is time for the fresh one on the slowest machine.
         let stream = try Streaming()
         stream.device.setup?.rate = 1.0 / 60
         let scripted = stream.scripted
@@ -70,7 +70,7 @@ struct StreamTests {
         #expect(try stream.nextSequence() == 7, "there was room for a newer one, and none came")
     }
 
-    @Test func `an old picture is better than none, when no fresh one comes`() throws {
+    @Test func `an old frame is better than none, when no fresh one comes`() throws {
         let stream = try Streaming(rate: 30)
         let old = watchbox_monotonic_nanoseconds() - 1_000_000_000
         for step in 0..<4 { stream.scripted.deliver(.init(sequence: UInt32(step), timestamp: old)) }
@@ -79,7 +79,7 @@ struct StreamTests {
         #expect(try stream.nextSequence(milliseconds: 0) == 7)
     }
 
-    @Test func `of pictures that build on each other none is left out`() throws {
+    @Test func `of frames that build on each other none is left out`() throws {
         let stream = try Streaming { $0.formats = [.init(fourCC: .h264, sizes: [.init(width: 64, height: 48)])] }
         let old = watchbox_monotonic_nanoseconds() - 1_000_000_000
         for step in 0..<4 {
@@ -110,7 +110,7 @@ struct StreamTests {
 
     @Test func `pictures that the driver flags, and such as cannot be, are counted and go back`() throws {
         let stream = try Streaming()
-        let bad: [ScriptedDevice.Picture] = [
+        let bad: [ScriptedDevice.Frame] = [
             .init(sequence: 0, flags: UInt32(V4L2_BUF_FLAG_ERROR)),
             .init(sequence: 1, bytesUsed: 0),
             .init(sequence: 2, bytesUsed: Streaming.bytes - 1),
@@ -128,7 +128,7 @@ struct StreamTests {
         #expect(stream.device.counters.lost == 0)
     }
 
-    @Test func `a data offset behind the end of the picture is damage`() throws {
+    @Test func `a data offset behind the end of the frame is damage`() throws {
         let stream = try Streaming { script in
             script.isMultiplanar = true
             script.capabilities = UInt32(bitPattern: V4L2_CAP_VIDEO_CAPTURE_MPLANE | V4L2_CAP_STREAMING)
@@ -139,7 +139,7 @@ struct StreamTests {
         #expect(stream.device.counters.damaged == 2)
     }
 
-    @Test func `a coded picture may be as short as it likes, but not empty`() throws {
+    @Test func `an access unit may be as short as it likes, but not empty`() throws {
         let stream = try Streaming { $0.formats = [.init(fourCC: .mjpeg, sizes: [.init(width: 64, height: 48)])] }
         stream.scripted.deliver(.init(sequence: 0, bytesUsed: 2))
         let frame = try stream.next()
@@ -150,7 +150,7 @@ struct StreamTests {
         #expect(try stream.nextSequence(milliseconds: 0) == nil)
     }
 
-    @Test func `gaps in the driver's count are lost pictures, going round is none, and a new stream counts anew`()
+    @Test func `gaps in the driver's count are lost frames, going round is none, and a new stream counts again`()
         throws
     {
         let stream = try Streaming()
@@ -213,7 +213,7 @@ struct StreamTests {
         (EINVAL, .stream(call: "VIDIOC_DQBUF", errno: EINVAL)),
         (EPROTO, .stream(call: "VIDIOC_DQBUF", errno: EPROTO)),
     ])
-    func `what the driver says instead of a picture is told apart`(number: Int32, error: CaptureError) throws {
+    func `what the driver says instead of a frame is told apart`(number: Int32, error: CaptureError) throws {
         let stream = try Streaming { $0.answers[watchbox_VIDIOC_DQBUF] = { _, _ in number } }
         stream.scripted.deliver(.init(sequence: 0))
         #expect(throws: error) { try stream.nextSequence() }

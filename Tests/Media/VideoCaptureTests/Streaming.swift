@@ -6,7 +6,7 @@ import Testing
 
 /// A camera that streams 64 × 48 YUYV out of a script.
 struct Streaming {
-    /// Of one picture.
+    /// Of one frame.
     static let bytes = 64 * 48 * 2
     /// Milliseconds; generous, because it ends only what hangs.
     static let hang = 60_000
@@ -14,7 +14,7 @@ struct Streaming {
     let scripted: ScriptedDevice
     let device: CaptureDevice
 
-    struct NoPicture: Error {}
+    struct NoFrame: Error {}
 
     init(
         buffers: Int = 4, rate: Double = 30, isStarted: Bool = true,
@@ -31,11 +31,11 @@ struct Streaming {
     }
 
     func next(milliseconds: Int = hang) throws -> RawFrame {
-        guard let frame = try device.nextFrame(milliseconds: milliseconds) else { throw NoPicture() }
+        guard let frame = try device.nextFrame(milliseconds: milliseconds) else { throw NoFrame() }
         return frame
     }
 
-    /// Takes a picture, looks at its number, and gives it back.
+    /// Takes a frame, looks at its number, and gives it back.
     func nextSequence(milliseconds: Int = hang) throws -> UInt32? {
         guard let frame = try device.nextFrame(milliseconds: milliseconds) else { return nil }
         return frame.sequence

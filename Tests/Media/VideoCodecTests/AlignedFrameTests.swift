@@ -4,7 +4,7 @@ import Testing
 @testable import VideoCodec
 
 @Suite struct AlignedFrameTests {
-    private func strides(_ picture: borrowing RawPicture) -> [Int] {
+    private func strides(_ picture: borrowing VideoFrame) -> [Int] {
         var strides: [Int] = []
         for plane in 0..<3 {
             if let stride = picture.withPlane(plane, { _, stride in stride }) { strides.append(stride) }
@@ -29,7 +29,7 @@ import Testing
         #expect(isAligned)
     }
 
-    @Test func `a picture is copied as it is`() throws {
+    @Test func `a frame is copied as it is`() throws {
         let source = try MovingScene(width: 780, height: 358).picture(3)
         let aligned = try AlignedFrame(width: 780, height: 358, pixelFormat: .yuv420p, alignment: 64)
         let isOfSize = aligned.fits(source)
@@ -44,11 +44,11 @@ import Testing
         #expect(aligned.isFree)
     }
 
-    /// A planar picture of 640 pixels a row in memory that ends `extra` bytes behind its last sample.
-    private func lent(height: Int, extra: Int) throws -> RawPicture {
+    /// A planar frame of 640 pixels a row in memory that ends `extra` bytes behind its last sample.
+    private func lent(height: Int, extra: Int) throws -> VideoFrame {
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 640 * height * 3 / 2 + extra, alignment: 64)
         let address = UInt(bitPattern: memory.baseAddress)
-        return try RawPicture(
+        return try VideoFrame(
             lending: memory, bytesPerLine: 640, width: 640, height: height, pixelFormat: .yuv420p, isFullRange: false,
             matrix: .unspecified
         ) { UnsafeMutableRawPointer(bitPattern: address)?.deallocate() }
@@ -63,10 +63,10 @@ import Testing
     }
 
     /// A driver that wants planes apart gets each from the begin of the buffer of its number.
-    private func buffersBeginWithPlanes(_ picture: borrowing RawPicture) -> [Bool] {
-        let frame = picture.frame.pointee
+    private func buffersBeginWithPlanes(_ picture: borrowing VideoFrame) -> [Bool] {
+        let avFrame = picture.avFrame.pointee
         let pairs = [
-            (frame.buf.0, frame.data.0), (frame.buf.1, frame.data.1), (frame.buf.2, frame.data.2),
+            (avFrame.buf.0, avFrame.data.0), (avFrame.buf.1, avFrame.data.1), (avFrame.buf.2, avFrame.data.2),
         ]
         return pairs.map { buffer, plane in
             guard let plane else { return buffer == nil }
@@ -76,8 +76,8 @@ import Testing
 
     @Test(arguments: [PixelFormat.yuv420p, .nv12])
     func `every plane has a buffer that begins with it`(format: PixelFormat) throws {
-        let pool = try PicturePool(width: 640, height: 360, pixelFormat: format, lineAlignment: 64)
-        func check(_ picture: borrowing RawPicture) {
+        let pool = try FramePool(width: 640, height: 360, pixelFormat: format, lineAlignment: 64)
+        func check(_ picture: borrowing VideoFrame) {
             #expect(buffersBeginWithPlanes(picture) == [true, true, true])
             let isWritable = picture.isWritable
             let isAligned = AlignedFrame.isAligned(picture, alignment: 64)
@@ -88,20 +88,20 @@ import Testing
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 640 * 368 * 3 / 2, alignment: 64)
         defer { memory.deallocate() }
         check(
-            try RawPicture(
+            try VideoFrame(
                 lending: memory, bytesPerLine: 640, width: 640, height: 360, pixelFormat: format, isFullRange: false,
                 matrix: .unspecified
             ) {})
         // What libavutil makes in one piece is copied.
-        let whole = try RawPicture(width: 640, height: 368, pixelFormat: format)
+        let whole = try VideoFrame(width: 640, height: 368, pixelFormat: format)
         let isAligned = AlignedFrame.isAligned(whole, alignment: 64)
         let isApart = !buffersBeginWithPlanes(whole).contains(false)
         #expect(isApart || !isAligned)
     }
 
-    @Test func `a pool gives memory again when the picture and all who share it have ended`() throws {
-        func end(_ picture: consuming RawPicture) {}
-        let pool = try PicturePool(width: 640, height: 360, pixelFormat: .yuv420p, lineAlignment: 64)
+    @Test func `a pool gives memory again when the frame and all who share it have ended`() throws {
+        func end(_ picture: consuming VideoFrame) {}
+        let pool = try FramePool(width: 640, height: 360, pixelFormat: .yuv420p, lineAlignment: 64)
         let first = try pool.picture()
         let place = first.memory(ofPlane: 0)?.bytes.baseAddress
         let shared = try first.shared()

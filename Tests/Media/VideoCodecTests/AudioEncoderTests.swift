@@ -44,7 +44,7 @@ import Testing
         #expect(units.count == 48)
     }
 
-    @Test func `the first unit is earlier than the first sample, by the coder's delay`() throws {
+    @Test func `the first unit is earlier than the first sample, by the encoder's delay`() throws {
         let encoder = try encoder()
         let units = try encoder.encode(noise(4096 * 2, seed: 3), at: MediaTime(milliseconds: 5000))
         #expect(units.first?.presentationTime == MediaTime(milliseconds: 5000) - encoder.delay)
@@ -62,12 +62,12 @@ import Testing
                 noise(2048, seed: UInt64(block)), at: time + MediaTime(nanoseconds: jitter + gap))
         }
         let steps = zip(units.dropFirst(), units).map { $0.presentationTime - $1.presentationTime }
-        let frame = MediaTime(ticks: 1024, timescale: 48_000)
-        let jumps = steps.filter { $0 > frame + frame }
+        let avFrame = MediaTime(ticks: 1024, timescale: 48_000)
+        let jumps = steps.filter { $0 > avFrame + avFrame }
         #expect(jumps.count == 1)
         #expect(jumps.allSatisfy { $0 > MediaTime(milliseconds: 1900) && $0 < MediaTime(milliseconds: 2100) })
-        let even = steps.filter { $0 <= frame + frame }
-        #expect(even.allSatisfy { abs($0.nanoseconds - frame.nanoseconds) <= 1 })
+        let even = steps.filter { $0 <= avFrame + avFrame }
+        #expect(even.allSatisfy { abs($0.nanoseconds - avFrame.nanoseconds) <= 1 })
     }
 
     @Test func `a time that runs backwards does not make units that do`() throws {
@@ -92,7 +92,7 @@ import Testing
 
     @Test func `an encoder that goes on failing does not gather samples`() throws {
         let encoder = try encoder()
-        // What is no number makes it fail, from the second frame on.
+        // What is not a number makes it fail, from the second frame on.
         let samples = [Float](repeating: .nan, count: 3 * 2048 + 20)
         for block in 0..<4 as Range<Int64> {
             let time = MediaTime(ticks: block * 3082, timescale: 48_000)

@@ -6,7 +6,7 @@ import Testing
 @Suite struct BurnedInTextTests {
     /// Reads text as a person would: by the dots of its letters. "?" where they are no letter's.
     private func text(
-        in picture: borrowing RawPicture, at origin: (x: Int, y: Int), scale: Int, length: Int
+        in picture: borrowing VideoFrame, at origin: (x: Int, y: Int), scale: Int, length: Int
     ) -> String {
         var text = ""
         for position in 0..<length {
@@ -26,11 +26,11 @@ import Testing
         return text
     }
 
-    /// Size and rate: the worst case is a small picture at a low rate.
+    /// Size and rate: the worst case is a small frame at a low rate.
     @Test(arguments: [(1280, 720, 1_000_000), (640, 360, 250_000), (320, 180, 100_000)])
-    func `clock and number can be read after coding`(width: Int, height: Int, rate: Int) throws {
+    func `clock and number can be read after encoding`(width: Int, height: Int, rate: Int) throws {
         let recording = try Pattern.record(
-            Pattern.configuration(width: width, height: height, bitsPerSecond: rate), pictures: 50, audio: nil)
+            Pattern.configuration(width: width, height: height, bitsPerSecond: rate), frames: 50, audio: nil)
         let layout = TestPatternPainter.Layout(width: width, height: height)
         let decoder = try VideoDecoder(try #require(recording.videoFormats.first))
         var numbers: [String] = []
@@ -49,9 +49,9 @@ import Testing
     }
 
     @Test(arguments: [(16, 16), (16, 2000), (2000, 16), (46, 38), (1920, 1080)])
-    func `a picture of any size can be painted`(width: Int, height: Int) throws {
+    func `a frame of any size can be painted`(width: Int, height: Int) throws {
         var painter = try TestPatternPainter(width: width, height: height)
-        var picture = try RawPicture(width: width, height: height, pixelFormat: .yuv420p)
+        var picture = try VideoFrame(width: width, height: height, pixelFormat: .yuv420p)
         for number in [0, 1, 1000, Int.max, Int.min] {
             painter.draw(into: &picture, number: number, clock: "00:00:00.000", isFlashing: true)
         }
@@ -59,10 +59,10 @@ import Testing
 
     @Test func `the box moves and the flash marks the second`() throws {
         let layout = TestPatternPainter.Layout(width: 320, height: 180)
-        let places = (0..<20).map { layout.box(forPicture: $0) }
+        let places = (0..<20).map { layout.box(forFrame: $0) }
         #expect(Set(places.map(\.x)).count == 20)
         var painter = try TestPatternPainter(width: 320, height: 180)
-        var picture = try RawPicture(width: 320, height: 180, pixelFormat: .yuv420p)
+        var picture = try VideoFrame(width: 320, height: 180, pixelFormat: .yuv420p)
         painter.draw(into: &picture, number: 0, clock: "", isFlashing: true)
         #expect(Pictures.luma(picture, x: 4, y: 4) == 235)
         painter.draw(into: &picture, number: 0, clock: "", isFlashing: false)

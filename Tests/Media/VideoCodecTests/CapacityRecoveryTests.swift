@@ -6,7 +6,7 @@ import Testing
     private let request = EncoderRequest(
         encoders: ["libx264"], width: 1280, height: 720, rate: 30, bitsPerSecond: 2_000_000)
 
-    /// As the start plans it on a machine that codes `speed` pictures a second.
+    /// As the start plans it on a machine that encodes `speed` frames a second.
     private func plan(speed: Double, preset: String = "ultrafast") -> EncoderPlan {
         let capacity = EncoderCapacity.fitting(request, "libx264", preset: preset, speed: speed)
         return EncoderPlan(
@@ -14,7 +14,7 @@ import Testing
             height: capacity.height, rate: capacity.rate, preset: preset, limit: capacity.limit)
     }
 
-    /// A machine that codes so many whole pictures a second with the fastest preset, from `now` on for `seconds`.
+    /// A machine that encodes so many whole frames a second with the fastest preset, from `now` on for `seconds`.
     private struct Machine {
         var recovery: CapacityRecovery
         var now = 0.0
@@ -29,7 +29,7 @@ import Testing
                 let cost = [1.0, 1.5, 2.2][2 - (EncoderCapacity.presets.firstIndex(of: plan.preset) ?? 2)]
                 let pixels = Double(plan.width * plan.height) / Double(1280 * 720)
                 let encoding = pixels * cost / speed
-                if let next = recovery.coded(encoding: encoding, working: encoding + beside, at: now) {
+                if let next = recovery.encoded(encoding: encoding, working: encoding + beside, at: now) {
                     plans.append((now, next))
                 }
             }
@@ -65,7 +65,7 @@ import Testing
         let whole = try #require(steps.last)
         #expect(whole.width == 1280 && whole.rate == 30 && whole.limit == nil)
         #expect(machine.plans.first { $0.plan.limit == nil }.map { $0.second < 420 } == true)
-        // And with what is left, better pictures of the same bits.
+        // And with what is left, better frames of the same bits.
         #expect(machine.recovery.plan.preset == "veryfast" && machine.recovery.plan.limit == nil)
     }
 
@@ -113,13 +113,13 @@ import Testing
         var slow = try self.machine(speed: 13)
         slow.run(75, speed: 20)
         let held = try #require(slow.recovery.plan.limit)
-        #expect(held.contains("1280x720 at 15 pictures a second") && held.contains("20 pictures"))
+        #expect(held.contains("1280x720 at 15 frames a second") && held.contains("20 frames"))
     }
 
     @Test func `times that cannot be are no reason for anything`() throws {
         var recovery = try #require(CapacityRecovery(plan(speed: 5), for: request, at: 0))
         for second in 0..<10_000 {
-            let next = recovery.coded(encoding: -.infinity, working: .nan, at: Double(second))
+            let next = recovery.encoded(encoding: -.infinity, working: .nan, at: Double(second))
             #expect(next == nil)
         }
     }

@@ -24,7 +24,7 @@ import Testing
             + layers.flatMap { ["--layer", $0.rawValue] }
         let child = try ChildProcess(Self.watchboxd, words, isSandboxed: true)
         guard case .ended(let status?, var bytes) = child.output(limit: 4096, within: .seconds(90)) else {
-            throw VideoCodecError.pictureFailed("the check did not end")
+            throw VideoCodecError.frameFailed("the check did not end")
         }
         let report = DecoderSandbox.Report(takenFrom: &bytes)
         let signal = status & 0x7F
@@ -74,7 +74,7 @@ import Testing
         let script = "printf 'sandbox 0 0\\n'; exec sleep 600"
         let program = DecoderProgram(executable: "/bin/sh", arguments: ["-c", script], deadline: .seconds(30))
         #expect(throws: DecoderFault.lost(try #require(DecoderSandbox.Report(landlock: nil, isFiltered: false).lack))) {
-            try PictureDecoder(program, width: 64, height: 64)
+            try FrameDecoder(program, width: 64, height: 64)
         }
     }
 
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test func `the child for pictures of the list is held before it reads a byte`() throws {
+    @Test func `the child for frames of the list is held before it reads a byte`() throws {
         let watchboxd = DecoderSandboxTests.watchboxd
         let child = try ChildProcess(watchboxd, [watchboxd, "picture"], isSandboxed: true)
         var buffer = [UInt8](repeating: 0, count: 64)
@@ -168,7 +168,7 @@ import Testing
         #expect(status == 256)
     }
 
-    @Test func `the child for pictures of the list ends by itself when it is given nothing`() throws {
+    @Test func `the child for frames of the list ends by itself when it is given nothing`() throws {
         let watchboxd = DecoderSandboxTests.watchboxd
         let child = try ChildProcess(watchboxd, [watchboxd, "picture"], isSandboxed: true)
         var buffer = [UInt8](repeating: 0, count: 64)
@@ -178,10 +178,10 @@ import Testing
         #expect(child.ending() == "signal \(SIGALRM)")
     }
 
-    @Test func `the child for a stream's pictures is held as well`() throws {
-        let decoder = try PictureDecoder(
+    @Test func `the child for a stream's frames is held as well`() throws {
+        let decoder = try FrameDecoder(
             DecoderProgram(executable: DecoderSandboxTests.watchboxd), width: 64, height: 64)
         #expect(decoder.report.isFiltered)
-        try check(decoder.process, memory: DecoderSandbox.Limits.pictures, descriptors: 3)
+        try check(decoder.process, memory: DecoderSandbox.Limits.frames, descriptors: 3)
     }
 }

@@ -6,7 +6,7 @@ import Testing
     private func plan(
         width: Int = 1280, height: Int = 720, rate: Double = 30, encoder: String = "libx264", speeds: [String: Double]
     ) throws -> (plan: EncoderCapacity, trials: [EncoderTrial]) {
-        var memory = EncoderMemory(bootID: "")
+        var memory = EncoderCache(bootID: "")
         var trials: [EncoderTrial] = []
         let request = EncoderRequest(width: width, height: height, rate: rate, bitsPerSecond: 2_000_000)
         let plan = try EncoderCapacity.plan(encoder, request, now: 0, memory: &memory) {
@@ -37,11 +37,11 @@ import Testing
         #expect(plan.preset == "ultrafast" && plan.width == 1280 && plan.height == 720)
         #expect(plan.rate == 20)
         let limit = try #require(plan.limit)
-        #expect(limit.contains("1280x720 at 20 pictures a second instead of 1280x720 at 30"))
+        #expect(limit.contains("1280x720 at 20 frames a second instead of 1280x720 at 30"))
         #expect(limit.contains("26.5"))
     }
 
-    @Test func `below ten pictures a second the picture gets smaller`() throws {
+    @Test func `below ten frames a second the frame gets smaller`() throws {
         let (three, _) = try plan(speeds: ["ultrafast": 10])
         #expect((three.width, three.height) == (960, 540))
         #expect(three.rate == 13)
@@ -53,7 +53,7 @@ import Testing
         #expect((odd.width, odd.height) == (972, 546))
     }
 
-    @Test func `at worst it is half the size at what it holds, and at least one picture a second`() throws {
+    @Test func `at worst it is half the size at what it holds, and at least one frame a second`() throws {
         let (slow, _) = try plan(speeds: ["ultrafast": 1])
         #expect((slow.width, slow.height) == (640, 360))
         #expect(slow.rate == 3)
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test func `what was measured before is not measured again`() throws {
-        var memory = EncoderMemory(bootID: "")
+        var memory = EncoderCache(bootID: "")
         let request = EncoderRequest(width: 1280, height: 720, rate: 30, bitsPerSecond: 2_000_000)
         var count = 0
         for _ in 0..<3 {
@@ -94,7 +94,7 @@ import Testing
         #expect([Double.nan, -.infinity, .infinity].map(EncoderCapacity.words) == ["0", "0", "100000000"])
     }
 
-    @Test func `a measurement really codes`() throws {
+    @Test func `a measurement really encodes`() throws {
         let trial = EncoderTrial(
             encoder: "libx264", preset: "ultrafast", width: 320, height: 180, rate: 25, bitsPerSecond: 400_000,
             seconds: 0.05)

@@ -47,11 +47,11 @@ import Testing
         let opened = heartbeat.beats
         #expect(opened == 1)
         _ = try encoder?.encode(Pattern.picture(0), at: .zero)
-        let coded = heartbeat.beats
-        // One picture in, one packet out, and no second one.
-        #expect(coded == opened + 3)
+        let encoded = heartbeat.beats
+        // One frame in, one packet out, and no second one.
+        #expect(encoded == opened + 3)
         _ = try encoder?.finish()
-        #expect(heartbeat.beats > coded)
+        #expect(heartbeat.beats > encoded)
         let finished = heartbeat.beats
         encoder = nil
         #expect(heartbeat.beats == finished + 1)

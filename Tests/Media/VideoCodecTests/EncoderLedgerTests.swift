@@ -4,8 +4,8 @@ import Testing
 @testable import VideoCodec
 
 @Suite struct EncoderLedgerTests {
-    private func picture(_ number: Int64) -> EncoderLedger.Picture {
-        EncoderLedger.Picture(presentationTime: MediaTime(milliseconds: number * 40), captureInstant: UInt64(number))
+    private func picture(_ number: Int64) -> EncoderLedger.Frame {
+        EncoderLedger.Frame(presentationTime: MediaTime(milliseconds: number * 40), captureInstant: UInt64(number))
     }
 
     private func ledger(sent numbers: Range<Int64>) -> EncoderLedger {
@@ -20,99 +20,99 @@ import Testing
         ledger.received(tick: tick, isKeyFrame: isKeyFrame, condition)
     }
 
-    @Test func `packets get the pictures that they are of`() {
+    @Test func `packets get the frames that they are of`() {
         var ledger = ledger(sent: 0..<3)
-        #expect(received(&ledger, 100, true, .sound) == .deliver(picture(0)))
-        #expect(received(&ledger, 101, false, .sound) == .deliver(picture(1)))
+        #expect(received(&ledger, 100, true, .audio) == .deliver(picture(0)))
+        #expect(received(&ledger, 101, false, .audio) == .deliver(picture(1)))
         #expect(ledger.waiting == 1)
         #expect(ledger.errors == 0 && ledger.drops == 0 && ledger.unmatched == 0)
     }
 
-    @Test func `a packet of no picture is ignored and counted`() {
+    @Test func `a packet of no frame is ignored and counted`() {
         var ledger = ledger(sent: 0..<2)
         #expect(received(&ledger, 0, false, .unreadable) == .ignore)
-        #expect(received(&ledger, 7, true, .sound) == .ignore)
-        #expect(received(&ledger, 100, true, .sound) == .deliver(picture(0)))
+        #expect(received(&ledger, 7, true, .audio) == .ignore)
+        #expect(received(&ledger, 100, true, .audio) == .deliver(picture(0)))
         #expect(ledger.unmatched == 2 && ledger.errors == 0)
     }
 
-    @Test func `a packet that comes twice is of no picture the second time`() {
+    @Test func `a packet that comes twice is of no frame the second time`() {
         var ledger = ledger(sent: 0..<2)
-        #expect(received(&ledger, 100, true, .sound) == .deliver(picture(0)))
-        #expect(received(&ledger, 100, true, .sound) == .ignore)
+        #expect(received(&ledger, 100, true, .audio) == .deliver(picture(0)))
+        #expect(received(&ledger, 100, true, .audio) == .ignore)
         #expect(ledger.unmatched == 1)
     }
 
     @Test func `pictures that a later one passes over were dropped`() {
         var ledger = ledger(sent: 0..<6)
-        #expect(received(&ledger, 100, true, .sound) == .deliver(picture(0)))
-        #expect(received(&ledger, 103, false, .sound) == .deliver(picture(3)))
+        #expect(received(&ledger, 100, true, .audio) == .deliver(picture(0)))
+        #expect(received(&ledger, 103, false, .audio) == .deliver(picture(3)))
         #expect(ledger.drops == 2)
         #expect(ledger.waiting == 2)
     }
 
     @Test func `nothing is handed on from a damaged packet up to the next key frame`() {
         var ledger = ledger(sent: 0..<6)
-        #expect(received(&ledger, 100, true, .sound) == .deliver(picture(0)))
+        #expect(received(&ledger, 100, true, .audio) == .deliver(picture(0)))
         #expect(received(&ledger, 101, false, .flagged) == .giveUp(picture(1)))
-        #expect(received(&ledger, 102, false, .sound) == .giveUp(picture(2)))
+        #expect(received(&ledger, 102, false, .audio) == .giveUp(picture(2)))
         // A damaged key frame is none.
         #expect(received(&ledger, 103, true, .flagged) == .giveUp(picture(3)))
-        #expect(received(&ledger, 104, true, .sound) == .deliver(picture(4)))
-        #expect(received(&ledger, 105, false, .sound) == .deliver(picture(5)))
+        #expect(received(&ledger, 104, true, .audio) == .deliver(picture(4)))
+        #expect(received(&ledger, 105, false, .audio) == .deliver(picture(5)))
         #expect(ledger.errors == 3 && ledger.drops == 0)
     }
 
-    @Test func `a damaged packet of no picture costs the pictures up to the next key frame, too`() {
+    @Test func `a damaged packet of no frame costs the frames up to the next key frame, too`() {
         var ledger = ledger(sent: 0..<3)
-        #expect(received(&ledger, 100, true, .sound) == .deliver(picture(0)))
+        #expect(received(&ledger, 100, true, .audio) == .deliver(picture(0)))
         #expect(received(&ledger, 0, false, .flagged) == .ignore)
-        #expect(received(&ledger, 101, false, .sound) == .giveUp(picture(1)))
-        #expect(received(&ledger, 102, true, .sound) == .deliver(picture(2)))
+        #expect(received(&ledger, 101, false, .audio) == .giveUp(picture(1)))
+        #expect(received(&ledger, 102, true, .audio) == .deliver(picture(2)))
         #expect(ledger.errors == 2)
     }
 
     @Test func `nothing is handed on before the first key frame`() {
         var ledger = ledger(sent: 0..<3)
-        #expect(received(&ledger, 101, false, .sound) == .giveUp(picture(1)))
-        #expect(received(&ledger, 102, true, .sound) == .deliver(picture(2)))
+        #expect(received(&ledger, 101, false, .audio) == .giveUp(picture(1)))
+        #expect(received(&ledger, 102, true, .audio) == .deliver(picture(2)))
         #expect(ledger.drops == 1 && ledger.errors == 1)
     }
 
     @Test func `what an encoder holds when it is closed is lost, and the next begins with a key frame`() {
         var ledger = ledger(sent: 0..<4)
-        #expect(received(&ledger, 100, true, .sound) == .deliver(picture(0)))
+        #expect(received(&ledger, 100, true, .audio) == .deliver(picture(0)))
         ledger.ended()
         #expect(ledger.drops == 3 && ledger.waiting == 0)
         ledger.sent(picture(9), at: 5)
-        #expect(received(&ledger, 101, false, .sound) == .ignore)
-        #expect(received(&ledger, 5, false, .sound) == .giveUp(picture(9)))
+        #expect(received(&ledger, 101, false, .audio) == .ignore)
+        #expect(received(&ledger, 5, false, .audio) == .giveUp(picture(9)))
     }
 }
 
-@Suite struct CodedPacketTests {
-    private func packet(_ units: [[UInt8]], codec: VideoCodec = .h264) -> CodedPacket {
+@Suite struct EncodedPacketTests {
+    private func packet(_ units: [[UInt8]], codec: VideoCodec = .h264) -> EncodedPacket {
         let bytes: [UInt8] = units.reduce(into: []) { $0 += [0, 0, 0, 1] + $1 }
-        return bytes.withUnsafeBytes { CodedPacket($0.bytes, codec: codec) }
+        return bytes.withUnsafeBytes { EncodedPacket($0.bytes, codec: codec) }
     }
 
     @Test func `a key frame is told by its units`() {
-        // Delimiter, parameter sets, supplemental information, two slices of an IDR picture.
+        // Delimiter, parameter sets, supplemental information, two slices of an IDR frame.
         let key = packet([[9, 0xF0], [0x67, 1], [0x68, 2], [6, 5], [0x65, 3], [0x65, 4]])
-        #expect(key.hasPicture && key.isKeyFrame)
+        #expect(key.hasFrame && key.isKeyFrame)
         #expect(key.data.count == 10 * 2 + 10)
         let other = packet([[0x41, 9]])
-        #expect(other.hasPicture && !other.isKeyFrame)
+        #expect(other.hasFrame && !other.isKeyFrame)
         let hevc = packet([[38, 1, 2]], codec: .hevc)
-        #expect(hevc.hasPicture && hevc.isKeyFrame)
+        #expect(hevc.hasFrame && hevc.isKeyFrame)
     }
 
-    @Test func `a packet of parameter sets alone holds no picture, nor does junk`() {
+    @Test func `a packet of parameter sets alone holds no frame, nor does junk`() {
         let sets = packet([[0x67, 1], [0x68, 2]])
-        #expect(!sets.hasPicture && !sets.isKeyFrame && !sets.data.isEmpty)
-        let junk = [UInt8](repeating: 0x55, count: 100).withUnsafeBytes { CodedPacket($0.bytes, codec: .h264) }
-        #expect(!junk.hasPicture && junk.data.isEmpty)
-        let nothing = CodedPacket(UnsafeRawBufferPointer(start: nil, count: 0).bytes, codec: .h264)
-        #expect(!nothing.hasPicture && nothing.data.isEmpty)
+        #expect(!sets.hasFrame && !sets.isKeyFrame && !sets.data.isEmpty)
+        let junk = [UInt8](repeating: 0x55, count: 100).withUnsafeBytes { EncodedPacket($0.bytes, codec: .h264) }
+        #expect(!junk.hasFrame && junk.data.isEmpty)
+        let nothing = EncodedPacket(UnsafeRawBufferPointer(start: nil, count: 0).bytes, codec: .h264)
+        #expect(!nothing.hasFrame && nothing.data.isEmpty)
     }
 }

@@ -4,13 +4,13 @@ import Testing
 @testable import VideoCodec
 
 @Suite struct EncoderOutputTests {
-    /// A coded stream as a driver gives it: byte streams, one packet for each picture.
+    /// An encoded stream as a driver gives it: byte streams, one packet for each frame.
     private struct Stream {
         var format: VideoFormat
         var sets: [UInt8]
         var units: [AccessUnit]
 
-        /// Pictures 0…9, key frames at 0 and 5.
+        /// Frames 0…9, key frames at 0 and 5.
         init() throws {
             var configuration = Pattern.configuration()
             configuration.keyFrameInterval = 100
@@ -29,16 +29,16 @@ import Testing
         }
 
         /// - Parameter withSets: parameter sets in front, in the same packet.
-        func packet(_ number: Int, withSets: Bool = false) throws -> CodedPacket {
+        func packet(_ number: Int, withSets: Bool = false) throws -> EncodedPacket {
             packet(try AnnexB.bytes(fromLengthPrefixed: ((withSets ? sets : []) + units[number].data)[...]))
         }
 
-        func packet(_ bytes: [UInt8]) -> CodedPacket {
-            bytes.withUnsafeBytes { CodedPacket($0.bytes, codec: .h264) }
+        func packet(_ bytes: [UInt8]) -> EncodedPacket {
+            bytes.withUnsafeBytes { EncodedPacket($0.bytes, codec: .h264) }
         }
     }
 
-    /// An output whose encoder told no parameter sets, with `count` pictures sent.
+    /// An output whose encoder told no parameter sets, with `count` frames sent.
     private func output(sent count: Int64) throws -> EncoderOutput {
         var output = EncoderOutput(codec: .h264, frameRate: 25, keyFrameInterval: MediaTime(milliseconds: 100_000))
         try output.opened(codec: .h264, frameRate: 25, extradata: [])
@@ -49,7 +49,7 @@ import Testing
     @discardableResult
     private func send(_ number: Int64, _ output: inout EncoderOutput) -> Bool {
         output.sending(
-            EncoderLedger.Picture(
+            EncoderLedger.Frame(
                 presentationTime: MediaTime(milliseconds: number * 40), captureInstant: UInt64(number)),
             at: number + 1000)
     }
@@ -79,7 +79,7 @@ import Testing
         #expect(unit.data == stream.units[1].data)
     }
 
-    @Test func `parameter sets in a packet of their own cost no picture, whatever its time stamp`() throws {
+    @Test func `parameter sets in a packet of their own cost no frame, whatever its time stamp`() throws {
         let stream = try Stream()
         for tick in [Int64(0), 1000] {
             var output = try output(sent: 1)
@@ -139,7 +139,7 @@ import Testing
         #expect(output.ledger.errors == 2)
     }
 
-    @Test func `key frames without parameter sets have the encoder opened anew`() throws {
+    @Test func `key frames without parameter sets have the encoder opened again`() throws {
         let stream = try Stream()
         var output = try output(sent: 2)
         // The first packet, which had them, was damaged.
@@ -157,7 +157,7 @@ import Testing
         #expect(output.forcedKeyFrames == 0 && output.ledger.errors == 2)
     }
 
-    @Test func `an encoder opened anew is not believed before it tells its own parameter sets`() throws {
+    @Test func `an encoder opened again is not believed before it tells its own parameter sets`() throws {
         let stream = try Stream()
         var output = try output(sent: 1)
         _ = try output.received(stream.packet(0, withSets: true), at: 1000, isFlagged: false)
@@ -176,10 +176,10 @@ import Testing
         let stream = try Stream()
         var output = try output(sent: 1)
         let junk = stream.packet([UInt8](repeating: 0xAB, count: 16))
-        for _ in 1..<EncoderOutput.mostFruitless { _ = try output.received(junk, at: 0, isFlagged: false) }
+        for _ in 1..<EncoderOutput.maxFruitless { _ = try output.received(junk, at: 0, isFlagged: false) }
         #expect(
             throws: VideoCodecError.malformedOutput(
-                "64 packets in a row are of no use, the last one for this: of no picture that was sent")
+                "64 packets in a row are of no use, the last one for this: of no frame that was sent")
         ) { try output.received(junk, at: 0, isFlagged: false) }
     }
 }

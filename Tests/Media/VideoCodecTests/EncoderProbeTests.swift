@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct EncoderProbeTests {
     @Test(arguments: [(640, 360), (780, 360), (322, 182)])
-    func `an encoder that codes passes`(width: Int, height: Int) throws {
+    func `an encoder that encodes passes`(width: Int, height: Int) throws {
         let result = try EncoderProbe.run(encoder: "libx264", width: width, height: height, rate: 15, seconds: 0.5)
         #expect(result.works, "\(result.reason)")
         #expect(result.encoder == "libx264" && result.packets >= 8 && result.fps > 0)
@@ -26,17 +26,17 @@ import Testing
         }
     }
 
-    @Test func `a picture whose rows were shifted is not taken for what went in`() throws {
+    @Test func `a frame whose rows were shifted is not taken for what went in`() throws {
         let scene = MovingScene(width: 780, height: 360)
-        let sound = try scene.picture(4)
-        let same = try scene.likeness(of: sound, to: 4)
+        let audio = try scene.picture(4)
+        let same = try scene.likeness(of: audio, to: 4)
         #expect(same == 99)
         // As a driver sees rows of 780 samples that lie 800 apart, when it believes in 832.
-        var garbled = try RawPicture(width: 780, height: 360, pixelFormat: .yuv420p)
+        var garbled = try VideoFrame(width: 780, height: 360, pixelFormat: .yuv420p)
         for plane in 0..<3 {
             let (width, height, have, believed) = plane == 0 ? (780, 360, 800, 832) : (390, 180, 400, 416)
             var memory = [UInt8](repeating: 0, count: believed * height)
-            _ = sound.withPlane(plane) { bytes, stride in
+            _ = audio.withPlane(plane) { bytes, stride in
                 for row in 0..<height {
                     for column in 0..<width {
                         memory[row * have + column] = bytes.unsafeLoad(
@@ -52,7 +52,7 @@ import Testing
         }
         let likeness = try scene.likeness(of: garbled, to: 4)
         #expect(likeness < 16)
-        // Nor is the picture before, or one of another size.
+        // Nor is the frame before, or one of another size.
         let others = try [
             scene.likeness(of: scene.picture(3), to: 4),
             scene.likeness(of: MovingScene(width: 640, height: 360).picture(4), to: 4),

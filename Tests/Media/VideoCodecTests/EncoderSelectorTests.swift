@@ -16,7 +16,7 @@ import Testing
 
     private func select(
         _ request: EncoderRequest = EncoderRequest(width: 1280, height: 720, rate: 30, bitsPerSecond: 2_000_000),
-        nodes: [String]? = nil, now: Double = 0, memory: inout EncoderMemory, _ answers: inout Answers
+        nodes: [String]? = nil, now: Double = 0, memory: inout EncoderCache, _ answers: inout Answers
     ) throws(VideoCodecError) -> EncoderPlan {
         var given = answers
         defer { answers = given }
@@ -25,7 +25,7 @@ import Testing
             probe: { encoder, width, height, rate in
                 given.probes.append("\(encoder) \(width)x\(height) \(Int(rate))")
                 return EncoderProbeResult(
-                    encoder: encoder, works: given.works, reason: given.works ? "30 pictures" : "did not answer")
+                    encoder: encoder, works: given.works, reason: given.works ? "30 frames" : "did not answer")
             },
             measure: { trial throws(VideoCodecError) in
                 given.trials.append(trial)
@@ -37,17 +37,17 @@ import Testing
     }
 
     @Test func `hardware that works is taken, and nothing is measured`() throws {
-        var memory = EncoderMemory(bootID: "")
+        var memory = EncoderCache(bootID: "")
         var answers = Answers()
         let plan = try select(memory: &memory, &answers)
         #expect(plan.encoder == "h264_v4l2m2m" && plan.isHardware && !plan.isHardwareOff)
         #expect(plan.limit == nil && plan.preset.isEmpty && plan.rate == 30)
-        #expect(plan.reason == "h264_v4l2m2m: a probe worked: 30 pictures")
+        #expect(plan.reason == "h264_v4l2m2m: a probe worked: 30 frames")
         #expect(answers.probes == ["h264_v4l2m2m 1280x720 30"] && answers.trials.isEmpty)
     }
 
     @Test func `a second start remembers the probe`() throws {
-        var memory = EncoderMemory(bootID: "")
+        var memory = EncoderCache(bootID: "")
         var answers = Answers()
         _ = try select(memory: &memory, &answers)
         let plan = try select(now: 100, memory: &memory, &answers)
@@ -56,17 +56,17 @@ import Testing
     }
 
     @Test func `without a node nothing is probed, and software is taken with the reason`() throws {
-        var memory = EncoderMemory(bootID: "")
+        var memory = EncoderCache(bootID: "")
         var answers = Answers()
         let plan = try select(nodes: [], memory: &memory, &answers)
         #expect(plan.encoder == "libx264" && !plan.isHardware && plan.preset == "veryfast")
         #expect(
-            plan.reason.hasPrefix("h264_v4l2m2m: no hardware encoder on this machine; libx264: codes 1000 pictures"))
+            plan.reason.hasPrefix("h264_v4l2m2m: no hardware encoder on this machine; libx264: encodes 1000 frames"))
         #expect(answers.probes.isEmpty)
     }
 
     @Test func `hardware that fails its probe is passed over, with its name and the reason`() throws {
-        var memory = EncoderMemory(bootID: "")
+        var memory = EncoderCache(bootID: "")
         var answers = Answers(works: false)
         let plan = try select(memory: &memory, &answers)
         #expect(plan.encoder == "libx264")
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test func `hardware that hung again and again is left alone without a probe, and tried again later`() throws {
-        var memory = EncoderMemory(bootID: "")
+        var memory = EncoderCache(bootID: "")
         var answers = Answers()
         for instant in [10.0, 20, 30] { memory.noteHang(of: "h264_v4l2m2m", at: instant) }
         let plan = try select(now: 40, memory: &memory, &answers)
@@ -93,7 +93,7 @@ import Testing
     @Test func `hardware that failed is probed again when its time is over, and software stays as it is until then`()
         throws
     {
-        var memory = EncoderMemory(bootID: "")
+        var memory = EncoderCache(bootID: "")
         var answers = Answers()
         let request = EncoderRequest(width: 1280, height: 720, rate: 30, bitsPerSecond: 2_000_000)
         memory.noteFault(of: "h264_v4l2m2m", reason: "Input/output error", at: 0)
@@ -115,22 +115,22 @@ import Testing
     }
 
     @Test func `hardware whose first probe failed is tried again as well, and nobody is warned of it`() throws {
-        var memory = EncoderMemory(bootID: "")
+        var memory = EncoderCache(bootID: "")
         var answers = Answers(works: false)
         let plan = try select(now: 5, memory: &memory, &answers)
         #expect(!plan.isHardwareOff && plan.hardwareOffUntil == 605)
     }
 
     @Test func `an encoder that does not open gives way to the next`() throws {
-        var memory = EncoderMemory(bootID: "")
+        var memory = EncoderCache(bootID: "")
         var answers = Answers(missing: ["libx264"])
         let plan = try select(nodes: [], memory: &memory, &answers)
         #expect(plan.encoder == "libopenh264")
-        #expect(plan.reason.contains("this machine; libx264: not in this libavcodec; libopenh264: codes"))
+        #expect(plan.reason.contains("this machine; libx264: not in this libavcodec; libopenh264: encodes"))
     }
 
     @Test func `without any encoder each one's reason is told`() throws {
-        var memory = EncoderMemory(bootID: "")
+        var memory = EncoderCache(bootID: "")
         var answers = Answers(works: false, missing: ["libx264", "libopenh264"])
         let error = #expect(throws: VideoCodecError.self) { try select(memory: &memory, &answers) }
         guard case .noEncoder(let rejections) = error else {
@@ -141,17 +141,17 @@ import Testing
     }
 
     @Test func `hardware is not asked for more than its level allows`() throws {
-        var memory = EncoderMemory(bootID: "")
+        var memory = EncoderCache(bootID: "")
         var answers = Answers()
         let request = EncoderRequest(width: 1920, height: 1080, rate: 60, bitsPerSecond: 8_000_000)
         let plan = try select(request, memory: &memory, &answers)
         #expect(plan.isHardware && plan.rate == 30)
-        #expect(plan.limit?.contains("1920x1080 at 30 pictures a second instead of 60") == true)
+        #expect(plan.limit?.contains("1920x1080 at 30 frames a second instead of 60") == true)
         #expect(answers.probes == ["h264_v4l2m2m 1920x1080 30"])
     }
 
     @Test func `the level is H.264's, and not asked of H.265`() throws {
-        var memory = EncoderMemory(bootID: "")
+        var memory = EncoderCache(bootID: "")
         var answers = Answers()
         let request = EncoderRequest(
             encoders: ["hevc_v4l2m2m"], width: 1920, height: 1080, rate: 60, bitsPerSecond: 8_000_000)
@@ -160,7 +160,7 @@ import Testing
     }
 
     @Test func `a plan goes through JSON, and becomes a configuration`() throws {
-        var memory = EncoderMemory(bootID: "")
+        var memory = EncoderCache(bootID: "")
         var answers = Answers(speed: 13)
         let plan = try select(nodes: [], memory: &memory, &answers)
         #expect(plan.limit != nil && plan.preset == "ultrafast")
@@ -172,7 +172,7 @@ import Testing
     }
 
     @Test func `on this machine an encoder is found`() throws {
-        var memory = EncoderMemory(bootID: "")
+        var memory = EncoderCache(bootID: "")
         let request = EncoderRequest(width: 640, height: 360, rate: 15, bitsPerSecond: 1_000_000)
         let clock = ContinuousClock()
         let begin = clock.now

@@ -36,14 +36,14 @@ import Testing
         let source = try Samples.noise(width, height, format)
         source.isFullRange = true
         source.matrix = .bt601
-        let ours = try RawPicture(
+        let ours = try VideoFrame(
             width: width, height: height, pixelFormat: try #require(FullRangeConversion.target(of: format)),
             lineAlignment: 32)
         try FullRangeConversion.convert(source, into: ours)
-        let theirs = try RawPicture(width: width, height: height, pixelFormat: ours.pixelFormat, lineAlignment: 32)
+        let theirs = try VideoFrame(width: width, height: height, pixelFormat: ours.pixelFormat, lineAlignment: 32)
         theirs.isFullRange = false
         theirs.matrix = .bt601
-        try PictureScaler(method: .fast).scale(source, into: theirs)
+        try FrameScaler(method: .fast).scale(source, into: theirs)
         // Chroma of 4:2:2 goes through another filter there.
         let planes = format == .yuvj422p || format == .yuv422p ? 1 : ours.pixelFormat.planes?.count ?? 0
         for plane in 0..<planes {
@@ -62,7 +62,7 @@ import Testing
     func `the range is right with and without scaling`(format: PixelFormat) throws {
         for (luma, chroma, wantedLuma, wantedChroma) in [(0, 255, 16, 240), (255, 0, 235, 16), (128, 128, 126, 128)] {
             for (width, height) in [(96, 64), (64, 48), (66, 34)] {
-                var source = try RawPicture(width: width, height: height, pixelFormat: format)
+                var source = try VideoFrame(width: width, height: height, pixelFormat: format)
                 let planes = try #require(format.planes)
                 Samples.fill(&source) { plane, _, byte in
                     let samples = planes[plane].samples
@@ -70,8 +70,8 @@ import Testing
                 }
                 source.isFullRange = true
                 for formats in [[PixelFormat.yuv420p], [.nv12]] {
-                    let preparation = try PicturePreparation(
-                        PicturePreparation.Configuration(width: 64, height: 48, pixelFormats: formats))
+                    let preparation = try FramePreparation(
+                        FramePreparation.Configuration(width: 64, height: 48, pixelFormats: formats))
                     let prepared = try preparation.prepare(try source.shared(), wallClock: 0)
                     let brightness = Int(Samples.rows(prepared, 0)[20][20])
                     let color = Int(Samples.rows(prepared, 1)[10][10])
@@ -84,9 +84,9 @@ import Testing
 
     @Test(arguments: [(35, 17), (2, 2), (1, 1), (640, 6)])
     func `odd sizes have their last row and column`(width: Int, height: Int) throws {
-        var source = try RawPicture(width: width, height: height, pixelFormat: .yuvj422p)
+        var source = try VideoFrame(width: width, height: height, pixelFormat: .yuvj422p)
         Samples.fill(&source) { plane, _, _ in plane == 0 ? 255 : 0 }
-        let target = try RawPicture(width: width, height: height, pixelFormat: .yuv420p, lineAlignment: 32)
+        let target = try VideoFrame(width: width, height: height, pixelFormat: .yuv420p, lineAlignment: 32)
         try FullRangeConversion.convert(source, into: target)
         #expect(Samples.rows(target, 0).allSatisfy { $0.allSatisfy { $0 == 235 } })
         #expect(Samples.rows(target, 1).allSatisfy { $0.allSatisfy { $0 == 16 } })

@@ -4,26 +4,26 @@ import Testing
 @testable import VideoCodec
 
 @Suite struct JPEGTests {
-    private func decode(_ bytes: [UInt8], _ decoder: JPEGDecoder = JPEGDecoder()) throws(VideoCodecError) -> RawPicture
+    private func decode(_ bytes: [UInt8], _ decoder: JPEGDecoder = JPEGDecoder()) throws(VideoCodecError) -> VideoFrame
     {
-        var result: Result<RawPictureBox, VideoCodecError>?
+        var result: Result<VideoFrameBox, VideoCodecError>?
         bytes.withUnsafeBytes { memory in
             do throws(VideoCodecError) {
-                result = .success(RawPictureBox(try decoder.decode(memory)))
+                result = .success(VideoFrameBox(try decoder.decode(memory)))
             } catch { result = .failure(error) }
         }
-        guard let box = try result?.get() else { throw .malformedPicture("no result") }
+        guard let box = try result?.get() else { throw .malformedFrame("no result") }
         return try box.picture.shared()
     }
 
-    private final class RawPictureBox {
-        let picture: RawPicture
+    private final class VideoFrameBox {
+        let picture: VideoFrame
 
-        init(_ picture: consuming RawPicture) { self.picture = picture }
+        init(_ picture: consuming VideoFrame) { self.picture = picture }
     }
 
     /// Smooth colours, as a lens gives them.
-    private func scene(_ width: Int, _ height: Int, _ format: PixelFormat = .yuvj420p) throws -> RawPicture {
+    private func scene(_ width: Int, _ height: Int, _ format: PixelFormat = .yuvj420p) throws -> VideoFrame {
         var pixels: [UInt8] = []
         for y in 0..<height {
             for x in 0..<width {
@@ -32,8 +32,8 @@ import Testing
                 pixels.append(UInt8((x + y) * 255 / (width + height)))
             }
         }
-        let rgb = try RawPicture(width: width, height: height, pixels: pixels)
-        return try PictureScaler().scale(rgb, width: width, height: height, pixelFormat: format)
+        let rgb = try VideoFrame(width: width, height: height, pixels: pixels)
+        return try FrameScaler().scale(rgb, width: width, height: height, pixelFormat: format)
     }
 
     private func refusal(_ bytes: [UInt8], _ decoder: JPEGDecoder = JPEGDecoder()) -> VideoCodecError? {
@@ -46,7 +46,7 @@ import Testing
     }
 
     private func isMalformed(_ error: VideoCodecError?) -> Bool {
-        if case .malformedPicture = error { true } else { false }
+        if case .malformedFrame = error { true } else { false }
     }
 
     /// Removes the segments with this marker before the first scan.
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test(arguments: LentPictureTests.camera + [.yuvj422p, .yuvj444p])
+    @Test(arguments: LentFrameTests.camera + [.yuvj422p, .yuvj444p])
     func `a snapshot can be made of any picture`(format: PixelFormat) throws {
         let original = try scene(96, 64, format)
         let jpeg = try JPEGEncoder().encode(original)
@@ -102,7 +102,7 @@ import Testing
         #expect(Samples.likeness(result, wanted) > 30, "\(Samples.likeness(result, wanted))")
     }
 
-    @Test func `one encoder makes pictures of several sizes`() throws {
+    @Test func `one encoder makes frames of several sizes`() throws {
         let encoder = JPEGEncoder()
         for (width, height) in [(64, 48), (32, 16), (64, 48), (640, 360)] {
             let header = try encoder.encode(try scene(width, height)).withUnsafeBytes { bytes throws(VideoCodecError) in
@@ -117,7 +117,7 @@ import Testing
     }
 
     /// As many cameras' MJPEG: the standard says what tables are then meant.
-    @Test func `a picture without Huffman tables decodes`() throws {
+    @Test func `a frame without Huffman tables decodes`() throws {
         let original = try scene(64, 48)
         let codec = try CodecContext.mjpegWithUsualTables(width: 64, height: 48)
         let jpeg = try codec.encoded(original)
@@ -127,7 +127,7 @@ import Testing
         #expect(with == lacking)
     }
 
-    @Test func `what is no picture is refused with the reason`() throws {
+    @Test func `what is not a frame is refused with the reason`() throws {
         let jpeg = try JPEGEncoder().encode(try scene(320, 180))
         let position = try sizePosition(jpeg)
         func changed(_ change: (inout [UInt8]) -> Void) -> [UInt8] {
@@ -135,14 +135,14 @@ import Testing
             change(&bytes)
             return bytes
         }
-        #expect(refusal([]) == .malformedPicture("0 bytes"))
-        #expect(refusal([0, 0, 0, 0]) == .malformedPicture("it does not begin with FF D8"))
+        #expect(refusal([]) == .malformedFrame("0 bytes"))
+        #expect(refusal([0, 0, 0, 0]) == .malformedFrame("it does not begin with FF D8"))
         #expect(
-            refusal([0xFF, 0xD8, 0xFF, 0xD9, 0, 0]) == .malformedPicture("marker FF D9 at byte 2, before the size"))
-        #expect(refusal([0xFF, 0xD8, 0xFF, 0xE0, 0, 1]) == .malformedPicture("a segment of length 1 at byte 2"))
+            refusal([0xFF, 0xD8, 0xFF, 0xD9, 0, 0]) == .malformedFrame("marker FF D9 at byte 2, before the size"))
+        #expect(refusal([0xFF, 0xD8, 0xFF, 0xE0, 0, 1]) == .malformedFrame("a segment of length 1 at byte 2"))
         #expect(
             refusal([0xFF, 0xD8] + [UInt8](repeating: 0xFF, count: 100_000))
-                == .malformedPicture("it ends at byte 100002, before its size"))
+                == .malformedFrame("it ends at byte 100002, before its size"))
         #expect(isMalformed(refusal(Array(repeating: 0x55, count: 50_000))))
         // Cut anywhere, it is not whole.
         for length in [2, 20, position, position + 10, jpeg.count / 3, jpeg.count / 2, jpeg.count * 9 / 10] {
@@ -151,21 +151,21 @@ import Testing
         // Sizes that would take gigabytes, and sizes that so few bytes cannot hold.
         #expect(
             refusal(changed { $0.replaceSubrange(position..<(position + 4), with: [0xFF, 0xFF, 0xFF, 0xFF]) })
-                == .malformedPicture("it declares 65535x65535 pixels"))
+                == .malformedFrame("it declares 65535x65535 pixels"))
         #expect(
             refusal(changed { $0.replaceSubrange(position..<(position + 4), with: [0x10, 0x00, 0x20, 0x00]) })
-                == .malformedPicture("it declares 8192x4096 pixels, which \(jpeg.count) bytes cannot hold"))
+                == .malformedFrame("it declares 8192x4096 pixels, which \(jpeg.count) bytes cannot hold"))
         #expect(
             refusal(changed { $0.replaceSubrange(position..<(position + 2), with: [0, 0]) })
-                == .malformedPicture("it declares 320x0 pixels"))
-        #expect(refusal(changed { $0[position - 1] = 12 }) == .malformedPicture("samples of 12 bits, not of 8"))
-        #expect(refusal(changed { $0[position + 4] = 4 }) == .malformedPicture("4 colour components, not 1 or 3"))
+                == .malformedFrame("it declares 320x0 pixels"))
+        #expect(refusal(changed { $0[position - 1] = 12 }) == .malformedFrame("samples of 12 bits, not of 8"))
+        #expect(refusal(changed { $0[position + 4] = 4 }) == .malformedFrame("4 colour components, not 1 or 3"))
         #expect(
             refusal(changed { $0[position - 4] = 0xC3 })
-                == .malformedPicture("a kind of JPEG that no camera makes (marker FF C3)"))
+                == .malformedFrame("a kind of JPEG that no camera makes (marker FF C3)"))
     }
 
-    @Test func `a second picture inside the first does not make it larger`() throws {
+    @Test func `a second frame inside the first does not make it larger`() throws {
         let small = try JPEGEncoder().encode(try scene(64, 48))
         var large = try JPEGEncoder().encode(try scene(640, 480))
         let position = try sizePosition(large)
@@ -177,7 +177,7 @@ import Testing
         #expect(isMalformed(error), "\(String(describing: error))")
     }
 
-    @Test func `after a damaged picture the next one is whole`() throws {
+    @Test func `after a damaged frame the next one is whole`() throws {
         let decoder = JPEGDecoder()
         let jpeg = try JPEGEncoder().encode(try scene(320, 180))
         let wanted = Samples.planes(try decode(jpeg, decoder))
@@ -212,21 +212,21 @@ import Testing
     }
 
     @Test(arguments: 0..<24 as Range<UInt64>)
-    func `flipped bytes cost the picture and nothing else`(seed: UInt64) throws {
+    func `flipped bytes cost the frame and nothing else`(seed: UInt64) throws {
         let jpeg = try JPEGEncoder().encode(try scene(160, 96), quality: 60)
         var generator = SeededGenerator(seed: seed)
         let decoder = JPEGDecoder()
-        var pictures = 0
+        var frames = 0
         for _ in 0..<60 {
             let bytes = mutated(jpeg, &generator)
             do throws(VideoCodecError) {
                 let picture = try decode(bytes, decoder)
-                pictures += 1
-                #expect(picture.width * picture.height <= JPEGHeader.mostPixels)
+                frames += 1
+                #expect(picture.width * picture.height <= JPEGHeader.maxPixels)
                 guard picture.width <= 1024, picture.height <= 1024 else { continue }
                 // Whatever came out can be prepared, and the mask is on it.
-                let preparation = try PicturePreparation(
-                    PicturePreparation.Configuration(
+                let preparation = try FramePreparation(
+                    FramePreparation.Configuration(
                         width: 160, height: 96, masks: [PrivacyMask(x: 0, y: 0, width: 0.5, height: 0.5)]))
                 let prepared = try preparation.prepare(picture, wallClock: 0)
                 #expect(Pictures.luma(prepared, x: 79, y: 47) == 16)
@@ -235,7 +235,7 @@ import Testing
             }
         }
         #expect(refusal(jpeg, decoder) == nil)
-        #expect(pictures < 60)
+        #expect(frames < 60)
     }
 
     @Test func `the quality that people know becomes libavcodec's`() {

@@ -7,7 +7,7 @@ import VideoCodec
         KeyFrameClock(interval: MediaTime(milliseconds: milliseconds))
     }
 
-    /// The pictures of which a clock makes key frames, for an encoder that does as it is told, at once.
+    /// The frames of which a clock makes key frames, for an encoder that does as it is told, at once.
     private func keys(_ clock: inout KeyFrameClock, _ times: [Int64]) -> [Int64] {
         times.filter { milliseconds in
             let time = MediaTime(milliseconds: milliseconds)
@@ -21,19 +21,19 @@ import VideoCodec
         clock.sending(at: MediaTime(milliseconds: milliseconds))
     }
 
-    @Test func `the first picture is a key frame, and then one in each interval`() {
+    @Test func `the first frame is a key frame, and then one in each interval`() {
         var clock = clock()
         #expect(keys(&clock, Array(stride(from: 0, to: 3100, by: 40))) == [0, 1000, 2000, 3000])
     }
 
-    @Test func `the distance is in time, whatever the picture rate does`() {
+    @Test func `the distance is in time, whatever the frame rate does`() {
         var clock = clock()
         let slow = Array(stride(from: Int64(0), to: 2000, by: 200))
         let fast = Array(stride(from: Int64(2000), to: 4001, by: 10))
         #expect(keys(&clock, slow + fast) == [0, 1000, 2000, 3000, 4000])
     }
 
-    @Test func `the picture nearest to the due time is taken`() {
+    @Test func `the frame nearest to the due time is taken`() {
         var early = clock()
         // 990 is nearer to 1000 than 1030 is.
         #expect(keys(&early, Array(stride(from: 0, through: 950, by: 50)) + [990, 1030]) == [0, 990])
@@ -53,7 +53,7 @@ import VideoCodec
         for (one, next) in zip(found, found.dropFirst()) { #expect((980...1020).contains(next - one)) }
     }
 
-    @Test func `a request is the next picture, and the count begins there`() {
+    @Test func `a request is the next frame, and the count begins there`() {
         var clock = clock()
         #expect(keys(&clock, [0, 400]) == [0])
         clock.request()
@@ -75,7 +75,7 @@ import VideoCodec
         #expect(sending(&clock, 0))
         clock.received(at: .zero, isKeyFrame: true)
         #expect(sending(&clock, 1000))
-        // The encoder is a picture behind, so nothing is known of it yet.
+        // The encoder is a frame behind, so nothing is known of it yet.
         #expect(!sending(&clock, 1040))
         clock.received(at: MediaTime(milliseconds: 1000), isKeyFrame: false)
         #expect(sending(&clock, 1080))
@@ -85,7 +85,7 @@ import VideoCodec
         #expect(!sending(&clock, 1160))
     }
 
-    @Test func `a key frame whose picture was dropped is asked for again`() {
+    @Test func `a key frame whose frame was dropped is asked for again`() {
         var clock = clock()
         #expect(sending(&clock, 0))
         clock.received(at: MediaTime(milliseconds: 40), isKeyFrame: false)
@@ -99,7 +99,7 @@ import VideoCodec
         #expect(keys(&clock, [340, 500, 540, 1000]) == [500, 1000])
     }
 
-    @Test func `after a restart, and after time went back, the next picture is a key frame`() {
+    @Test func `after a restart, and after time went back, the next frame is a key frame`() {
         var clock = clock()
         #expect(keys(&clock, [0, 40]) == [0])
         clock.restart()

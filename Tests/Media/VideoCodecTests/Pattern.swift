@@ -39,19 +39,19 @@ enum Pattern {
 
     /// As fast as it goes, without waiting.
     static func record(
-        _ video: VideoEncoderConfiguration = configuration(), pictures: Int,
+        _ video: VideoEncoderConfiguration = configuration(), frames: Int,
         audio: AudioEncoderConfiguration? = AudioEncoderConfiguration(channels: 2, bitsPerSecond: 96_000)
     ) throws -> Recording {
         var configuration = TestPatternConfiguration(video: video, audio: audio)
-        configuration.pictureLimit = pictures
+        configuration.frameLimit = frames
         configuration.isRealTime = false
         let recording = Recording()
         try TestPatternSource(configuration).run { recording.append($0) }
         return recording
     }
 
-    /// A picture of one grey, with a brighter column that moves with `number`.
-    static func picture(_ number: Int, width: Int = 320, height: Int = 180) throws -> RawPicture {
+    /// A frame of one grey, with a brighter column that moves with `number`.
+    static func picture(_ number: Int, width: Int = 320, height: Int = 180) throws -> VideoFrame {
         var line = [UInt8](repeating: 60, count: width * 3)
         let column = number % (width / 8) * 8
         line.replaceSubrange((column * 3)..<(column * 3 + 24), with: [UInt8](repeating: 220, count: 24))

@@ -11,7 +11,7 @@ import Testing
         [PrivacyMask(x: 0, y: 0, width: 1, height: 1)],
     ]
 
-    /// Whether any part of a square of the picture is covered, without rounding.
+    /// Whether any part of a square of the frame is covered, without rounding.
     private func touches(_ masks: [PrivacyMask], _ x: Range<Int>, _ y: Range<Int>, _ width: Int, _ height: Int) -> Bool
     {
         masks.contains { mask in
@@ -24,7 +24,7 @@ import Testing
 
     /// Every sample is black where a mask touches its pixel, and as it was where none comes near.
     private func check(
-        _ picture: borrowing RawPicture, _ masks: [PrivacyMask], black: UInt8, original: [[[UInt8]]]? = nil
+        _ picture: borrowing VideoFrame, _ masks: [PrivacyMask], black: UInt8, original: [[[UInt8]]]? = nil
     ) {
         let width = picture.width
         let height = picture.height
@@ -80,14 +80,14 @@ import Testing
         }
     }
 
-    @Test(arguments: PictureOrientationTests.all)
-    func `masks are where they were asked for, however the picture is turned`(orientation: PictureOrientation) throws {
+    @Test(arguments: FrameOrientationTests.all)
+    func `masks are where they were asked for, however the frame is turned`(orientation: FrameOrientation) throws {
         let formats: [PixelFormat] = [.yuv420p, .nv12, .yuyv422, .uyvy422, .yuvj420p, .yuvj422p, .rgb24, .gray8]
         for format in formats {
             for (captureWidth, captureHeight) in [(64, 48), (48, 64), (80, 46)] {
                 for masks in Self.masks {
-                    let preparation = try PicturePreparation(
-                        PicturePreparation.Configuration(
+                    let preparation = try FramePreparation(
+                        FramePreparation.Configuration(
                             width: 64, height: 48, orientation: orientation, masks: masks,
                             pixelFormats: [.yuv420p, .nv12], lineAlignment: 64))
                     let picture = try Samples.noise(captureWidth, captureHeight, format, range: 200...255)
@@ -115,7 +115,7 @@ import Testing
         }
         let masks = [PrivacyMask(x: 0, y: 0, width: 1, height: 1), mask]
         let refused = #expect(throws: VideoCodecError.self) {
-            try PicturePreparation(PicturePreparation.Configuration(width: 64, height: 48, masks: masks))
+            try FramePreparation(FramePreparation.Configuration(width: 64, height: 48, masks: masks))
         }
         #expect(isInvalid(refused))
         var picture = try Samples.noise(64, 48, .yuv420p)
@@ -146,13 +146,13 @@ import Testing
         check(picture, masks, black: 16)
     }
 
-    @Test func `a picture of unknown format does not pass under masks`() throws {
+    @Test func `a frame of unknown format does not pass under masks`() throws {
         let unknown = PixelFormat(rawValue: 66)
-        var picture = try RawPicture(width: 64, height: 48, pixelFormat: unknown)
+        var picture = try VideoFrame(width: 64, height: 48, pixelFormat: unknown)
         var drawn: VideoCodecError?
         do throws(VideoCodecError) {
             try picture.draw([PrivacyMask(x: 0, y: 0, width: 1, height: 1)])
         } catch { drawn = error }
-        #expect(drawn == .unsupportedPicture(what: "masking", picture: picture.description))
+        #expect(drawn == .unsupportedFrame(what: "masking", picture: picture.description))
     }
 }

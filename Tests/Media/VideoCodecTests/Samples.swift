@@ -2,20 +2,20 @@ import TestSupport
 
 @testable import VideoCodec
 
-/// The samples of pictures, row by row without gaps: for pictures in, and for comparing.
+/// The samples of frames, row by row without gaps: for frames in, and for comparing.
 enum Samples {
-    /// Every plane of a picture of noise; bytes from `range` only.
+    /// Every plane of a frame of noise; bytes from `range` only.
     static func noise(
         _ width: Int, _ height: Int, _ format: PixelFormat, seed: UInt64 = 1, range: ClosedRange<UInt8> = 0...255
-    ) throws -> RawPicture {
+    ) throws -> VideoFrame {
         var generator = SeededGenerator(seed: seed)
-        var picture = try RawPicture(width: width, height: height, pixelFormat: format)
+        var picture = try VideoFrame(width: width, height: height, pixelFormat: format)
         fill(&picture) { _, _, _ in UInt8.random(in: range, using: &generator) }
         return picture
     }
 
     /// Every byte that holds samples, from its plane, row and place in the row.
-    static func fill(_ picture: inout RawPicture, _ value: (_ plane: Int, _ row: Int, _ byte: Int) -> UInt8) {
+    static func fill(_ picture: inout VideoFrame, _ value: (_ plane: Int, _ row: Int, _ byte: Int) -> UInt8) {
         let width = picture.width
         let height = picture.height
         for (index, plane) in (picture.pixelFormat.planes ?? []).enumerated() {
@@ -30,7 +30,7 @@ enum Samples {
     }
 
     /// The rows of a plane.
-    static func rows(_ picture: borrowing RawPicture, _ plane: Int) -> [[UInt8]] {
+    static func rows(_ picture: borrowing VideoFrame, _ plane: Int) -> [[UInt8]] {
         guard let layout = picture.pixelFormat.planes, plane < layout.count else { return [] }
         let count = layout[plane].bytesPerRow(width: picture.width)
         let height = layout[plane].rows(height: picture.height)
@@ -41,7 +41,7 @@ enum Samples {
         } ?? []
     }
 
-    static func planes(_ picture: borrowing RawPicture) -> [[[UInt8]]] {
+    static func planes(_ picture: borrowing VideoFrame) -> [[[UInt8]]] {
         var planes: [[[UInt8]]] = []
         for index in 0..<(picture.pixelFormat.planes?.count ?? 0) { planes.append(rows(picture, index)) }
         return planes

@@ -4,10 +4,10 @@ import Testing
 import VideoCodec
 
 @Suite struct TestPatternSourceTests {
-    @Test func `a second of pattern holds the pictures and the sound of a second, in decoding order`() throws {
-        let recording = try Pattern.record(pictures: 25)
+    @Test func `a second of pattern holds the frames and the audio of a second, in decoding order`() throws {
+        let recording = try Pattern.record(frames: 25)
         #expect(recording.videoUnits.count == 25)
-        // 48 000 samples in frames of 1024, and the one that the coder puts in front.
+        // 48 000 samples in frames of 1024, and the one that the encoder puts in front.
         #expect((47...49).contains(recording.audioUnits.count))
         let times = recording.units.map(\.decodeTime)
         #expect(times == times.sorted())
@@ -16,7 +16,7 @@ import VideoCodec
     }
 
     @Test func `both formats come before the first unit, and once`() throws {
-        let recording = try Pattern.record(pictures: 30)
+        let recording = try Pattern.record(frames: 30)
         #expect(recording.videoFormats.count == 1)
         #expect(recording.audioFormats.count == 1)
         guard case .videoFormat(let video) = recording.events[0], case .audioFormat(let audio) = recording.events[1]
@@ -30,8 +30,8 @@ import VideoCodec
         #expect(try AVCConfigurationRecord.parse(video.configurationRecord[...]).nalUnitLengthSize == 4)
     }
 
-    @Test func `pictures are evenly spaced and never reordered, sound is gapless`() throws {
-        let recording = try Pattern.record(Pattern.configuration(frameRate: 30_000.0 / 1001), pictures: 61)
+    @Test func `frames are evenly spaced and never reordered, audio is gapless`() throws {
+        let recording = try Pattern.record(Pattern.configuration(frameRate: 30_000.0 / 1001), frames: 61)
         let start = recording.videoUnits[0].presentationTime
         for (number, unit) in recording.videoUnits.enumerated() {
             #expect(unit.presentationTime == unit.decodeTime)
@@ -44,7 +44,7 @@ import VideoCodec
     }
 
     @Test func `a key frame begins each group of the configured length, and no other`() throws {
-        let recording = try Pattern.record(pictures: 76, audio: nil)
+        let recording = try Pattern.record(frames: 76, audio: nil)
         let keys = recording.videoUnits.indices.filter { recording.videoUnits[$0].isKeyFrame }
         #expect(keys == [0, 25, 50, 75])
         for unit in recording.videoUnits {
@@ -52,8 +52,8 @@ import VideoCodec
         }
     }
 
-    @Test func `without sound the first picture is at zero`() throws {
-        let recording = try Pattern.record(pictures: 3, audio: nil)
+    @Test func `without audio the first frame is at zero`() throws {
+        let recording = try Pattern.record(frames: 3, audio: nil)
         #expect(recording.audioFormats.isEmpty && recording.audioUnits.isEmpty)
         #expect(recording.videoUnits.first?.decodeTime == .zero)
     }
@@ -72,7 +72,7 @@ import VideoCodec
     @Test(.timeLimit(.minutes(15)))
     func `in real time a unit comes when it is due, and its capture instant says so`() throws {
         var configuration = TestPatternConfiguration(video: Pattern.configuration())
-        configuration.pictureLimit = 15
+        configuration.frameLimit = 15
         let recording = Recording()
         let begin = SourceClock.now
         try TestPatternSource(configuration).run { recording.append($0) }
@@ -85,17 +85,17 @@ import VideoCodec
     }
 
     @Test(.timeLimit(.minutes(15)))
-    func `a machine that does not keep up leaves pictures out, and stays in time`() throws {
+    func `a machine that does not keep up leaves frames out, and stays in time`() throws {
         var configuration = TestPatternConfiguration(video: Pattern.configuration(), audio: nil)
-        configuration.pictureLimit = 25
+        configuration.frameLimit = 25
         let source = TestPatternSource(configuration)
         let recording = Recording()
         try source.run { event in
             recording.append(event)
-            // As an encoder would that is too slow for the fifth picture.
+            // As an encoder would that is too slow for the fifth frame.
             if recording.videoUnits.count == 5 { occupy(for: .milliseconds(500)) }
         }
-        let skipped = source.skippedPictures
+        let skipped = source.skippedFrames
         #expect(skipped >= 11)
         #expect(recording.videoUnits.count + skipped == 25 || skipped > 20)
         let times = recording.videoUnits.map(\.presentationTime)
@@ -121,7 +121,7 @@ import VideoCodec
     /// 200 ms are what a source may take; its clock looks every 50 ms. What this machine made of it is printed.
     @Test(.timeLimit(.minutes(15)))
     func `stop ends the run also while it waits for a distant picture`() async throws {
-        // One picture in ten seconds: the source is asleep when it is stopped.
+        // One frame in ten seconds: the source is asleep when it is stopped.
         var video = Pattern.configuration(frameRate: 0.1)
         video.keyFrameInterval = 100
         let source = TestPatternSource(TestPatternConfiguration(video: video, audio: nil))
@@ -153,7 +153,7 @@ import VideoCodec
         video.keyFrameInterval = 100
         var configuration = TestPatternConfiguration(video: video, audio: nil)
         configuration.isRealTime = false
-        configuration.pictureLimit = 20
+        configuration.frameLimit = 20
         let source = TestPatternSource(configuration)
         let recording = Recording()
         try source.run { event in
@@ -168,7 +168,7 @@ import VideoCodec
         var configuration = TestPatternConfiguration(
             video: Pattern.configuration(width: 640, height: 360, bitsPerSecond: 1_500_000), audio: nil)
         configuration.isRealTime = false
-        configuration.pictureLimit = 150
+        configuration.frameLimit = 150
         let source = TestPatternSource(configuration)
         let recording = Recording()
         try source.run { event in
@@ -183,7 +183,7 @@ import VideoCodec
 
     @Test func `the encoder in use is named`() throws {
         var configuration = TestPatternConfiguration(video: Pattern.configuration(), audio: nil)
-        configuration.pictureLimit = 1
+        configuration.frameLimit = 1
         configuration.isRealTime = false
         let source = TestPatternSource(configuration)
         #expect(source.encoderChoice == nil)
@@ -196,7 +196,7 @@ import VideoCodec
         configuration.video.width = 321
         #expect(
             throws: MediaSourceError(
-                what: "cannot make the test pattern", why: "width 321 is out of range", next: "Choose another value.")
+                what: "cannot make the test pattern", why: "width 321 is out of range", hint: "Choose another value.")
         ) {
             try TestPatternSource(configuration).run { _ in }
         }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct TextOverlayTests {
     /// Reads text as a person would: by the dots of its letters. "?" where they are no letter's.
-    private func text(in picture: borrowing RawPicture, _ stamp: TextStamp, length: Int) -> String {
+    private func text(in picture: borrowing VideoFrame, _ stamp: TextStamp, length: Int) -> String {
         let rows = Samples.rows(picture, 0)
         let letters = (32...126).map { Character(UnicodeScalar(UInt8($0))) }
         var text = ""
@@ -35,15 +35,15 @@ import Testing
     @Test(arguments: [(640, 360), (1280, 720), (360, 640)])
     func `time and name can be read in the picture`(width: Int, height: Int) throws {
         for format in [PixelFormat.yuv420p, .nv12] {
-            let preparation = try PicturePreparation(
-                PicturePreparation.Configuration(
+            let preparation = try FramePreparation(
+                FramePreparation.Configuration(
                     width: width, height: height, overlay: TextOverlay(time: true, name: "Back Door {7}"),
                     pixelFormats: [format]))
             for seconds: Int64 in [951_782_400, -86_401, 9_000_000_000] {
                 let picture = try Samples.noise(width, height, format, seed: 5)
                 let prepared = try preparation.prepare(picture, wallClock: seconds * 1_000_000_000 + 999_999_999)
                 let wanted = localTime(seconds) + " Back Door {7}"
-                let stamp = TextStamp(wanted, pictureWidth: width, pictureHeight: height, isFullRange: false)
+                let stamp = TextStamp(wanted, frameWidth: width, frameHeight: height, isFullRange: false)
                 #expect(text(in: prepared, stamp, length: wanted.count) == wanted)
                 // The box has no colour.
                 let colors = Samples.rows(prepared, 1)
@@ -57,15 +57,15 @@ import Testing
     }
 
     @Test func `text is drawn over masks and around it nothing changes`() throws {
-        let preparation = try PicturePreparation(
-            PicturePreparation.Configuration(
+        let preparation = try FramePreparation(
+            FramePreparation.Configuration(
                 width: 320, height: 240, masks: [PrivacyMask(x: 0, y: 0, width: 1, height: 0.5)],
                 overlay: TextOverlay(name: "X")))
         let source = try Samples.noise(320, 240, .yuv420p, range: 100...200)
         let before = Samples.rows(source, 0)
         let prepared = try preparation.prepare(source, wallClock: 0)
         let after = Samples.rows(prepared, 0)
-        let stamp = TextStamp("X", pictureWidth: 320, pictureHeight: 240, isFullRange: false)
+        let stamp = TextStamp("X", frameWidth: 320, frameHeight: 240, isFullRange: false)
         #expect(text(in: prepared, stamp, length: 1) == "X")
         #expect(Array(before[120...]) == Array(after[120...]))
         for (row, bytes) in after[..<120].enumerated() {
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(arguments: [(2, 2), (4, 2), (16, 16), (30, 18), (4096, 2), (2, 4096), (35, 17)])
-    func `text of any length fits pictures of any size`(width: Int, height: Int) throws {
+    func `text of any length fits frames of any size`(width: Int, height: Int) throws {
         for format in [PixelFormat.yuv420p, .nv12, .yuvj422p, .yuv444p] {
             for name in ["", "x", String(repeating: "Wörter ", count: 5_000), "\u{0}\n\u{1F4F7}"] {
                 var picture = try Samples.noise(width, height, format)
@@ -92,7 +92,7 @@ import Testing
     @Test func `text stays inside a driver's memory`() throws {
         for (width, height) in [(16, 10), (64, 8), (34, 18)] {
             let memory = try GuardedMemory(width * height * 3 / 2)
-            var picture = try RawPicture(
+            var picture = try VideoFrame(
                 lending: memory.bytes, bytesPerLine: width, width: width, height: height, pixelFormat: .yuv420p,
                 isFullRange: false, matrix: .unspecified
             ) { _ = memory.bytes.count }
@@ -101,14 +101,14 @@ import Testing
         }
     }
 
-    @Test func `without text nothing is drawn, and packed pictures are refused`() throws {
+    @Test func `without text nothing is drawn, and packed frames are refused`() throws {
         var picture = try Samples.noise(64, 48, .yuyv422)
         let before = Samples.planes(picture)
         try picture.draw(TextOverlay(name: ""), wallClock: 0)
         #expect(Samples.planes(picture) == before)
         var refused: VideoCodecError?
         do throws(VideoCodecError) { try picture.draw(TextOverlay(name: "a"), wallClock: 0) } catch { refused = error }
-        #expect(refused == .unsupportedPicture(what: "writing text", picture: "64x48 yuyv422"))
+        #expect(refused == .unsupportedFrame(what: "writing text", picture: "64x48 yuyv422"))
     }
 
     @Test func `every letter has a glyph of its own, and accents fall away`() {

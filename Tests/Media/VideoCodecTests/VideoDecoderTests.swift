@@ -12,11 +12,11 @@ import VideoCodec
     }
 
     private func stream() throws -> (format: VideoFormat, units: [AccessUnit]) {
-        let recording = try Pattern.record(pictures: 30, audio: nil)
+        let recording = try Pattern.record(frames: 30, audio: nil)
         return (try #require(recording.videoFormats.first), recording.videoUnits)
     }
 
-    @Test func `what we encode decodes whole, each picture with its time`() throws {
+    @Test func `what we encode decodes whole, each frame with its time`() throws {
         let (format, units) = try stream()
         let decoder = try VideoDecoder(format)
         var times: [MediaTime] = []
@@ -28,11 +28,11 @@ import VideoCodec
         }
         try decoder.finish { _, time throws(VideoCodecError) in times.append(time) }
         #expect(times == units.map(\.presentationTime))
-        #expect(decoder.verdict == expected(units: 30, pictures: 30))
+        #expect(decoder.verdict == expected(units: 30, frames: 30))
     }
 
     @Test(arguments: 0..<8 as Range<UInt64>)
-    func `a stream of noise gives errors and no sound picture`(seed: UInt64) throws {
+    func `a stream of noise gives errors and no audio picture`(seed: UInt64) throws {
         let (format, stream) = try stream()
         var units = stream
         var generator = SeededGenerator(seed: seed)
@@ -42,11 +42,11 @@ import VideoCodec
         let verdict = try verdict(format, units)
         #expect(verdict.units == 30)
         #expect(verdict.errors > 0)
-        #expect(verdict.pictures == verdict.damagedPictures)
+        #expect(verdict.frames == verdict.damagedFrames)
     }
 
     @Test(arguments: 0..<32 as Range<UInt64>)
-    func `flipped bits never do more than cost pictures`(seed: UInt64) throws {
+    func `flipped bits never do more than cost frames`(seed: UInt64) throws {
         let (format, stream) = try stream()
         var units = stream
         var generator = SeededGenerator(seed: seed)
@@ -57,7 +57,7 @@ import VideoCodec
         }
         let verdict = try verdict(format, units)
         #expect(verdict.units == 30)
-        #expect(verdict.pictures <= 30)
+        #expect(verdict.frames <= 30)
     }
 
     @Test func `empty and cut units are counted, not thrown`() throws {
@@ -68,20 +68,20 @@ import VideoCodec
         units[5].data = Array(units[5].data.prefix(units[5].data.count / 2))
         let verdict = try verdict(format, units)
         #expect(verdict.units == 30)
-        #expect(verdict.pictures >= 27)
+        #expect(verdict.frames >= 27)
     }
 
     @Test(arguments: [[], [1], [1, 100, 0, 30, 255, 225], [UInt8](repeating: 255, count: 100)])
-    func `a configuration that is none gives an error or a decoder without pictures`(record: [UInt8]) throws {
+    func `a configuration that is none gives an error or a decoder without frames`(record: [UInt8]) throws {
         let units = try stream().units
         let format = VideoFormat(codec: .h264, width: 320, height: 180, frameRate: nil, configurationRecord: record)
-        if let verdict = try? verdict(format, units) { #expect(verdict.pictures == 0) }
+        if let verdict = try? verdict(format, units) { #expect(verdict.frames == 0) }
     }
 
-    private func expected(units: Int, pictures: Int) -> VideoDecoder.Verdict {
+    private func expected(units: Int, frames: Int) -> VideoDecoder.Verdict {
         var verdict = VideoDecoder.Verdict()
         verdict.units = units
-        verdict.pictures = pictures
+        verdict.frames = frames
         return verdict
     }
 }

@@ -12,10 +12,10 @@ import Testing
         events.compactMap { if case .videoFormat(let format) = $0 { format } else { nil } }
     }
 
-    private func encode(_ encoder: VideoEncoder, _ pictures: Range<Int>) throws -> [MediaEvent] {
+    private func encode(_ encoder: VideoEncoder, _ frames: Range<Int>) throws -> [MediaEvent] {
         let configuration = encoder.configuration
         let scene = MovingScene(width: configuration.width, height: configuration.height)
-        return try pictures.flatMap {
+        return try frames.flatMap {
             try encoder.encode(scene.picture($0), at: MediaTime(milliseconds: Int64($0) * 40))
         }
     }
@@ -28,7 +28,7 @@ import Testing
     }
 
     /// Decodes without an error, from the first unit on.
-    private func check(_ events: [MediaEvent], pictures: Int) throws {
+    private func check(_ events: [MediaEvent], frames: Int) throws {
         var decoder: VideoDecoder?
         var count = 0
         for event in events {
@@ -36,7 +36,7 @@ import Testing
             case .videoFormat(let format):
                 try decoder?.finish { _, _ in }
                 #expect(decoder.map(\.verdict.errors) ?? 0 == 0)
-                count += decoder?.verdict.pictures ?? 0
+                count += decoder?.verdict.frames ?? 0
                 decoder = try VideoDecoder(format)
             case .accessUnit(let unit): try decoder?.decode(unit) { _, _ in }
             default: break
@@ -44,7 +44,7 @@ import Testing
         }
         try decoder?.finish { _, _ in }
         #expect(decoder.map(\.verdict.errors) == 0)
-        #expect(count + (decoder?.verdict.pictures ?? 0) == pictures)
+        #expect(count + (decoder?.verdict.frames ?? 0) == frames)
     }
 
     @Test(arguments: Encoders.software)
@@ -52,15 +52,15 @@ import Testing
         var configuration = configuration(name)
         configuration.keyFrameInterval = 1
         let encoder = try VideoEncoder(configuration)
-        // Configured for 25 pictures a second, it gets 10, and then 50.
+        // Configured for 25 frames a second, it gets 10, and then 50.
         let times = (0..<30).map { Int64($0) * 100 } + (0..<150).map { 3000 + Int64($0) * 20 }
-        var coded: [AccessUnit] = []
+        var encoded: [AccessUnit] = []
         for (number, time) in times.enumerated() {
-            coded += units(try encoder.encode(Pattern.picture(number), at: MediaTime(milliseconds: time)))
+            encoded += units(try encoder.encode(Pattern.picture(number), at: MediaTime(milliseconds: time)))
         }
-        coded += units(try encoder.finish())
-        #expect(coded.count == times.count)
-        #expect(coded.filter(\.isKeyFrame).map(\.presentationTime.milliseconds) == [0, 1000, 2000, 3000, 4000, 5000])
+        encoded += units(try encoder.finish())
+        #expect(encoded.count == times.count)
+        #expect(encoded.filter(\.isKeyFrame).map(\.presentationTime.milliseconds) == [0, 1000, 2000, 3000, 4000, 5000])
         #expect(encoder.counters.forcedKeyFrames == 5)
     }
 
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test(arguments: Encoders.software)
-    func `another picture rate costs a key frame and no picture`(name: String) throws {
+    func `another frame rate costs a key frame and no picture`(name: String) throws {
         var configuration = configuration(name)
         let encoder = try VideoEncoder(configuration)
         var events = try encode(encoder, 0..<10)
@@ -102,12 +102,12 @@ import Testing
         #expect(encoder.counters.openings == 1)
         events += try encode(encoder, 10..<20)
         events += try encoder.finish()
-        let coded = units(events)
-        #expect(coded.map(\.presentationTime.milliseconds) == (0..<20).map { $0 * 40 })
-        #expect(coded.indices.filter { coded[$0].isKeyFrame } == [0, 10])
+        let encoded = units(events)
+        #expect(encoded.map(\.presentationTime.milliseconds) == (0..<20).map { $0 * 40 })
+        #expect(encoded.indices.filter { encoded[$0].isKeyFrame } == [0, 10])
         #expect(encoder.counters.openings == 2 && encoder.counters.drops == 0 && encoder.counters.errors == 0)
         #expect(encoder.format?.frameRate == 10)
-        try check(events, pictures: 20)
+        try check(events, frames: 20)
     }
 
     @Test(arguments: Encoders.software)
@@ -121,12 +121,12 @@ import Testing
         events += try encode(encoder, 10..<20)
         events += try encoder.finish()
         #expect(formats(events).map(\.width) == [320, 192])
-        let coded = units(events)
-        #expect(coded.count == 20)
-        #expect(coded.indices.filter { coded[$0].isKeyFrame } == [0, 10])
-        try check(events, pictures: 20)
+        let encoded = units(events)
+        #expect(encoded.count == 20)
+        #expect(encoded.indices.filter { encoded[$0].isKeyFrame } == [0, 10])
+        try check(events, frames: 20)
         // The old size is none any more.
-        #expect(throws: VideoCodecError.pictureMismatch(expected: "192x108", actual: "320x180 yuv420p")) {
+        #expect(throws: VideoCodecError.frameMismatch(expected: "192x108", actual: "320x180 yuv420p")) {
             try encoder.encode(Pattern.picture(0), at: MediaTime(milliseconds: 5000))
         }
     }
@@ -150,12 +150,12 @@ import Testing
         try encoder.reconfigure(configuration)
         events += try encode(encoder, 5..<10)
         #expect(encoder.choice.reason.contains("no_such_encoder"))
-        let coded = units(events)
-        #expect(coded.indices.filter { coded[$0].isKeyFrame } == [0, 5])
-        try check(events, pictures: 10)
+        let encoded = units(events)
+        #expect(encoded.indices.filter { encoded[$0].isKeyFrame } == [0, 5])
+        try check(events, frames: 10)
     }
 
-    @Test func `an encoder that cannot be opened anew loses nothing, and the old one can come back`() throws {
+    @Test func `an encoder that cannot be opened again loses nothing, and the old one can come back`() throws {
         var configuration = configuration()
         let encoder = try VideoEncoder(configuration)
         var events = try encode(encoder, 0..<5)
@@ -166,26 +166,26 @@ import Testing
         try encoder.reconfigure(configuration)
         events += try encode(encoder, 6..<10)
         #expect(units(events).count == 9)
-        try check(events, pictures: 9)
+        try check(events, frames: 9)
     }
 
-    @Test func `after the end a further picture opens it anew`() throws {
+    @Test func `after the end a further frame opens it again`() throws {
         let encoder = try VideoEncoder(configuration())
         var events = try encode(encoder, 0..<3)
         events += try encoder.finish()
         #expect(try encoder.finish().isEmpty)
         events += try encode(encoder, 3..<6)
-        let coded = units(events)
-        #expect(coded.indices.filter { coded[$0].isKeyFrame } == [0, 3])
+        let encoded = units(events)
+        #expect(encoded.indices.filter { encoded[$0].isKeyFrame } == [0, 3])
         #expect(formats(events).count == 1)
-        try check(events, pictures: 6)
+        try check(events, frames: 6)
     }
 
     @Test func `libx264 takes two planes as they are`() throws {
         let encoder = try VideoEncoder(configuration())
         #expect(encoder.acceptedPixelFormats == [.yuv420p, .nv12])
         #expect(encoder.lineAlignment == 32)
-        let scaler = try PictureScaler()
+        let scaler = try FrameScaler()
         let scene = MovingScene(width: 320, height: 180)
         var events: [MediaEvent] = []
         for number in 0..<6 {
@@ -195,7 +195,7 @@ import Testing
         #expect(encoder.configuration.pixelFormat == .nv12)
         #expect(encoder.acceptedPixelFormats == [.nv12, .yuv420p])
         #expect(encoder.counters.openings == 2 && encoder.counters.realigned == 0)
-        try check(events, pictures: 6)
+        try check(events, frames: 6)
         // A change that says nothing of planes does not bring back the others.
         var changed = configuration()
         changed.bitsPerSecond = 300_000
@@ -203,11 +203,11 @@ import Testing
         let picture = try scaler.scale(scene.picture(6), width: 320, height: 180, pixelFormat: .nv12)
         _ = try encoder.encode(picture, at: MediaTime(milliseconds: 240))
         #expect(encoder.counters.openings == 2 && encoder.configuration.bitsPerSecond == 300_000)
-        let packed = try RawPicture(width: 320, height: 180, pixelFormat: .yuyv422)
+        let packed = try VideoFrame(width: 320, height: 180, pixelFormat: .yuyv422)
         #expect(throws: VideoCodecError.self) { try encoder.encode(packed, at: MediaTime(milliseconds: 1000)) }
     }
 
-    @Test func `the stream says what range and matrix its pictures have`() throws {
+    @Test func `the stream says what range and matrix its frames have`() throws {
         let encoder = try VideoEncoder(configuration())
         let picture = try MovingScene(width: 320, height: 180).picture(0)
         picture.isFullRange = true

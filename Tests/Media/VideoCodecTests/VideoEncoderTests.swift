@@ -5,10 +5,10 @@ import VideoCodec
 
 @Suite struct VideoEncoderTests {
     private func encode(
-        _ encoder: VideoEncoder, pictures: Range<Int>, each: (Int) -> Void = { _ in }
+        _ encoder: VideoEncoder, frames: Range<Int>, each: (Int) -> Void = { _ in }
     ) throws -> [MediaEvent] {
         var events: [MediaEvent] = []
-        for number in pictures {
+        for number in frames {
             each(number)
             events += try encoder.encode(
                 try Pattern.picture(number), at: MediaTime(milliseconds: Int64(number) * 40),
@@ -21,7 +21,7 @@ import VideoCodec
         events.compactMap { if case .accessUnit(let unit) = $0 { unit } else { nil } }
     }
 
-    @Test func `each picture comes out at once, with its own time and capture instant`() throws {
+    @Test func `each frame comes out at once, with its own time and capture instant`() throws {
         let encoder = try VideoEncoder(Pattern.configuration())
         for number in 0..<30 {
             let time = MediaTime(nanoseconds: Int64(number) * 40_000_003 + 7)
@@ -38,7 +38,7 @@ import VideoCodec
 
     @Test func `units are NAL units behind their lengths, without delimiters and parameter sets`() throws {
         let encoder = try VideoEncoder(Pattern.configuration())
-        for unit in units(try encode(encoder, pictures: 0..<30)) {
+        for unit in units(try encode(encoder, frames: 0..<30)) {
             var reader = LengthPrefixedUnits(unit.data[...])
             var kinds: [NALUnitKind] = []
             while let nal = try reader.next() { kinds.append(VideoCodec.h264.kind(ofNALUnit: nal)) }
@@ -51,17 +51,17 @@ import VideoCodec
         var configuration = Pattern.configuration()
         configuration.keyFrameInterval = 100
         let encoder = try VideoEncoder(configuration)
-        let coded = units(try encode(encoder, pictures: 0..<20) { if $0 == 7 { encoder.requestKeyFrame() } })
-        #expect(coded.indices.filter { coded[$0].isKeyFrame } == [0, 7])
+        let encoded = units(try encode(encoder, frames: 0..<20) { if $0 == 7 { encoder.requestKeyFrame() } })
+        #expect(encoded.indices.filter { encoded[$0].isKeyFrame } == [0, 7])
     }
 
     @Test func `times that do not grow by a tick are still told apart`() throws {
         let encoder = try VideoEncoder(Pattern.configuration())
         let times = [0, 1, 2, 3].map { MediaTime(nanoseconds: $0) }
-        let coded = try times.enumerated().flatMap { number, time in
+        let encoded = try times.enumerated().flatMap { number, time in
             units(try encoder.encode(try Pattern.picture(number), at: time))
         }
-        #expect(coded.map(\.presentationTime) == times)
+        #expect(encoded.map(\.presentationTime) == times)
     }
 
     @Test func `an encoder that is not there is passed over, and the reason is kept`() throws {
@@ -105,9 +105,9 @@ import VideoCodec
         #expect(throws: VideoCodecError.self) { try VideoEncoder(Pattern.configuration(frameRate: rate)) }
     }
 
-    @Test func `a picture of another size is refused`() throws {
+    @Test func `a frame of another size is refused`() throws {
         let encoder = try VideoEncoder(Pattern.configuration())
-        #expect(throws: VideoCodecError.pictureMismatch(expected: "320x180", actual: "160x90 yuv420p")) {
+        #expect(throws: VideoCodecError.frameMismatch(expected: "320x180", actual: "160x90 yuv420p")) {
             try encoder.encode(try Pattern.picture(0, width: 160, height: 90), at: .zero)
         }
     }
@@ -119,37 +119,37 @@ import VideoCodec
     }
 
     @Test(.enabled(if: Encoders.hasX265, Encoders.x265Reason))
-    func `H.265 is coded by the same type`() throws {
+    func `H.265 is encoded by the same type`() throws {
         var configuration = Pattern.configuration()
         configuration.encoders = ["libx265"]
         configuration.keyFrameInterval = 100
         let encoder = try VideoEncoder(configuration)
-        let coded = units(
-            try encode(encoder, pictures: 0..<12) { if $0 == 5 { encoder.requestKeyFrame() } }
+        let encoded = units(
+            try encode(encoder, frames: 0..<12) { if $0 == 5 { encoder.requestKeyFrame() } }
                 + encoder.finish())
         let format = try #require(encoder.format)
         #expect(format.codec == .hevc && format.width == 320 && format.height == 180)
-        #expect(coded.count == 12)
-        #expect(coded.indices.filter { coded[$0].isKeyFrame } == [0, 5])
+        #expect(encoded.count == 12)
+        #expect(encoded.indices.filter { encoded[$0].isKeyFrame } == [0, 5])
         let decoder = try VideoDecoder(format)
-        for unit in coded { try decoder.decode(unit) { _, _ in } }
+        for unit in encoded { try decoder.decode(unit) { _, _ in } }
         try decoder.finish { _, _ in }
-        #expect(decoder.verdict.pictures == 12 && decoder.verdict.errors == 0)
+        #expect(decoder.verdict.frames == 12 && decoder.verdict.errors == 0)
     }
 
     @Test(.enabled(if: Encoders.hasX265, Encoders.x265Reason))
-    func `an encoder that cannot change its rate is opened anew, with a key frame`() throws {
+    func `an encoder that cannot change its rate is opened again, with a key frame`() throws {
         // libx265's wrapper does not follow a changed rate.
         var configuration = Pattern.configuration()
         configuration.encoders = ["libx265"]
         configuration.keyFrameInterval = 100
         let encoder = try VideoEncoder(configuration)
-        var coded = units(try encode(encoder, pictures: 0..<6))
+        var encoded = units(try encode(encoder, frames: 0..<6))
         try encoder.setBitsPerSecond(200_000)
-        coded += units(try encode(encoder, pictures: 6..<12) + encoder.finish())
-        #expect(coded.count == 12)
-        #expect(coded.indices.filter { coded[$0].isKeyFrame } == [0, 6])
-        let times = coded.map(\.presentationTime)
+        encoded += units(try encode(encoder, frames: 6..<12) + encoder.finish())
+        #expect(encoded.count == 12)
+        #expect(encoded.indices.filter { encoded[$0].isKeyFrame } == [0, 6])
+        let times = encoded.map(\.presentationTime)
         #expect(times == times.sorted())
     }
 }

@@ -92,7 +92,10 @@ struct CameraDocumentTests {
             "stands beside a URL without TLS"
         ),
         ("relay.main = { url = 'rtmps://r/live', public_key_pin = 'sha256//x' }", "is not the pin of a"),
-        ("relay.main = { url = 'rtmps://r/live', redirect_hosts = ['a/b'] }", "has an entry that is no host, entry 1"),
+        (
+            "relay.main = { url = 'rtmps://r/live', redirect_hosts = ['a/b'] }",
+            "has an entry that is not a host, entry 1"
+        ),
         ("relay.main = { url = 'rtmps://r/live', redirect_hosts = ['a', 'A.'] }", "says one thing twice, entry 2"),
         (
             "kas = { url = 'http://127.0.0.1/kas', public_key_pin = 'sha256//AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=' }",
@@ -116,9 +119,9 @@ struct CameraDocumentTests {
             "policy", "policy.dissem[3]", "policy.dataAttributes[0]",
         ]
         for field in fields {
-            let origin = CameraDocumentField.origin(of: ConfigurationProblem(field: field, reason: "is x", next: "y"))
+            let origin = CameraDocumentField.origin(of: ConfigurationProblem(field: field, reason: "is x", hint: "y"))
             #expect(KeyTable.object(origin.object)?.key(origin.key) != nil, "\(field)")
-            #expect(!origin.reason.isEmpty && !origin.next.isEmpty)
+            #expect(!origin.reason.isEmpty && !origin.hint.isEmpty)
         }
         let ofDevices = [
             ("width", "size"), ("height", "size"), ("frameRate", "rate"), ("bitrate", "bitrate"), ("gopSeconds", "gop"),
@@ -132,15 +135,15 @@ struct CameraDocumentTests {
             ("identity.mac", "identity_mac"), ("transcoding.bitrate", "bitrate"), ("transcoding.gopSeconds", "gop"),
         ]
         for (field, key) in ofNetwork {
-            let problem = ConfigurationProblem(field: "source.network.\(field)", reason: "is x", next: "y")
+            let problem = ConfigurationProblem(field: "source.network.\(field)", reason: "is x", hint: "y")
             let origin = CameraDocumentField.origin(of: problem)
-            #expect(origin.object == "camera" && origin.key == key && origin.reason == "it is x" && origin.next == "y")
+            #expect(origin.object == "camera" && origin.key == key && origin.reason == "it is x" && origin.hint == "y")
             #expect(KeyTable.camera.key(key) != nil)
         }
         for (field, key) in ofDevices {
-            let problem = ConfigurationProblem(field: "source.device.\(field)", reason: "is x", next: "y")
+            let problem = ConfigurationProblem(field: "source.device.\(field)", reason: "is x", hint: "y")
             let origin = CameraDocumentField.origin(of: problem)
-            #expect(origin.object == "camera" && origin.key == key && origin.reason == "it is x" && origin.next == "y")
+            #expect(origin.object == "camera" && origin.key == key && origin.reason == "it is x" && origin.hint == "y")
         }
     }
 }

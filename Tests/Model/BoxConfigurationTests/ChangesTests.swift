@@ -79,7 +79,7 @@ struct ChangesTests {
         #expect(actions("rate = 5, controls = ['gain=1']") == [.restartCamera])
         #expect(actions("audio = false, name = 'Door'") == [.none])
         #expect(actions("relay = 'spare'") == [.restartCamera])
-        // The name is in the picture, or it is not.
+        // The name is in the frame, or it is not.
         #expect(actions("overlay = ['name']") == [.restartCamera])
         let shown = device.replacing("front = { ", with: "front = { overlay = ['name'], ")
         let renamed = shown.replacing("front = { ", with: "front = { name = 'Door', ")

@@ -11,6 +11,6 @@ import Testing
             decoding: try Data(contentsOf: root.appending(path: "docs/ref/configuration.md")), as: UTF8.self)
         #expect(
             text == ConfigurationReference.page,
-            "write it anew: watchboxctl config schema --markdown > docs/ref/configuration.md")
+            "write it again: watchboxctl config schema --markdown > docs/ref/configuration.md")
     }
 }

@@ -118,7 +118,7 @@ struct ConfigurationReaderTests {
         for object in KeyTable.objects {
             lines.append("[\(object.isNamed ? "\(object.name).one" : object.name)]")
             for key in object.keys {
-                // Without its last letter, so that it is no key.
+                // Without its last letter, so that it is not a key.
                 let wrong = String(key.name.dropLast())
                 #expect(object.key(wrong) == nil)
                 lines.append("\(wrong) = 1")
@@ -148,7 +148,7 @@ struct ConfigurationReaderTests {
     @Test func `a key of another table is told where it belongs`() {
         let (_, issues) = Samples.read(Samples.small + "[health]\nbitrate = 1\n")
         #expect(issues.map(\.key) == ["health.bitrate"])
-        #expect(issues.first?.next == "It belongs to [camera.ID]")
+        #expect(issues.first?.hint == "It belongs to [camera.ID]")
     }
 
     /// A value of each other type for each key.
@@ -167,7 +167,7 @@ struct ConfigurationReaderTests {
                     let issue = issues.first { $0.key == "\(name).\(key.name)" && $0.line == 2 }
                     #expect(settings == nil)
                     #expect(issue?.code == .invalidValue, "\(key.name) = \(text): \(issues)")
-                    #expect(issue?.column == 3 && issue?.next.isEmpty == false)
+                    #expect(issue?.column == 3 && issue?.hint.isEmpty == false)
                 }
             }
         }
@@ -243,7 +243,7 @@ struct ConfigurationReaderTests {
             let (settings, issues) = Samples.read("box.name = \"\(String(repeating: family, count: count))\"")
             #expect(settings == nil)
             #expect(issues.first?.reason == "is empty or has more than 64 characters")
-            #expect(issues.first?.next == "Use 1 to 64 characters")
+            #expect(issues.first?.hint == "Use 1 to 64 characters")
         }
     }
 

@@ -80,7 +80,7 @@ struct DeviceKeyTests {
         let (settings, issues) = Samples.read("camera.yard.source = '\(source)'")
         #expect(settings == nil)
         #expect(issues.first?.reason == "names no device below /dev")
-        #expect(issues.first?.next.contains("watchboxctl discover") == true)
+        #expect(issues.first?.hint.contains("watchboxctl discover") == true)
     }
 
     @Test(arguments: [
@@ -90,20 +90,20 @@ struct DeviceKeyTests {
         ("rotate = '90'", "rotate", "is a text, but has to be a whole number"),
         ("flip = 'up'", "flip", "is not one of its values"),
         ("masks = '0,0,1,1'", "masks", "is a text, but has to be a list of texts"),
-        ("masks = ['0,0,1,1', '0,0,1']", "masks", "has an entry that is no rectangle inside the picture, entry 2"),
+        ("masks = ['0,0,1,1', '0,0,1']", "masks", "has an entry that is not a rectangle inside the image, entry 2"),
         ("masks = [0.5]", "masks", "has an entry that is a number with a fraction, entry 1"),
         ("overlay = ['tim']", "overlay", "has an entry that is not one of its values, entry 1, did you mean \"time\"?"),
         ("overlay = ['time', 'time']", "overlay", "says one thing twice, entry 2"),
         ("overlay = ['time', 'name', 'time']", "overlay", "has more than 2 entries"),
         ("controls = ['brightness']", "controls", "has an entry that is not name=value, entry 1"),
         ("controls = ['gain=1', 'gain=2']", "controls", "says one thing twice, entry 2"),
-        ("microphone = 'file:x,raw'", "microphone", "is not the name of a sound device"),
+        ("microphone = 'file:x,raw'", "microphone", "is not the name of an audio device"),
     ])
     func `a value that is not allowed is told with its key`(line: String, key: String, reason: String) {
         let found = issues(line)
         #expect(found.map(\.key) == ["camera.yard.\(key)"])
         #expect(found.first?.reason == reason)
-        #expect(found.first?.next.isEmpty == false && found.first?.line == 6)
+        #expect(found.first?.hint.isEmpty == false && found.first?.line == 6)
     }
 
     @Test(arguments: [
@@ -142,12 +142,12 @@ struct DeviceKeyTests {
     @Test(arguments: [
         "encoder = 'libx264'", "rotate = 90", "flip = 'both'", "masks = ['0,0,1,1']", "overlay = ['time']",
     ])
-    func `what the camera codes cannot be changed, and that is told with the key`(line: String) throws {
+    func `what the camera encodes cannot be changed, and that is told with the key`(line: String) throws {
         #expect(issues(line).isEmpty)
         let issue = try #require(issues("pixel_format = 'h264'\n" + line).first)
         #expect(issue.key == "camera.yard.\(line.prefix { $0 != " " })")
         #expect(issue.code == .invalidValue && !issue.isWarning && issue.line == 7)
-        #expect(issue.reason.contains("is refused by the camera: it needs pictures that can be changed"))
+        #expect(issue.reason.contains("is refused by the camera: it needs frames that can be changed"))
         // Where nothing is passed through, nothing is in the way.
         guard !line.hasPrefix("masks") else { return }
         let pattern = Samples.small + "camera.yard = { source = 'test:', pixel_format = 'h264', \(line) }"
@@ -178,6 +178,6 @@ struct DeviceKeyTests {
         settings.cameras["yard"]?.device.masks = [.init(x: 0.5, y: 0, width: 0.6, height: 1)]
         let error = #expect(throws: CodedError.self) { try settings.cameraConfiguration("yard", stateDirectory: "/s") }
         #expect(error?.code == .invalidValue && error?.what.contains("`camera.yard.masks`") == true)
-        #expect(error?.why == "it is not a rectangle inside the picture")
+        #expect(error?.why == "it is not a rectangle inside the image")
     }
 }

@@ -93,7 +93,7 @@ struct HostileTextTests {
                 let file = SourceFile(name: "m.toml", text: String(decoding: bytes, as: UTF8.self))
                 let (settings, issues) = ConfigurationReader.read(files: [file])
                 #expect((settings == nil) == issues.contains { !$0.isWarning })
-                #expect(issues.allSatisfy { $0.file == "m.toml" && !$0.reason.isEmpty && !$0.next.isEmpty })
+                #expect(issues.allSatisfy { $0.file == "m.toml" && !$0.reason.isEmpty && !$0.hint.isEmpty })
             }
         }
     }

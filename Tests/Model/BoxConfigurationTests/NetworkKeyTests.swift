@@ -132,9 +132,9 @@ struct NetworkKeyTests {
         ("rtsp://cam/?user=a&password=b", "carries a user or a password"), ("rtsp:cam", "has no address"),
         ("onvif://cam/?a=b", "has a query or a fragment where none can be"),
         ("rtsp://cam/#a", "has a query or a fragment where none can be"),
-        ("rtsp://cam:99999/", "has a port that is none"),
+        ("rtsp://cam:99999/", "has an invalid port"),
         ("rtsp:///x", "has no host, or one that is neither a name nor an IP address"),
-        ("rtsp://2001:db8::1/x", "has a port that is none"),
+        ("rtsp://2001:db8::1/x", "has an invalid port"),
         ("rtsp://cam/a b", "has white space, control characters, or characters that an address cannot have"),
         ("rtsp://cam/ü", "has white space, control characters, or characters that an address cannot have"),
     ])
@@ -142,9 +142,9 @@ struct NetworkKeyTests {
         let (settings, issues) = Samples.read("camera.yard.source = '\(source)'")
         #expect(settings == nil)
         #expect(issues.first?.key == "camera.yard.source" && issues.first?.reason == reason)
-        #expect(issues.first?.next.isEmpty == false)
+        #expect(issues.first?.hint.isEmpty == false)
         if reason.contains("password") {
-            #expect(issues.first?.next.contains("watchboxctl camera password yard") == true)
+            #expect(issues.first?.hint.contains("watchboxctl camera password yard") == true)
         }
     }
 
@@ -164,7 +164,7 @@ struct NetworkKeyTests {
         let found = Samples.read(Self.camera("rtsp://cam/1", line)).issues
         #expect(found.map(\.key) == ["camera.yard.\(key)"])
         #expect(found.first?.reason == reason)
-        #expect(found.first?.next.isEmpty == false && found.first?.line == 6)
+        #expect(found.first?.hint.isEmpty == false && found.first?.line == 6)
     }
 
     @Test(arguments: [
@@ -174,7 +174,7 @@ struct NetworkKeyTests {
     func `where a stream is has to be a host and a port`(source: String, line: String, key: String) {
         let found = Samples.read(Self.camera(source, line)).issues
         #expect(found.map(\.key) == ["camera.yard.\(key)"])
-        #expect(found.first?.next.isEmpty == false)
+        #expect(found.first?.hint.isEmpty == false)
     }
 
     @Test func `a setting of a network camera restarts it alone`() {

@@ -24,7 +24,7 @@ struct RandomSettings {
         for number in 0..<pick(0...5) {
             var given = values(KeyTable.camera)
             given["relay"] = .string(relays.randomElement(using: &generator)!)
-            // What the camera codes is passed through: none of these can be had of it.
+            // What the camera encodes is passed through: none of these can be had of it.
             if given["pixel_format"] == .string("h264") {
                 for key in ["encoder", "rotate", "flip", "masks", "overlay"] { given[key] = nil }
             }
@@ -91,7 +91,7 @@ struct RandomSettings {
         case .host: .string("media-\(pick(0...9)).example.net")
         case .certificatePin: .string("sha256//" + String(repeating: "Az09+/", count: 7) + "A=")
         case .macAddress: .string("00:11:22:aa:bb:0\(pick(0...9))")
-        case .soundDevice: .string("hw:CARD=C920,DEV=\(pick(0...9))")
+        case .audioDevice: .string("hw:CARD=C920,DEV=\(pick(0...9))")
         case .strings(_, let limit): .strings((0..<pick(0...3)).map { _ in text(limit: min(max(limit / 32, 1), 40)) })
         }
     }

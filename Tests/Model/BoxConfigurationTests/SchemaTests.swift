@@ -53,7 +53,7 @@ struct SchemaTests {
             for key in object.keys {
                 let property = try #require(keys[key.name])
                 #expect(property["description"] == .string(key.sentence))
-                #expect((property["default"] == nil) == (key.standard == nil))
+                #expect((property["default"] == nil) == (key.defaultValue == nil))
                 if case .integer(let range) = key.kind {
                     #expect(property["minimum"] == .number(Double(range.lowerBound)))
                     #expect(property["maximum"] == .number(Double(range.upperBound)))
@@ -67,9 +67,9 @@ struct SchemaTests {
     @Test func `each default is a value that its key takes`() {
         for object in KeyTable.objects {
             for key in object.keys {
-                guard let standard = key.standard else { continue }
-                let value = try? key.check(WrittenValue(standard), of: object.name)
-                #expect(value == standard, "\(object.name).\(key.name)")
+                guard let defaultValue = key.defaultValue else { continue }
+                let value = try? key.check(WrittenValue(defaultValue), of: object.name)
+                #expect(value == defaultValue, "\(object.name).\(key.name)")
             }
         }
     }

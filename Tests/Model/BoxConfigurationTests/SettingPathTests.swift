@@ -38,7 +38,7 @@ struct SettingPathTests {
     func `what there is not is refused with the nearest`(path: String, code: ErrorCode, near: String) throws {
         let error = try #require(throws: CodedError.self) { try SettingPath(path) }
         #expect(error.code == code)
-        #expect(error.next?.contains(near) == true, "\(error)")
+        #expect(error.hint?.contains(near) == true, "\(error)")
     }
 
     @Test func `an object that there is not is not made`() throws {

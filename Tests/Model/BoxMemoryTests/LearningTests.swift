@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func `the same device at another source is known, but for its profiles and its picture`() throws {
+    @Test func `the same device at another source is known, but for its profiles and its frame`() throws {
         try withMemory { (memory) throws in
             let known = try learned(Self.told, memory)
             try memory.setThumbnail(Self.jpeg, of: Self.front, at: Self.source, taken: 5)
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test func `who is forgotten is unknown, with its picture`() throws {
+    @Test func `who is forgotten is unknown, with its frame`() throws {
         try withMemory { (memory) throws in
             for uuid in [Self.front, "b", "c"] {
                 try memory.learned(Self.told, of: uuid, at: Self.source)
@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    @Test func `a picture of a source of before does not outlive it`() throws {
+    @Test func `a frame of a source of before does not outlive it`() throws {
         try withMemory { (memory) throws in
             let known = try learned(Self.told, memory)
             try memory.setThumbnail(Self.jpeg, of: Self.front, at: Self.source, taken: 5)

@@ -100,7 +100,7 @@ enum Undisturbed {
             let snapshot = snapshots[number]
             let before = snapshots[number - 1].log.count
             #expect(try state(after: snapshot) == Undisturbed.states[number])
-            // A log that began anew is the next test's.
+            // A log that began again is the next test's.
             guard snapshot.log.count > before, snapshot.log.prefix(before) == snapshots[number - 1].log else {
                 continue
             }

@@ -84,7 +84,7 @@ import Testing
     func `an error names the field`(json: String, field: String) throws {
         let error = #expect(throws: ConfigurationError.self) { try decode(json) }
         #expect(error?.problems.map(\.field) == [field])
-        #expect(error?.problems.allSatisfy { !$0.reason.isEmpty && !$0.next.isEmpty } == true)
+        #expect(error?.problems.allSatisfy { !$0.reason.isEmpty && !$0.hint.isEmpty } == true)
     }
 
     @Test(arguments: ["a", "0", "front-door", "a-b-c", "abcdefghijklmnopqrstuvwx", "1-2-3-4-5-6-7-8-9-a-b-c"])

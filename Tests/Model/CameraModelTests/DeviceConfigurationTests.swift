@@ -92,7 +92,7 @@ import Testing
                 "source.device.overlay.name", "source.device.controls", "source.device.microphone",
                 "source.device.encoderMemoryFile",
             ])
-        for problem in found { #expect(!problem.reason.isEmpty && !problem.next.isEmpty) }
+        for problem in found { #expect(!problem.reason.isEmpty && !problem.hint.isEmpty) }
     }
 
     @Test(arguments: [Double.nan, .infinity, -.infinity])
@@ -117,9 +117,9 @@ import Testing
             [0, 0, 1, 1], [0.7, 0.2, 0.3, 0.8], [1.0 / 3, 0, 2.0 / 3, 0.001], [0.9, 0.9, 0.1, 0.1],
             [0.99999999, 0, 1e-7, 1], [0, 0.99999999, 1, 1e-7], [0, 0, 1.0000001, 1], [-0.0, -0.0, 1e-300, 1e-300],
         ] as [[Double]])
-    func `a mask lies in the picture`(numbers: [Double]) {
+    func `a mask lies in the frame`(numbers: [Double]) {
         let mask = Device.Mask(x: numbers[0], y: numbers[1], width: numbers[2], height: numbers[3])
-        #expect(mask.isInsidePicture)
+        #expect(mask.isInsideImage)
         #expect(fields { $0.masks = [mask] } == [])
     }
 
@@ -127,12 +127,12 @@ import Testing
         arguments: [
             [0, 0, 0, 1], [0, 0, 1, 0], [-0.01, 0, 0.5, 0.5], [0, -0.01, 0.5, 0.5], [0.5, 0, 0.501, 0.5],
             [0, 0.5, 0.5, 0.501], [0.5, 0, -0.5, 0.5], [2, 2, 0.1, 0.1], [0, 0, 1e300, 1],
-            // Nothing of them is in the picture, however little they leave it.
+            // Nothing of them is in the frame, however little they leave it.
             [1, 0, 1e-7, 1], [0, 1, 1, 1e-7], [1, 1, 1e-300, 1e-300], [1, 0, 0, 1], [0, 0, 1.00001, 1],
         ] as [[Double]])
-    func `a mask that leaves the picture is refused`(numbers: [Double]) {
+    func `a mask that leaves the frame is refused`(numbers: [Double]) {
         let mask = Device.Mask(x: numbers[0], y: numbers[1], width: numbers[2], height: numbers[3])
-        #expect(!mask.isInsidePicture)
+        #expect(!mask.isInsideImage)
         #expect(fields { $0.masks = [mask] } == ["source.device.masks[0]"])
     }
 
@@ -173,14 +173,14 @@ import Testing
         #expect(fields { $0.overlay.name = "Vordertür 前" } == [])
     }
 
-    @Test func `what changes pictures cannot be had of what the camera codes`() {
-        let wishes: [(String, (inout CameraConfiguration.Device) -> Void)] = [
+    @Test func `what changes frames cannot be had of what the camera encodes`() {
+        let requests: [(String, (inout CameraConfiguration.Device) -> Void)] = [
             ("encoder", { $0.encoder = .libx264 }), ("rotation", { $0.rotation = 180 }), ("flip", { $0.flip = .both }),
             ("masks", { $0.masks = [.init(x: 0, y: 0, width: 1, height: 0.1)] }),
             ("overlay", { $0.overlay.time = true }),
             ("overlay", { $0.overlay.name = "Front" }),
         ]
-        for (name, wish) in wishes {
+        for (name, wish) in requests {
             #expect(fields(wish) == [], "\(name)")
             let found = problems {
                 $0.pixelFormat = .h264

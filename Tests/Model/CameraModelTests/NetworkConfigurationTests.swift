@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(arguments: [CameraConfiguration.Network.Transport.udp, .multicast])
-    func `a person chooses no transport that would leave pictures readable, and what is stored stays valid`(
+    func `a person chooses no transport that would leave frames readable, and what is stored stays valid`(
         transport: CameraConfiguration.Network.Transport
     ) {
         for url in ["rtsps://cam/1", "RTSPS://cam/1"] {
@@ -143,7 +143,7 @@ import Testing
         let error = #expect(throws: ConfigurationError.self) { try bad.validate() }
         #expect(
             error?.problems.map(\.field) == ["source.network.url", "source.network.pin", "source.network.identity.mac"])
-        #expect(error?.problems.allSatisfy { !$0.reason.isEmpty && !$0.next.isEmpty } == true)
+        #expect(error?.problems.allSatisfy { !$0.reason.isEmpty && !$0.hint.isEmpty } == true)
         for text in ["\(error!)", bad.description] { #expect(!text.contains("hunter2"), "\(text)") }
     }
 

@@ -32,7 +32,7 @@ import Testing
         #expect(all == VideoChange(bitrate: 500_000, frameRate: 15, gopSeconds: 3, width: 640, height: 360))
     }
 
-    @Test func `nothing that differs is no change`() {
+    @Test func `nothing that differs is not a change`() {
         #expect(change { _ in } == nil)
         let pattern = camera(.testPattern(.init()))
         #expect(pattern.videoChange(to: pattern) == nil)
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `the size and the rate of what the camera codes need a restart`() {
+    @Test func `the size and the rate of what the camera encodes need a restart`() {
         let passing = CameraConfiguration.Device(path: "/dev/video0", pixelFormat: .h264)
         #expect(change(from: passing) { $0.width = 640 } == nil)
         #expect(change(from: passing) { $0.frameRate = 15 } == nil)

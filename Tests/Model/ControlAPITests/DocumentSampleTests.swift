@@ -22,7 +22,7 @@ struct DocumentSampleTests {
         let sample = try sample(name)
         var schemas = OpenAPISchemas()
         let schema = try sample.addSchema(&schemas)
-        let violations = SchemaJudge(components: schemas.components, wantsEveryField: true).violations(
+        let violations = SchemaValidator(components: schemas.components, wantsEveryField: true).violations(
             sample.value, schema, name)
         #expect(violations == [])
     }
@@ -78,7 +78,7 @@ struct DocumentSampleTests {
             schemas.components["CameraEncoder"]?["properties"]["bitrates"]
                 == ["type": "array", "items": ["type": "integer", "format": "int64"], "minItems": 2, "maxItems": 2])
         let command = try schemas.schema(of: PTZCommand.self)
-        let judge = SchemaJudge(components: schemas.components, wantsEveryField: false)
+        let judge = SchemaValidator(components: schemas.components, wantsEveryField: false)
         let all: [PTZCommand] = [
             .continuous(pan: 1, tilt: 0, zoom: 0, seconds: 0.5), .absolute(pan: nil, tilt: 0.5, zoom: nil), .stop,
             .goTo(preset: "1"), .store(preset: "Gate"), .home,
@@ -110,7 +110,7 @@ struct DocumentSampleTests {
     }
 
     @Test func `the judge of this test finds what is wrong`() {
-        let judge = SchemaJudge(components: ["S": ["type": "string", "enum": ["a"]]], wantsEveryField: false)
+        let judge = SchemaValidator(components: ["S": ["type": "string", "enum": ["a"]]], wantsEveryField: false)
         let schema: OpenAPIValue = [
             "type": "object", "required": ["a", "b"],
             "properties": [
@@ -135,7 +135,7 @@ struct DocumentSampleTests {
 }
 
 /// As much of JSON Schema as `OpenAPISchemas` writes.
-struct SchemaJudge {
+struct SchemaValidator {
     var components: [String: OpenAPIValue]
     /// A field that may be missing must not.
     var wantsEveryField: Bool

@@ -28,7 +28,7 @@ struct InstalledDocumentTests {
         #expect(answer.status == 404)
         guard case .json(let bytes) = answer.body else { throw CocoaError(.coderInvalidValue) }
         let problem = try JSONDocument.decode(Problem.self, from: bytes)
-        #expect(problem.code == .notFound && problem.next.contains("make install"))
+        #expect(problem.code == .notFound && problem.hint.contains("make install"))
         #expect(problem.detail.contains("/nowhere/openapi.json"))
     }
 }

@@ -5,20 +5,20 @@ import Testing
 
 struct ProblemTests {
     @Test func `the words of the error come first, the catalog fills the gaps`() {
-        let error = CodedError(.notFound, "there is no camera x", why: "it was removed", next: "look", object: "x")
+        let error = CodedError(.notFound, "there is no camera x", why: "it was removed", hint: "look", object: "x")
         #expect(
             Problem(error)
                 == Problem(
                     status: 404, title: "There is no such object", detail: "there is no camera x: it was removed",
-                    code: .notFound, next: "look", object: "x"))
+                    code: .notFound, hint: "look", object: "x"))
         let bare = Problem(CodedError(.notFound, "there is no camera x"))
         #expect(bare.detail == "there is no camera x")
-        #expect(bare.next == ErrorCode.notFound.entry?.next)
+        #expect(bare.hint == ErrorCode.notFound.entry?.hint)
     }
 
     @Test func `a code that the catalog does not know still has words`() throws {
         let problem = Problem(CodedError(try #require(ErrorCode("WB-8999")), "something"))
-        #expect(problem.status == 500 && !problem.title.isEmpty && !problem.next.isEmpty)
+        #expect(problem.status == 500 && !problem.title.isEmpty && !problem.hint.isEmpty)
     }
 
     @Test(arguments: [
@@ -33,10 +33,10 @@ struct ProblemTests {
 
     @Test func `a problem is JSON with sorted keys, without escaped slashes`() {
         let problem = Problem(
-            status: 404, title: "t", detail: "/a/b", code: .notFound, next: "n", object: nil)
+            status: 404, title: "t", detail: "/a/b", code: .notFound, hint: "n", object: nil)
         #expect(
             JSONDocument.text(problem)
-                == #"{"code":"WB-8003","detail":"/a/b","next":"n","status":404,"title":"t"}"#)
+                == #"{"code":"WB-8003","detail":"/a/b","hint":"n","status":404,"title":"t"}"#)
     }
 
     @Test func `a number that is none does not stop a document`() {

@@ -53,10 +53,10 @@ struct RoutingTests {
         let answer = await answer(method, path)
         #expect(answer.status == status)
         let problem = try JSONDocument.decode(Problem.self, from: Array(answer.body.utf8))
-        #expect(problem.status == status && !problem.title.isEmpty && !problem.detail.isEmpty && !problem.next.isEmpty)
+        #expect(problem.status == status && !problem.title.isEmpty && !problem.detail.isEmpty && !problem.hint.isEmpty)
     }
 
-    @Test func `who is no administrator reads, and changes nothing`() async {
+    @Test func `who is not an administrator reads, and changes nothing`() async {
         #expect(await answer(.get, "/cameras/front", peer: Self.other).status == 200)
         for method in [APIRequest.Method.post, .put, .patch, .delete] {
             let route = APIRoute(method, "/x", "") { _ in

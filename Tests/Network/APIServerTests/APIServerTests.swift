@@ -80,7 +80,7 @@ struct APIServerTests {
                 #expect(answer.status == status, "\(line)")
                 #expect(answer.headers["content-type"] == "application/problem+json", "\(line)")
                 let problem = try JSONDocument.decode(Problem.self, from: Array(answer.body.utf8))
-                #expect(problem.status == status && problem.code == code && !problem.next.isEmpty, "\(line)")
+                #expect(problem.status == status && problem.code == code && !problem.hint.isEmpty, "\(line)")
             }
         }
     }

@@ -54,7 +54,7 @@ struct ControlClientTests {
             }
             #expect(problem.code == code && problem.detail == "what: why" && problem.object == "front")
             #expect(error?.exitStatus == exit)
-            #expect(error?.next == problem.next)
+            #expect(error?.hint == problem.hint)
         }
     }
 
@@ -123,7 +123,7 @@ struct ControlClientTests {
                 await #expect(throws: ControlClientError.self) {
                     for try await _ in stranger.events("/who") {}
                 }
-                // Neither is a link that leads to one, nor a file that is no socket.
+                // Neither is a link that leads to one, nor a file that is not a socket.
                 client.socketOwner = geteuid()
                 let own = client
                 #expect(unlink(path) == 0 && symlink(second.path, path) == 0)

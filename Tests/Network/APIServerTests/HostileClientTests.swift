@@ -27,7 +27,7 @@ struct HostileClientTests {
         "POST /x HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\n",
         "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "\u{16}\u{3}\u{1}\u{2}\u{0}\u{1}", "CONNECT x:1 HTTP/1.1\r\n\r\n",
     ])
-    func `what is no request ends the connection, with 4xx at most`(text: String) async throws {
+    func `what is not a request ends the connection, with 4xx at most`(text: String) async throws {
         try await RunningServer.with(Self.routes) { server in
             let client = try server.connect()
             await client.write(text)
@@ -101,7 +101,7 @@ struct HostileClientTests {
         }
     }
 
-    @Test func `a body that is shorter than announced is no request`() async throws {
+    @Test func `a body that is shorter than announced is not a request`() async throws {
         try await RunningServer.with(Self.routes) { server in
             let client = try server.connect()
             await client.write("POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc")

@@ -77,7 +77,7 @@ struct ListenerTests {
         }
     }
 
-    @Test func `a file that is no socket is left alone`() throws {
+    @Test func `a file that is not a socket is left alone`() throws {
         let directory = ScratchDirectory()
         let path = directory.path + "/api.sock"
         close(creat(path, 0o644))

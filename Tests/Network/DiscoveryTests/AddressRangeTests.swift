@@ -29,7 +29,7 @@ struct AddressRangeTests {
         "255.255.255.255", "fe80::/64",
         "1.2.3.4\u{1B}[2J", "١.2.3.4",
     ])
-    func `what is no network is refused with a reason`(text: String) throws {
+    func `what is not a network is refused with a reason`(text: String) throws {
         let error = #expect(throws: DiscoveryError.self) { try AddressRange(text) }
         guard case .invalidRange(let shown, let reason) = error else {
             Issue.record("\(String(describing: error))")

@@ -51,7 +51,7 @@ struct SearchTests {
         }
     }
 
-    @Test func `who is silent, or hangs up, is no camera and holds nobody up for good`() async throws {
+    @Test func `who is silent, or hangs up, is not a camera and holds nobody up for good`() async throws {
         let silent = try TCPPeer(network.host(1), .silent)
         let camera = try TCPPeer(network.host(2), .answers("RTSP/1.0 200 OK\r\n\r\n"))
         defer {

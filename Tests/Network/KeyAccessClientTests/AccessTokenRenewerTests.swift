@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: ["{}", "x", #"{"token":"","expiresAt":1}"#, #"{"token":"no token","expiresAt":1}"#])
-    func `what is no token is not taken for one`(body: String) async {
+    func `what is not a token is not taken for one`(body: String) async {
         await #expect(throws: KeyAccessError.garbage(.unreadable)) {
             try await renewer(answering(200, body)).renew("a.b.c")
         }

@@ -234,17 +234,17 @@ struct KASPublicKeyCacheTests {
         await #expect(throws: KeyAccessError.self) { try await network.cache(file: file, pin: "two").recipient() }
     }
 
-    @Test func `a server that is not the pinned one is asked again late, and is no outage`() {
+    @Test func `a server that is not the pinned one is asked again late, and is not an outage`() {
         let error = KeyAccessError(.tlsFailed(host: "h", reason: "its public key is not the pinned one"))
         #expect(error.retry == .late && error.isDistrust)
-        #expect(error.next.contains("pin"))
+        #expect(error.hint.contains("pin"))
         let other = KeyAccessError(.tlsFailed(host: "h", reason: "certificate has expired"))
         #expect(other.retry == .soon && other.isDistrust)
         #expect(!KeyAccessError(.unreachable(host: "h", reason: "r")).isDistrust)
     }
 
     @Test(arguments: UInt64(0)..<32)
-    func `a damaged file is no file`(seed: UInt64) async throws {
+    func `a damaged file is not a file`(seed: UInt64) async throws {
         let file = Self.temporaryFile()
         defer { try? FileManager.default.removeItem(atPath: file) }
         let kas = try MiniatureKAS()

@@ -94,7 +94,7 @@ struct KASRewrapClientTests {
         ),
         ("no session key", .invalidKey(.sessionKey), { $0.sessionPublicKey = "" }),
         (
-            "a session key that is no point", .invalidKey(.sessionKey),
+            "a session key that is not a point", .invalidKey(.sessionKey),
             {
                 let point = Base64.encode([4] + [UInt8](repeating: 9, count: 64))
                 $0.sessionPublicKey = "-----BEGIN PUBLIC KEY-----\n\(point)\n-----END PUBLIC KEY-----\n"
@@ -169,7 +169,7 @@ struct KASRewrapClientTests {
         let transport = ScriptedTransport { _ in .failure(error) }
         let failure = try #require(await failure(transport, header: try MiniatureKAS().sealer().headerBytes))
         #expect(failure.retry == retry)
-        #expect(!failure.what.isEmpty && !failure.why.isEmpty && !failure.next.isEmpty)
+        #expect(!failure.what.isEmpty && !failure.why.isEmpty && !failure.hint.isEmpty)
     }
 
     @Test(arguments: UInt64(0)..<64)

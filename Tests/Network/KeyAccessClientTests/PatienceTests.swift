@@ -112,7 +112,7 @@ struct PatienceTests {
     }
 
     /// The camera gives up a registration that it waits for after 3 s: that says nothing of the KAS.
-    @Test func `a try that was given up does not begin the count anew`() async {
+    @Test func `a try that was given up does not begin the count again`() async {
         let link = SlowLink(seconds: 6)
         let connection = Self.connection(link)
         let patience = SharedPatience()

@@ -136,7 +136,7 @@ struct DescriptionTests {
         #expect(ONVIFDevice.urls(host: "cam.lan", port: 443) == ["https://cam.lan/onvif/device_service"])
     }
 
-    @Test func `a web page that answers everything is no camera`() async throws {
+    @Test func `a web page that answers everything is not a camera`() async throws {
         let page = try await SimulatedCamera(["--page"], program: "web-server.py")
         defer { page.stop() }
         let error = await #expect(throws: ONVIFError.self) { try await page.device().describe() }
@@ -159,8 +159,8 @@ struct DescriptionTests {
         ]
         for error in errors {
             #expect(!error.description.isEmpty && !error.description.hasSuffix("."))
-            #expect(error.next.hasSuffix("."))
+            #expect(error.hint.hasSuffix("."))
         }
-        #expect(errors[4].next.contains("ONVIF users"))
+        #expect(errors[4].hint.contains("ONVIF users"))
     }
 }

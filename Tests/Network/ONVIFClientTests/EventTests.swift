@@ -197,7 +197,7 @@ struct EventTests {
         await device.settle()
         #expect(camera.requests("GetSystemDateAndTime").count == 2)
         #expect(camera.requests("CreatePullPointSubscription").count == 1)
-        #expect(abs(try #require(device.learnt.clockOffsetMilliseconds) - 3_660_000) < 30_000)
+        #expect(abs(try #require(device.learnedFacts.clockOffsetMilliseconds) - 3_660_000) < 30_000)
     }
 
     private func firstEvents(_ count: Int, of camera: SimulatedCamera) async -> [ONVIFDevice.Event] {

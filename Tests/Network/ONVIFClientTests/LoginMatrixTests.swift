@@ -88,8 +88,8 @@ struct LoginMatrixTests {
         #expect(description.device.endpoint == camera.endpoint)
         #expect(description.device.hasPTZ && description.device.hasEvents)
         #expect(description.login == test.scheme)
-        #expect(device.learnt.clock == test.clock)
-        #expect(device.learnt.address == "127.0.0.1")
+        #expect(device.learnedFacts.clock == test.clock)
+        #expect(device.learnedFacts.address == "127.0.0.1")
         if test.refused < 8 {
             #expect(camera.refused.count == test.refused + (test.options.contains("--clock-needs-auth") ? 1 : 0))
         }
@@ -161,7 +161,7 @@ struct LoginMatrixTests {
         #expect("\(error)".contains("wrong password or wrong clock"))
         let shown = { camera.refused.filter { $0.why.hasPrefix("wsse:") }.count }
         #expect(shown() == 3)
-        #expect(device.learnt.nextClock == .localAsUTC)
+        #expect(device.learnedFacts.nextClock == .localAsUTC)
         await #expect(throws: error) { try await device.presets() }
         #expect(shown() == 3)
         await #expect(throws: error) { try await device.describe() }

@@ -19,7 +19,7 @@ struct TrustTests {
         let description = try await device.describe()
         #expect(description.device.profiles.count == 2)
         #expect(description.device.profiles.allSatisfy { $0.snapshotURL?.hasPrefix("https://") == true })
-        #expect(device.learnt.pin == certificate.pin)
+        #expect(device.learnedFacts.pin == certificate.pin)
         #expect(camera.requests.first?.why == "open")
 
         var access = camera.access()
@@ -79,7 +79,7 @@ struct TrustTests {
         #expect(throws: ONVIFError.certificateChanged(host: "192.0.2.7")) {
             try device.learn(from: response, isEncrypted: true)
         }
-        #expect(device.learnt.pin?.contains("B") == false)
+        #expect(device.learnedFacts.pin?.contains("B") == false)
     }
 
     @Test(arguments: [false, true])
@@ -123,12 +123,12 @@ struct TrustTests {
         guard way != "status" else {
             // Nothing behind it speaks TLS: it stays what it was.
             _ = try? await device.describe()
-            #expect(device.learnt.url == access.url)
+            #expect(device.learnedFacts.url == access.url)
             return
         }
         #expect(try await device.describe().device.serial == "SN1")
-        #expect(device.learnt.url == camera.url)
-        #expect(device.learnt.pin == certificate.pin)
+        #expect(device.learnedFacts.url == camera.url)
+        #expect(device.learnedFacts.pin == certificate.pin)
     }
 }
 

@@ -105,8 +105,8 @@ import Testing
 
     @Test func `a client that makes the server answer and reads nothing is closed`() async throws {
         let server = try await TestServer.start {
-            $0.session.mostCommands = .max
-            $0.session.mostCommandBytes = .max
+            $0.session.maxCommands = .max
+            $0.session.maxCommandBytes = .max
         }
         let peer = try await RawPeer.connect(port: server.port, reading: false)
         var writer = ChunkWriter()

@@ -99,7 +99,7 @@ import Testing
         await server.close()
     }
 
-    @Test func `a pin is read from its text, and anything else is no pin`() throws {
+    @Test func `a pin is read from its text, and anything else is not a pin`() throws {
         let text = "sha256//" + Data(Self.pin.hexadecimal).base64EncodedString()
         #expect(
             try RTMPClientTLS(authorityFile: "a", pin: text)

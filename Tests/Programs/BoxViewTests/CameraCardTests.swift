@@ -9,10 +9,10 @@ import Testing
 
 /// `watchboxctl camera show`, letter by letter, as `GoldenTests`.
 struct CameraCardTests {
-    private static let place = CameraSurroundings(
+    private static let place = CameraContext(
         relay: Samples.porch.relays.first, keyAccess: Samples.porch.keyAccess)
 
-    private func card(_ camera: CameraDocument, at place: CameraSurroundings? = Self.place) -> [String] {
+    private func card(_ camera: CameraDocument, at place: CameraContext? = Self.place) -> [String] {
         CameraView.lines(camera, at: place, style: Style(width: 120))
     }
 
@@ -52,12 +52,12 @@ struct CameraCardTests {
                   Active          yes
                   Defined in      this box, by command or dashboard
 
-                  Picture and sound
+                  Video and audio
                   Size            1280x720 pixels
-                  Rate            25 pictures a second
+                  Rate            25 frames a second
                   Bit rate        2.0 Mb/s
                   Key frames      every 2 s
-                  Sound           yes
+                  Audio           yes
 
                   Key and viewers
                   New key         every 1h 00m
@@ -78,7 +78,7 @@ struct CameraCardTests {
                   Transport          TCP
                   Times by           the camera's time stamps, corrected when they run wrong
                   Password in clear  never
-                  Stream             the smallest picture
+                  Stream             the smallest frame
                   Stream's host      media.example.net
                   Motion and tamper  taken from the camera
 
@@ -94,7 +94,7 @@ struct CameraCardTests {
 
     @Test func `no name of a setting is left as files have it`() throws {
         for key in KeyTable.camera.keys.map(\.name) where !["name", "source", "user", "active", "grid"].contains(key) {
-            #expect(CameraSettingWords.knows(key), "\(key)")
+            #expect(CameraSettingText.knows(key), "\(key)")
         }
         for source in ["test:", "file:/a", "v4l2:/dev/video0", "rtsp://a/", "onvif://a", "https://a/", "other:"] {
             let lines = card(try camera(source))
@@ -114,12 +114,12 @@ struct CameraCardTests {
         (.unknown, nil, "watchboxctl logs front"), (.stopped, nil, "watchboxctl stream start front"),
     ])
     func `a camera that is not live tells what helps`(
-        state: StreamDocument.State, code: ErrorCode?, next: String
+        state: StreamDocument.State, code: ErrorCode?, hint: String
     ) throws {
         let camera = try camera("test:", Samples.stream("front", state, reason: "why", code: code))
         let lines = card(camera)
         #expect(lines[0].hasSuffix([code?.description, "why"].compactMap(\.self).joined(separator: " ")))
-        #expect(lines[1] == "  Next            \(next)")
+        #expect(lines[1] == "  Next            \(hint)")
         var disabled = camera
         disabled.isActive = false
         #expect(card(disabled)[1] == "  Next            watchboxctl camera enable front")
@@ -133,11 +133,11 @@ struct CameraCardTests {
             camera.stream.statistics = statistics
             return card(camera).first { $0.contains("captured") }
         }
-        #expect(told() == "  Pictures        100 captured, 98 sealed and sent, 12 dropped")
+        #expect(told() == "  Frames          100 captured, 98 sealed and sent, 12 dropped")
         statistics.video.late = 10
         let late =
             "100 captured, 98 sealed and sent, 12 dropped: 10 because this machine does not keep up with the rate"
-        #expect(told() == "  Pictures        \(late)")
+        #expect(told() == "  Frames          \(late)")
         #expect(StreamView.lines(camera.stream, style: Style(width: 120)).contains { $0.hasSuffix(late) })
     }
 
@@ -146,17 +146,17 @@ struct CameraCardTests {
         var kas = Samples.porch.keyAccess
         (relay.publicKeyPin, relay.redirectHosts, kas.publicKeyPin) = ("sha256//a", ["b.example.net"], "sha256//c")
         #expect(
-            CameraSurroundings(relay: relay, keyAccess: kas).playCommand("front")
+            CameraContext(relay: relay, keyAccess: kas).playCommand("front")
                 == "watchboxctl play rtmps://live.example.net/live/front --relay-pin sha256//a "
                 + "--relay-redirect-host b.example.net --kas https://kas.example.net/kas --kas-pin sha256//c "
                 + "--kas-token-file FILE")
         relay.url = nil
-        let secret = CameraSurroundings(relay: relay, keyAccess: kas)
+        let secret = CameraContext(relay: relay, keyAccess: kas)
         #expect(secret.playCommand("front")?.hasPrefix("watchboxctl play --url-file FILE --stream front ") == true)
         #expect(card(try camera("test:"), at: secret).contains { $0.contains("its URL is a secret") })
         kas.url = nil
-        #expect(CameraSurroundings(relay: relay, keyAccess: kas).playCommand("front") == nil)
-        let nowhere = card(try camera("test:"), at: CameraSurroundings(relay: nil, keyAccess: kas))
+        #expect(CameraContext(relay: relay, keyAccess: kas).playCommand("front") == nil)
+        let nowhere = card(try camera("test:"), at: CameraContext(relay: nil, keyAccess: kas))
         #expect(nowhere.contains { $0.contains("main, which is not set: watchboxctl relay add main --url URL") })
         #expect(!nowhere.contains { $0.contains("watchboxctl play") })
     }

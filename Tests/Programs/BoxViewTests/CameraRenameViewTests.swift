@@ -5,7 +5,7 @@ import Testing
 
 /// Letter by letter, as `GoldenTests`.
 struct CameraRenameViewTests {
-    private static let place = CameraSurroundings(
+    private static let place = CameraContext(
         relay: Samples.porch.relays.first, keyAccess: Samples.porch.keyAccess)
 
     private func lines(_ source: String, stream: String) -> String {

@@ -17,12 +17,12 @@ struct DeviceViewTests {
 
     private static let controls = [
         VideoControlDocument(
-            name: "brightness", kind: "integer", minimum: 0, maximum: 255, step: 1, standard: 128, value: 140),
+            name: "brightness", kind: "integer", minimum: 0, maximum: 255, step: 1, defaultValue: 128, value: 140),
         VideoControlDocument(
-            name: "auto_exposure", kind: "menu", minimum: 0, maximum: 3, step: 1, standard: 3, value: 3,
+            name: "auto_exposure", kind: "menu", minimum: 0, maximum: 3, step: 1, defaultValue: 3, value: 3,
             menu: ["1": "Manual Mode", "3": "Aperture Priority Mode"]),
         VideoControlDocument(
-            name: "focus_absolute", kind: "integer", minimum: 0, maximum: 250, step: 5, standard: 0, value: nil,
+            name: "focus_absolute", kind: "integer", minimum: 0, maximum: 250, step: 5, defaultValue: 0, value: nil,
             isReadOnly: true, isInactive: true),
     ]
 
@@ -36,10 +36,13 @@ struct DeviceViewTests {
                 Self.camera,
                 VideoNodeDocument(
                     device: "/dev/video1", name: "HD Pro Webcam C920", kind: .metadata, bus: "usb", index: 1,
-                    reason: "It describes the pictures of another node."),
+                    reason: "It describes the frames of another node."),
                 VideoNodeDocument(
                     device: "/dev/video10", name: "bcm2835-codec-decode", kind: .processor, bus: "platform", index: 0),
-            ], sounds: [SoundDeviceDocument(name: "hw:CARD=C920,DEV=0", description: "HD Pro Webcam C920, USB Audio")],
+            ],
+            audioDevices: [
+                AudioDeviceDocument(name: "hw:CARD=C920,DEV=0", description: "HD Pro Webcam C920, USB Audio")
+            ],
             limits: ["This version does not search the network (ONVIF, RTSP)."])
         golden(
             DiscoveryView.lines(document, style: Style(width: 80)),
@@ -55,7 +58,7 @@ struct DeviceViewTests {
               HEVC  1920x1080  (not usable)
               Add it: watchboxctl camera add NAME --source v4l2:/dev/v4l/by-id/usb-046d-video-index0
 
-            /dev/video1  It describes the pictures of another node.
+            /dev/video1  It describes the frames of another node.
 
             SOUND               NAME
             hw:CARD=C920,DEV=0  HD Pro Webcam C920, USB Audio
@@ -86,7 +89,7 @@ struct DeviceViewTests {
                 .init(
                     camera: "front", encoder: "libx264", isHardware: false,
                     reason: "no hardware encoder on this machine", width: 1280, height: 720, rate: 15,
-                    limit: "30 pictures per second were asked for, 15 are held", hangs: 0),
+                    limit: "30 frames per second were asked for, 15 are held", hangs: 0),
                 .init(
                     camera: "yard", encoder: "h264_v4l2m2m", isHardware: true, reason: nil, width: 640, height: 480,
                     rate: 30, limit: nil, hangs: 1),
@@ -100,11 +103,11 @@ struct DeviceViewTests {
                 .init(name: "h264_v4l2m2m", isHardware: true, isAvailable: true),
                 .init(
                     name: "hevc_v4l2m2m", isHardware: true, isAvailable: false,
-                    reason: "no device of this machine codes hevc"),
+                    reason: "no device of this machine encodes hevc"),
                 .init(name: "libx264", isHardware: false, isAvailable: true, works: true, reason: "", rate: 93.4),
                 .init(
                     name: "libopenh264", isHardware: false, isAvailable: true, works: false,
-                    reason: "its pictures are not like what went in"),
+                    reason: "its frames are not like what went in"),
                 .init(name: "libx265", isHardware: false, isAvailable: true),
             ])
         let bare = text(EncodersView.lines(document, style: Style(width: 100), header: false))
@@ -116,7 +119,7 @@ struct DeviceViewTests {
             front   libx264       software  1280x720  15.0 fps
             yard    h264_v4l2m2m  hardware   640x480  30.0 fps
               front  no hardware encoder on this machine
-              front  30 pictures per second were asked for, 15 are held
+              front  30 frames per second were asked for, 15 are held
               yard  the hardware encoder hung 1 time
 
             DEVICE        NAME                  DRIVER         CODECS
@@ -124,9 +127,9 @@ struct DeviceViewTests {
 
             LIBAVCODEC              STATE
             h264_v4l2m2m  hardware  ○ not tried; try it: --probe
-            hevc_v4l2m2m  hardware  ○ no device of this machine codes hevc
-            libx264       software  ● codes 93.4 pictures/s
-            libopenh264   software  ✗ does not code: its pictures are not like what went in
+            hevc_v4l2m2m  hardware  ○ no device of this machine encodes hevc
+            libx264       software  ● encodes 93.4 frames/s
+            libopenh264   software  ✗ does not code: its frames are not like what went in
             libx265       software  ● opens
             """#)
         let alone = CameraEncodersDocument(cameras: nil, nodes: [], libraries: [])
@@ -147,13 +150,13 @@ struct DeviceViewTests {
         (capture.width, capture.height, capture.rate) = (1280, 720, 15)
         capture.encoder = "h264_v4l2m2m"
         capture.isHardwareEncoder = true
-        capture.encoderReason = "it codes 60 pictures/s here"
-        capture.limit = "30 pictures per second were asked for, 15 are held"
+        capture.encoderReason = "it encodes 60 frames/s here"
+        capture.limit = "30 frames per second were asked for, 15 are held"
         capture.captured = 1000
         capture.superseded = 7
         capture.latencyNanoseconds = 21_000_000
         capture.ownDurations.took(250_000)
-        capture.soundReason = "the sound device is busy"
+        capture.audioReason = "the audio device is busy"
         return capture
     }
 
@@ -177,16 +180,16 @@ struct DeviceViewTests {
               Since its start
               Camera      HD Pro Webcam C920 at /dev/video0
               Delivers    YUYV 1280x720, 30.0 fps
-              Encoder     h264_v4l2m2m (hardware): it codes 60 pictures/s here
+              Encoder     h264_v4l2m2m (hardware): it encodes 60 frames/s here
               Publishes   1280x720, 15.0 fps
-              Limit       30 pictures per second were asked for, 15 are held
-              Pictures    1000 captured, 7 given up for newer ones
+              Limit       30 frames per second were asked for, 15 are held
+              Frames      1000 captured, 7 given up for newer ones
               Latency     21.0 ms, at most 0.3 ms of it ours
-              No sound    the sound device is busy
+              No audio    the audio device is busy
             """#)
         let status = StatusView.lines(Samples.status([camera]), style: Style(width: 100))
         #expect(status.contains("  Encode  front h264_v4l2m2m (hardware)"))
-        #expect(status.contains("  ! front  30 pictures per second were asked for, 15 are held"))
+        #expect(status.contains("  ! front  30 frames per second were asked for, 15 are held"))
     }
 
     @Test func `what a hostile device says is made visible`() {
@@ -196,13 +199,13 @@ struct DeviceViewTests {
         node.formats = [.init(pixelFormat: hostile, size: hostile, rates: [.infinity, -1], isUsable: true)]
         node.controls = [
             VideoControlDocument(
-                name: hostile, kind: hostile, minimum: 0, maximum: 1, step: 1, standard: 0, value: 1,
+                name: hostile, kind: hostile, minimum: 0, maximum: 1, step: 1, defaultValue: 0, value: 1,
                 menu: ["1": hostile])
         ]
         var other = node
         other.kind = .unusable
         let discovery = DiscoveryDocument(
-            nodes: [node, other], sounds: [.init(name: hostile, description: hostile)], limits: [hostile])
+            nodes: [node, other], audioDevices: [.init(name: hostile, description: hostile)], limits: [hostile])
         let encoders = CameraEncodersDocument(
             cameras: [
                 .init(

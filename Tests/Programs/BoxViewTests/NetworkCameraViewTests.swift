@@ -56,7 +56,7 @@ struct NetworkCameraViewTests {
         #expect(lines.contains("1 video device, 1 camera"))
     }
 
-    @Test func `what a device calls its address is no code of a shell`() throws {
+    @Test func `what a device calls its address is not a code of a shell`() throws {
         let hostile = FoundCameraDocument(
             kind: .onvif, address: "192.0.2.66", port: 80, source: "onvif://192.0.2.66/;touch$IFS/tmp/x'`id`")
         let lines = NetworkSearchView.lines(
@@ -96,9 +96,9 @@ struct NetworkCameraViewTests {
         func next(_ code: ErrorCode, user: String?, hasPassword: Bool) -> String? {
             var report = StreamTestReport(url: "rtsp://192.0.2.7/")
             report.lines = [
-                .init(step: .login, outcome: .failed, milliseconds: 1, text: "x", code: code, next: "Run: edit ID")
+                .init(step: .login, outcome: .failed, milliseconds: 1, text: "x", code: code, hint: "Run: edit ID")
             ]
-            return StreamTestAdvice.ofAddress(report, user: user, hasPassword: hasPassword).lines.first?.next
+            return StreamTestAdvice.ofAddress(report, user: user, hasPassword: hasPassword).lines.first?.hint
         }
         #expect(next(.loginNeeded, user: nil, hasPassword: false)?.contains("--user") == true)
         #expect(next(.loginNeeded, user: "viewer", hasPassword: false)?.contains("--password-file FILE") == true)
@@ -106,8 +106,8 @@ struct NetworkCameraViewTests {
         #expect(next(.loginRefused, user: "viewer", hasPassword: true) == "check --user and the password")
         #expect(next(.noKeyFrame, user: "viewer", hasPassword: true) == "Run: edit ID")
         var report = StreamTestReport(url: "onvif://192.0.2.7")
-        report.lines = [.init(step: .login, outcome: .failed, milliseconds: 1, text: "x", next: "Run: edit ID")]
-        #expect(StreamTestAdvice.ofCamera("yard", report).lines.first?.next == "Run: edit yard")
+        report.lines = [.init(step: .login, outcome: .failed, milliseconds: 1, text: "x", hint: "Run: edit ID")]
+        #expect(StreamTestAdvice.ofCamera("yard", report).lines.first?.hint == "Run: edit yard")
     }
 
     @Test func `a search that ended early or failed says so`() {
@@ -123,7 +123,7 @@ struct NetworkCameraViewTests {
             """)
         var failed = Self.search(.failed, [])
         failed.problem = Problem(
-            status: 500, title: "", detail: "no network interface is up", code: .internalFault, next: "Connect one")
+            status: 500, title: "", detail: "no network interface is up", code: .internalFault, hint: "Connect one")
         golden(
             lines(failed),
             """
@@ -154,10 +154,10 @@ struct NetworkCameraViewTests {
             .init(step: .reach, outcome: .ok, milliseconds: 2.1, text: "192.0.2.7:554 answers"),
             .init(
                 step: .clock, outcome: .warning, milliseconds: 12, text: "the camera's clock is 2.1 s ahead",
-                next: "Let it ask a time server"),
+                hint: "Let it ask a time server"),
             .init(
                 step: .login, outcome: .failed, milliseconds: 41.5, text: "the camera refuses user or password",
-                code: .loginRefused, next: "Check user and password"),
+                code: .loginRefused, hint: "Check user and password"),
             .init(step: .describe, outcome: .skipped, milliseconds: 0, text: "for want of a login"),
         ]
         report.address = "192.0.2.7"
@@ -298,11 +298,11 @@ struct NetworkCameraViewTests {
 
               Since its start
               Waits            nobody answers at 192.0.2.7:554
-              Pictures         1000 captured, 7 packets lost
+              Frames           1000 captured, 7 packets lost
               Network          waiting, rtsp://192.0.2.7/1, over tcp, login Digest SHA-256
               Reached at       192.0.2.7:554
               Next attempt     in 4.0 s
-              Connections      3 of 5 attempts brought pictures, 1 stall
+              Connections      3 of 5 attempts brought frames, 1 stall
               RTP              100000 packets, 7 lost, 1 steps of its clock
               First key frame  140.0 ms after connecting
               Clock            the camera's is 2.1 s behind, drifts -12.5 ppm
@@ -325,15 +325,15 @@ struct NetworkCameraViewTests {
         }
         #expect(
             told(.init(basis: .corrected, speed: 0.84), .init(basis: .camera)) == [
-                "  Time stamps  pictures 16 % slow, corrected by arrival times"
+                "  Time stamps  frames 16 % slow, corrected by arrival times"
             ])
         #expect(
             told(.init(basis: .corrected, speed: 1.015), .init(basis: .corrected, speed: 0.5)) == [
-                "  Time stamps  pictures 1.5 % fast, corrected by arrival times; "
-                    + "sound 50 % slow, corrected by arrival times"
+                "  Time stamps  frames 1.5 % fast, corrected by arrival times; "
+                    + "audio 50 % slow, corrected by arrival times"
             ])
         #expect(
-            told(.init(basis: .arrival)).first == "  Time stamps  pictures not used, arrival times instead")
+            told(.init(basis: .arrival)).first == "  Time stamps  frames not used, arrival times instead")
         #expect(told(.init(basis: .camera)).allSatisfy { $0.contains("drifts") })
     }
 
@@ -348,7 +348,7 @@ struct NetworkCameraViewTests {
         ]
         var report = StreamTestReport(url: hostile)
         report.lines = [
-            .init(step: .login, outcome: .failed, milliseconds: .infinity, text: hostile, next: hostile)
+            .init(step: .login, outcome: .failed, milliseconds: .infinity, text: hostile, hint: hostile)
         ]
         report.device = device
         (report.address, report.port, report.authentication) = (hostile, .min, hostile)
@@ -375,7 +375,7 @@ struct NetworkCameraViewTests {
             + CameraProfilesView.lines(
                 CameraProfileListDocument(camera: hostile, used: hostile, profiles: device.profiles),
                 encoders: CameraEncoderListDocument(encoders: [encoder]), style: Style(width: 120))
-            + CaptureWords.facts(capture).map { Style(width: 120).paint($0.1, .plain) }
+            + CaptureText.facts(capture).map { Style(width: 120).paint($0.1, .plain) }
         for line in lines {
             #expect(!line.unicodeScalars.contains { $0.value < 32 || $0.value == 0x202E }, "\(line.debugDescription)")
         }

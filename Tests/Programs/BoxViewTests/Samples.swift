@@ -43,7 +43,7 @@ enum Samples {
     static func status(_ cameras: [CameraDocument], name: String = "porch-box") -> BoxStatus {
         BoxStatus(
             name: name, version: "0.2.0", state: .degraded, reason: "1 of 3 cameras is not publishing",
-            next: "watchboxctl camera password back-door", time: 1_790_000_041, uptimeSeconds: 1_051_200,
+            hint: "watchboxctl camera password back-door", time: 1_790_000_041, uptimeSeconds: 1_051_200,
             isClockSynchronised: true, generation: 27, cameras: cameras,
             relays: [
                 RelayDocument(
@@ -70,10 +70,10 @@ enum Samples {
             DoctorFinding(
                 check: "storage", state: .fail, evidence: "the file system of /var/lib/watchbox is read-only",
                 code: .readOnly,
-                next: "Run: watchboxctl explain WB-3003"),
+                hint: "Run: watchboxctl explain WB-3003"),
             DoctorFinding(
                 check: "secrets", state: .warn, evidence: "encrypted by systemd, but its key is on the same card",
-                next: "Add a TPM"),
+                hint: "Add a TPM"),
             DoctorFinding(check: "power", state: .unknown, evidence: "not measurable on this machine"),
             DoctorFinding(check: "network", state: .ok, evidence: "default route by eth0, 2 addresses"),
         ])

@@ -53,7 +53,7 @@ struct ShellVariablesTests {
         #expect(Array(found.dropLast()) == texts)
     }
 
-    @Test func `a key that is no name cannot become a command`() throws {
+    @Test func `a key that is not a name cannot become a command`() throws {
         let lines = ShellVariables.lines(#"{"a; reboot #":1,"$(x)":"y","ünï":true,"0":2}"#)
         for line in lines {
             let name = line.prefix { $0 != "=" }

@@ -53,14 +53,14 @@ struct TableTests {
         let hostile = Samples.hostile
         let camera = Samples.camera(hostile, name: hostile, Samples.stream(hostile, .failed, reason: hostile))
         var status = Samples.status([camera], name: hostile)
-        status.next = hostile
+        status.hint = hostile
         status.reason = hostile
         let check = HealthCheck(check: hostile, object: hostile, state: .fail, since: 1, evidence: hostile)
         status.health = HealthReport(
             state: .fail, time: 1, checks: [check], ladder: LadderDocument(steps: []), recoveries: [:])
         let report = DoctorReport(
             time: 1, version: "1", isOffline: false,
-            findings: [.init(check: hostile, state: .fail, evidence: hostile, next: hostile)])
+            findings: [.init(check: hostile, state: .fail, evidence: hostile, hint: hostile)])
         let line = LogLine(time: 1, unit: hostile, camera: nil, level: "error", code: nil, message: hostile, cursor: "")
         let node = VideoNodeDocument(
             device: hostile, name: hostile, kind: .camera, bus: hostile, index: 0, stableID: hostile, stablePath: nil)

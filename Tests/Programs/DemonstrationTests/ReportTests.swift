@@ -24,7 +24,7 @@ struct ReportTests {
 
     /// Figures that make labels of every length: `0.25 ms` to `200000 kB`.
     @Test(arguments: [0.0004, 0.9, 3.7, 38, 900, 180_000])
-    func `no label of an axis leaves the picture`(top: Double) throws {
+    func `no label of an axis leaves the frame`(top: Double) throws {
         let points = (0...120).map { Plot.Point(x: Double($0) / 10, y: top, isMarked: false) }
         let svg = Plot(points: points, unit: "kB").svg
         let box = try #require(svg.firstMatch(of: /viewBox="0 0 (\d+) (\d+)"/))

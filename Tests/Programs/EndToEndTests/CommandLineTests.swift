@@ -11,7 +11,7 @@ extension EndToEndTests {
             ("watchboxd", ["kas", "--help"]), ("watchboxctl", ["--help"]), ("watchboxctl", ["play", "--help"]),
             ("watchboxctl", ["relay", "test", "--help"]), ("watchboxctl", ["kas", "token", "--help"]),
         ])
-        func `help is given and is no error`(program: String, arguments: [String]) async throws {
+        func `help is given and is not an error`(program: String, arguments: [String]) async throws {
             try await TestStage.run { stage in
                 let help = try stage.start("help", program, arguments)
                 #expect(await help.ended(within: .seconds(120)) == 0)

@@ -51,12 +51,12 @@ extension EndToEndTests {
                 let played = try String(contentsOf: stage.file("played.packets"), encoding: .utf8)
                 #expect(played == sent)
                 #expect(sent.contains("#codec_id 0: \(codec.name)\n") && sent.contains("#codec_id 1: aac\n"))
-                #expect(Self.count(sent, stream: 0) == Self.pictures)
+                #expect(Self.count(sent, stream: 0) == Self.frames)
                 #expect(Self.count(sent, stream: 1) > 100)
-                // And the pictures are there, not only the packets.
-                let pictures = try await Self.pictures(stage, stage.file("played.flv"))
-                #expect(try await Self.pictures(stage, film) == pictures)
-                #expect(Self.count(pictures, stream: 0) == Self.pictures)
+                // And the frames are there, not only the packets.
+                let frames = try await Self.frames(stage, stage.file("played.flv"))
+                #expect(try await Self.frames(stage, film) == frames)
+                #expect(Self.count(frames, stream: 0) == Self.frames)
 
                 // It was enhanced RTMP, and the relay changed not a byte of a message.
                 let relayed = try Self.tags(stage.file("relayed.flv"))
@@ -95,20 +95,20 @@ extension EndToEndTests {
                 let sent = try await Self.packets(stage, film)
                 let played = try String(contentsOf: stage.file("played.packets"), encoding: .utf8)
                 #expect(played.contains("#codec_id 0: \(codec.name)\n") && played.contains("#codec_id 1: aac\n"))
-                #expect(Self.count(played, stream: 0) == Self.pictures)
+                #expect(Self.count(played, stream: 0) == Self.frames)
                 for stream in [0, 1] {
                     // An MP4 file counts time in other units.
                     #expect(
                         Self.hashes(played, stream: stream) == Self.hashes(sent, stream: stream), "stream \(stream)")
                 }
-                let pictures = try await Self.pictures(stage, stage.file("played.flv"))
-                #expect(Self.count(pictures, stream: 0) == Self.pictures)
+                let frames = try await Self.frames(stage, stage.file("played.flv"))
+                #expect(Self.count(frames, stream: 0) == Self.frames)
             }
         }
 
-        private static let pictures = 75
+        private static let frames = 75
 
-        /// Three seconds with B-frames and sound.
+        /// Three seconds with B-frames and audio.
         private static func film(_ stage: TestStage, _ name: String, _ codec: Codec) async throws -> URL {
             let film = stage.file(name)
             let maker = try run(
@@ -133,7 +133,7 @@ extension EndToEndTests {
             try await list(stage, film, listing)
         }
 
-        private static func pictures(_ stage: TestStage, _ film: URL) async throws -> String {
+        private static func frames(_ stage: TestStage, _ film: URL) async throws -> String {
             try await list(stage, film, ["-xerror", "-map", "0", "-f", "framehash", "-hash", "sha256"])
         }
 
@@ -145,7 +145,8 @@ extension EndToEndTests {
             return try String(contentsOf: file, encoding: .utf8)
         }
 
-        /// Lines of a list: stream, decode time, presentation time, duration, size, hash, then what is beside the packet.
+        /// Lines of a list: stream, decode time, presentation time, duration, size, hash, then what is beside the
+        /// packet.
         private static func hashes(_ list: String, stream: Int) -> [String] {
             list.split(separator: "\n").filter { $0.hasPrefix("\(stream),") }
                 .map { $0.split(separator: ",").dropFirst(4).prefix(2).joined(separator: ",") }

@@ -18,7 +18,7 @@ extension EndToEndTests {
                 #expect(report.isGood, "\(report.text)")
                 #expect(report.comparison.rotations >= 2)
                 #expect(report.comparison.reusedPairs == 0)
-                #expect(report.relay.decodedPictures == 0)
+                #expect(report.relay.decodedFrames == 0)
                 #expect(report.comparison.latencies.count == report.camera.count { $0.track == "video" })
                 for file in ["report.html", "report.txt", "viewer.mp4", "viewer.png"] {
                     #expect(FileManager.default.fileExists(atPath: stage.file("out/\(file)").path), "\(file)")

@@ -17,9 +17,9 @@ extension EndToEndTests.Secure {
             try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
             let text = "version = 1\n[relay.main]\n\(relay)\n" + (kas.map { "[kas]\n\($0)\n" } ?? "")
             try Data(text.utf8).write(to: directory.appending(path: "watchbox.toml"))
-            var surroundings = Surroundings(version: "1", units: SystemBus())
-            surroundings.root = stage.directory.path
-            return try await NetworkExamination(in: surroundings, relay: url == nil ? nil : "main", url: url).run()
+            var environment = Environment(version: "1", units: SystemBus())
+            environment.root = stage.directory.path
+            return try await NetworkCheckRunner(in: environment, relay: url == nil ? nil : "main", url: url).run()
         }
 
         private static func finding(_ report: NetworkCheckReport, _ check: String) -> DoctorFinding? {
@@ -69,7 +69,7 @@ extension EndToEndTests.Secure {
                 for name in ["main tls", "kas tls", "kas key"] {
                     let finding = try #require(Self.finding(report, name))
                     #expect(finding.state == .fail && finding.code.map { "\($0)" } == "WB-4202", "\(finding)")
-                    #expect(finding.next != nil)
+                    #expect(finding.hint != nil)
                 }
                 #expect(Self.finding(report, "main upload")?.state == .unknown)
                 #expect(report.findings.state == .fail)
@@ -94,7 +94,7 @@ extension EndToEndTests.Secure {
             try await TestStage.run { stage in
                 let report = try await Self.report(stage, relay: "secret = \"main-url\"")
                 let finding = try #require(Self.finding(report, "main dns"))
-                #expect(finding.state == .unknown && finding.next?.contains("--url-file") == true)
+                #expect(finding.state == .unknown && finding.hint?.contains("--url-file") == true)
             }
         }
 
@@ -118,7 +118,7 @@ extension EndToEndTests.Secure {
                 #expect(Self.finding(absent, "main tcp")?.state == .fail)
                 #expect(Self.finding(absent, "kas dns")?.state == .fail)
                 #expect(Self.finding(absent, "main upload") == nil)
-                // A KAS is no relay, and a relay is no KAS.
+                // A KAS is not a relay, and a relay is not a KAS.
                 let kas = try await stage.keyAccess(stream: "door")
                 let relay = try await stage.relay()
                 let strange = try await Self.report(

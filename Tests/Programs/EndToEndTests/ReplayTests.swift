@@ -137,17 +137,17 @@ extension EndToEndTests {
             return tags
         }
 
-        /// Pictures between key frames change places with their neighbours; the time stamps stay where they are.
+        /// Frames between key frames change places with their neighbours; the time stamps stay where they are.
         private static func shuffled(_ tags: [FLVTag]) -> [FLVTag] {
             var tags = tags
-            let pictures = tags.indices.filter {
+            let frames = tags.indices.filter {
                 tags[$0].type == FLVTag.video && tags[$0].body.starts(with: [0x27, 1])
             }
-            for pair in stride(from: 1, to: pictures.count - 3, by: 3) {
+            for pair in stride(from: 1, to: frames.count - 3, by: 3) {
                 // The last one is the end.
-                let body = tags[pictures[pair]].body
-                tags[pictures[pair]].body = tags[pictures[pair + 1]].body
-                tags[pictures[pair + 1]].body = body
+                let body = tags[frames[pair]].body
+                tags[frames[pair]].body = tags[frames[pair + 1]].body
+                tags[frames[pair + 1]].body = body
             }
             return tags
         }
@@ -166,7 +166,7 @@ private final class Attacker: RTMPPublisherDelegate {
         let (events, started) = AsyncStream<Bool>.makeStream()
         let publisher = RTMPPublisherConnection.connect(url: try RTMPURL(url), delegate: Attacker(started))
         guard await events.first(where: { _ in true }) == true else {
-            throw CommandFailure(what: "the attacker was not let in", why: "see the relay's log", next: "read it")
+            throw CommandFailure(what: "the attacker was not let in", why: "see the relay's log", hint: "read it")
         }
         let begin = ContinuousClock.now
         let zero = tags.first { $0.type != FLVTag.script }?.timestamp ?? 0

@@ -17,7 +17,7 @@ enum StoredStream {
         reader.append([UInt8](try Data(contentsOf: file)))
         var session = ViewerSession(
             crypto: OpenSSLCrypto(), hold: HoldLimits(items: 4096, duration: .max / 2, bytes: 64 << 20),
-            allowsClear: false, judging: StreamJudge.Configuration(allowsRecording: true))
+            allowsClear: false, judging: StreamClassifier.Configuration(allowsRecording: true))
         session.streamStarted(at: 0)
         var records: [FrameRecord] = []
         var now: UInt64 = 0

@@ -106,7 +106,7 @@ final class TestStage {
             guard ContinuousClock.now < deadline, program.exitStatus == nil else {
                 throw CommandFailure(
                     what: "\(program.name) did not become \(state)", why: words(of: program.name),
-                    next: "it said: \(program.lines.suffix(5))")
+                    hint: "it said: \(program.lines.suffix(5))")
             }
             try await Task.sleep(for: .milliseconds(10))
         }
@@ -117,7 +117,7 @@ final class TestStage {
         let deadline = ContinuousClock.now + limit
         while try !condition() {
             guard ContinuousClock.now < deadline else {
-                throw CommandFailure(what: "waited in vain", why: what, next: "see the logs")
+                throw CommandFailure(what: "waited in vain", why: what, hint: "see the logs")
             }
             try await Task.sleep(for: .milliseconds(20))
         }

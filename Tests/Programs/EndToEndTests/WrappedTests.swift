@@ -28,7 +28,8 @@ extension EndToEndTests {
                 #expect(comparison.isExact, "\(comparison)")
                 #expect(comparison.rotations >= 1)
                 let view = try RelayCopy(copy).view(camera: sealed)
-                // A decoder takes random bytes for slices and conceals what is wrong with them: it may make pictures, of noise.
+                // A decoder takes random bytes for slices and conceals what is wrong with them: it may make frames, of
+                // noise.
                 #expect(view.clearFrames == 0 && view.videoFrames > 0, "\(view.verdict)")
                 #expect(try Self.wrappedFrames(copy) == sealed.count { $0.track == "video" } + 1)
             }

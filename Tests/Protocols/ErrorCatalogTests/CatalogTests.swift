@@ -7,7 +7,7 @@ import Testing
         for entry in Catalog.entries {
             for (name, text) in [
                 ("title", entry.title), ("cause", entry.cause), ("selfHealing", entry.selfHealing),
-                ("next", entry.next),
+                ("next", entry.hint),
             ] {
                 #expect(!text.isEmpty, "\(entry.code) \(name)")
                 #expect(!text.contains("\n") && !text.contains("TODO"), "\(entry.code) \(name)")
@@ -28,11 +28,11 @@ import Testing
     }
 
     /// Journals and scripts keep the numbers.
-    @Test func `the codes of capture, encoder and sound have their numbers`() {
+    @Test func `the codes of capture, encoder and audio have their numbers`() {
         let codes: [(ErrorCode, UInt16)] = [
             (.deviceMissing, 2201), (.deviceNotPermitted, 2202), (.deviceUnusable, 2203), (.formatRefused, 2204),
-            (.deviceFaults, 2205), (.badPictures, 2206), (.encoderHung, 2301), (.hardwareEncoderOff, 2302),
-            (.noEncoder, 2303), (.encoderLimited, 2304), (.soundMissing, 2401),
+            (.deviceFaults, 2205), (.badFrames, 2206), (.encoderHung, 2301), (.hardwareEncoderOff, 2302),
+            (.noEncoder, 2303), (.encoderLimited, 2304), (.audioMissing, 2401),
         ]
         for (code, number) in codes {
             #expect(code.rawValue == number)
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(arguments: ["", "WB-", "WB-12", "WB-0999", "WB-9000", "WB-21077", "WB-2i07", "２１０７", "-2107", "+210"])
-    func `what is no code is refused`(text: String) {
+    func `what is not a code is refused`(text: String) {
         #expect(ErrorCode(text) == nil)
     }
 
@@ -67,7 +67,7 @@ import Testing
                 == "WB-1008 generation 12 is not kept. Only the last ten generations of the configuration are kept. Next: List them: watchboxctl config history"
         )
         #expect(
-            CodedError(.badRequest, "x", why: "y", next: "z").description == "WB-8006 x. y. Next: z")
+            CodedError(.badRequest, "x", why: "y", hint: "z").description == "WB-8006 x. y. Next: z")
     }
 
     @Test(arguments: [
@@ -78,19 +78,19 @@ import Testing
             .deletingLastPathComponent()
             .deletingLastPathComponent()
         let text = String(decoding: try Data(contentsOf: root.appending(path: path)), as: UTF8.self)
-        #expect(text == expected, "write it anew: watchboxctl explain --all --format markdown|journal > \(path)")
+        #expect(text == expected, "write it again: watchboxctl explain --all --format markdown|journal > \(path)")
     }
 
     @Test func `a next step names the camera and its relay, and leaves a person's part open`() throws {
         for entry in Catalog.entries {
-            let words = entry.next(camera: "front", relay: "main").split { !$0.isLetter && $0 != "-" }
+            let words = entry.hint(camera: "front", relay: "main").split { !$0.isLetter && $0 != "-" }
             #expect(!words.contains("ID"), "\(entry.code): \(words)")
         }
-        func next(_ code: ErrorCode) throws -> String { try #require(code.entry).next(camera: "front", relay: "main") }
+        func next(_ code: ErrorCode) throws -> String { try #require(code.entry).hint(camera: "front", relay: "main") }
         #expect(
             try next(.loginNeeded)
                 == "Run: watchboxctl camera edit front --user NAME, then: watchboxctl camera password front")
         #expect(try next(.relayRefused) == "Check the URL and the key: watchboxctl relay show main")
-        #expect(try #require(ErrorCode.relayRefused.entry).next(camera: "a").hasSuffix("relay show NAME"))
+        #expect(try #require(ErrorCode.relayRefused.entry).hint(camera: "a").hasSuffix("relay show NAME"))
     }
 }

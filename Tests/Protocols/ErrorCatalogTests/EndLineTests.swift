@@ -5,20 +5,20 @@ import Testing
     @Test(arguments: [
         CodedError(
             .sourceUnreadable, "cannot open /root/film.mp4", why: "Permission denied",
-            next: "Allow this user to read it."),
-        CodedError(.noEncoder, "no encoder"), CodedError(.invalidValue, "a. b", why: "c. d", next: "e. f"),
+            hint: "Allow this user to read it."),
+        CodedError(.noEncoder, "no encoder"), CodedError(.invalidValue, "a. b", why: "c. d", hint: "e. f"),
     ])
     func `what a process leaves is what is read`(error: CodedError) throws {
         let read = try #require(CodedError(endLine: error.endLine))
         #expect(read.code == error.code)
         #expect(read.what == (error.why.map { "\(error.what): \($0)" } ?? error.what))
-        #expect(read.next == error.next)
+        #expect(read.hint == error.hint)
         #expect(read.why == nil)
     }
 
     @Test func `the line is for a person, too`() {
         let error = CodedError(
-            .sourceUnreadable, "cannot open film.mp4", why: "Permission denied", next: "Allow this user to read it.")
+            .sourceUnreadable, "cannot open film.mp4", why: "Permission denied", hint: "Allow this user to read it.")
         #expect(
             error.endLine
                 == "cannot run: WB-2005 cannot open film.mp4: Permission denied. Next: Allow this user to read it.")
@@ -26,12 +26,12 @@ import Testing
 
     @Test func `long words lose their end, and the next step stays`() throws {
         let path = String(repeating: "ä", count: 4000)
-        let line = CodedError(.sourceUnreadable, path, why: path, next: "Check it").endLine
+        let line = CodedError(.sourceUnreadable, path, why: path, hint: "Check it").endLine
         #expect(line.utf8.count <= 512)
         let read = try #require(CodedError(endLine: line))
         #expect(read.what.hasPrefix("ää") && read.what.hasSuffix("…"))
-        #expect(read.next == "Check it")
-        let longest = CodedError(.sourceUnreadable, path, why: path, next: path).endLine
+        #expect(read.hint == "Check it")
+        let longest = CodedError(.sourceUnreadable, path, why: path, hint: path).endLine
         #expect(longest.utf8.count <= 512)
         #expect(CodedError(endLine: longest) != nil)
     }
@@ -44,7 +44,7 @@ import Testing
 
     @Test(arguments: [
         "", "25.0 fps", "cannot run:", "cannot run: ", "cannot run: WB-2005", "cannot run: WB-2005 ",
-        "cannot run: WB-2005 .", "cannot run: WB-2005  Next: x", "cannot run: 2005 it is no code",
+        "cannot run: WB-2005 .", "cannot run: WB-2005  Next: x", "cannot run: 2005 it is not a code",
         "cannot run: WB-8999 a code of nothing", "cannot run: WB-99999 x", "CANNOT RUN: WB-2005 x",
         "waits: cannot run: WB-2005 x", "cannot run: WB-2005 " + String(repeating: "x", count: 2000),
     ])

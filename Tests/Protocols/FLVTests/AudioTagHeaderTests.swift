@@ -28,10 +28,10 @@ import Wire
     }
 
     @Test(arguments: [
-        ("2f00", FLVError.unsupportedSoundFormat(2)), ("af02", .unknownAudioPacketType(2)),
+        ("2f00", FLVError.unsupportedAudioFormat(2)), ("af02", .unknownAudioPacketType(2)),
         ("914f707573", .unsupportedFourCC(0x4F70_7573)),
     ])
-    func `other sound is refused`(hexadecimal: String, error: FLVError) throws {
+    func `other audio is refused`(hexadecimal: String, error: FLVError) throws {
         let bytes = try Hexadecimal.decode(hexadecimal)
         #expect(throws: error) { try AudioTagHeader.parse(bytes[...]) }
     }

@@ -19,8 +19,8 @@ import Wire
         return events
     }
 
-    /// ffmpeg wrote the same pictures to FLV and to annex B.
-    @Test func `a recording of ffmpeg holds the pictures that its elementary stream holds`() throws {
+    /// ffmpeg wrote the same frames to FLV and to annex B.
+    @Test func `a recording of ffmpeg holds the frames that its elementary stream holds`() throws {
         let events = try events(try fixture("ffmpeg-5.1-x264-aac.flv"))
         let units = events.compactMap { if case .accessUnit(let unit) = $0 { unit } else { nil } }
         let video = units.filter(\.track.isVideo)
@@ -49,12 +49,12 @@ import Wire
         #expect(video.map(\.presentationTime.milliseconds) == [80, 200, 120, 160])
         let audio = units.filter { !$0.track.isVideo }.prefix(4)
         #expect(audio.map(\.decodeTime.milliseconds) == [59, 80, 101, 123])
-        guard case .videoFormat(let format) = events[0], case .audioFormat(let sound) = events[1] else {
+        guard case .videoFormat(let format) = events[0], case .audioFormat(let audio) = events[1] else {
             Issue.record("formats come first")
             return
         }
         #expect((format.width, format.height, format.frameRate) == (128, 96, 25))
-        #expect((sound.sampleRate, sound.channels) == (48000, 1))
+        #expect((audio.sampleRate, audio.channels) == (48000, 1))
     }
 
     @Test func `a packetized recording is byte for byte the same`() throws {

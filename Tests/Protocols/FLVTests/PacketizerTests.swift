@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    /// 29.97 pictures per second: the stamps follow the exact time, so that an hour has no drift.
+    /// 29.97 frames per second: the stamps follow the exact time, so that an hour has no drift.
     @Test func `rounding does not add up`() throws {
         var packetizer = Packetizer()
         var prefix: [UInt8] = []

@@ -33,8 +33,8 @@ struct HTTPVideoSessionTests {
             .joined(separator: "|")
     }
 
-    private func pictures(_ actions: [HTTPVideoSession.Action]) -> Int {
-        actions.count { if case .picture = $0 { true } else { false } }
+    private func frames(_ actions: [HTTPVideoSession.Action]) -> Int {
+        actions.count { if case .frame = $0 { true } else { false } }
     }
 
     @Test func `a request names path, host and what is wanted`() throws {
@@ -49,7 +49,7 @@ struct HTTPVideoSessionTests {
     }
 
     @Test(arguments: [true, false])
-    func `a stream plays, and is asked for again when it ends after pictures`(isChunked: Bool) throws {
+    func `a stream plays, and is asked for again when it ends after frames`(isChunked: Bool) throws {
         var session = try session()
         _ = session.connected(at: 0)
         let parts = StreamSample().bytes([Self.jpeg, Self.jpeg])
@@ -61,18 +61,18 @@ struct HTTPVideoSessionTests {
         var actions = session.received(answer[...], at: 1)
         #expect(actions == [.playing(isPolled: false)])
         actions = session.received(body[...], at: 2)
-        #expect(actions == [.picture(Self.jpeg), .picture(Self.jpeg)])
+        #expect(actions == [.frame(Self.jpeg), .frame(Self.jpeg)])
         if !isChunked { #expect(session.connectionClosed(at: 3).isEmpty) }
         // At once, but never more often than twice a second.
         #expect(session.nextDeadline == Self.second / 2)
         #expect(session.ticked(at: Self.second / 2) == [.reconnect])
         #expect(Self.text(session.connected(at: Self.second)).hasPrefix("GET "))
-        // It plays already; and one that ends without a picture is no stream.
+        // It plays already; and one that ends without a frame is not a stream.
         #expect(session.received(answer[...], at: Self.second).isEmpty)
         #expect(session.connectionClosed(at: Self.second) == [.failed(.session(.closed(method: nil)))])
     }
 
-    @Test func `every cut of an answer gives the same pictures`() throws {
+    @Test func `every cut of an answer gives the same frames`() throws {
         let parts = StreamSample().bytes([Self.jpeg, Sample.jpeg(2)])
         var body: [UInt8] = []
         for begin in stride(from: 0, to: parts.count, by: 100) {
@@ -86,29 +86,29 @@ struct HTTPVideoSessionTests {
             _ = session.connected(at: 0)
             let actions = session.received(all[..<cut], at: 1) + session.received(all[cut...], at: 2)
             #expect(
-                actions == [.playing(isPolled: false), .picture(Self.jpeg), .picture(Sample.jpeg(2))], "cut at \(cut)")
+                actions == [.playing(isPolled: false), .frame(Self.jpeg), .frame(Sample.jpeg(2))], "cut at \(cut)")
         }
     }
 
-    @Test func `single pictures are asked for one at a time, over one connection, at the rate`() throws {
+    @Test func `single frames are asked for one at a time, over one connection, at the rate`() throws {
         var session = try session()
         _ = session.connected(at: 0)
         #expect(
-            session.received(Self.counted(Self.jpeg)[...], at: 10) == [.playing(isPolled: true), .picture(Self.jpeg)])
+            session.received(Self.counted(Self.jpeg)[...], at: 10) == [.playing(isPolled: true), .frame(Self.jpeg)])
         #expect(session.nextDeadline == Self.second / 2)
         #expect(session.ticked(at: Self.second / 4).isEmpty)
         #expect(Self.text(session.ticked(at: Self.second / 2)).hasPrefix("GET "))
         // A slow camera is not asked before it has answered, and then at once.
         #expect(session.ticked(at: Self.second).isEmpty)
         let other = Sample.jpeg(2)
-        #expect(session.received(Self.counted(other)[...], at: 2 * Self.second) == [.picture(other)])
+        #expect(session.received(Self.counted(other)[...], at: 2 * Self.second) == [.frame(other)])
         #expect(session.nextDeadline == 2 * Self.second)
         #expect(Self.text(session.ticked(at: 2 * Self.second)).hasPrefix("GET "))
         #expect(session.nextDeadline == 12 * Self.second)
         #expect(session.ticked(at: 12 * Self.second) == [.failed(.session(.timeout(method: "GET")))])
     }
 
-    @Test func `an unchanged picture is told as such, and goes out once a second`() throws {
+    @Test func `an unchanged frame is told as such, and goes out once a second`() throws {
         var session = try session()
         _ = session.connected(at: 0)
         var seen: [Bool] = []
@@ -116,14 +116,14 @@ struct HTTPVideoSessionTests {
             let now = step * Self.second / 2
             if step > 0 { _ = session.ticked(at: now) }
             let actions = session.received(Self.counted(Self.jpeg)[...], at: now)
-            seen.append(pictures(actions) == 1)
-            #expect(actions.last == (pictures(actions) == 1 ? .picture(Self.jpeg) : .unchanged))
+            seen.append(frames(actions) == 1)
+            #expect(actions.last == (frames(actions) == 1 ? .frame(Self.jpeg) : .unchanged))
         }
         #expect(seen == [true, false, true, false, true, false, true, false])
-        #expect(session.facts.pictures == 8)
+        #expect(session.facts.frames == 8)
     }
 
-    @Test func `connections that the camera ends are made anew`() throws {
+    @Test func `connections that the camera ends are made again`() throws {
         var session = try session()
         _ = session.connected(at: 0)
         _ = session.received(Self.counted(Self.jpeg, "Connection: close")[...], at: 1)
@@ -139,13 +139,13 @@ struct HTTPVideoSessionTests {
         #expect(session.connectionClosed(at: 3 * Self.second) == [.failed(.session(.closed(method: "GET")))])
     }
 
-    @Test func `without a length a picture ends with its connection, and one that is cut costs itself`() throws {
+    @Test func `without a length a frame ends with its connection, and one that is cut costs itself`() throws {
         var session = try session()
         let head = Self.head("200 OK", "Content-Type: image/jpeg")
         for step in 0..<4 as Range<UInt64> {
             _ = session.connected(at: step * Self.second)
-            #expect(pictures(session.received((head + Self.jpeg)[...], at: step * Self.second)) == 0)
-            #expect(pictures(session.connectionClosed(at: step * Self.second)) == 1)
+            #expect(frames(session.received((head + Self.jpeg)[...], at: step * Self.second)) == 0)
+            #expect(frames(session.connectionClosed(at: step * Self.second)) == 1)
             #expect(session.ticked(at: (step + 1) * Self.second) == [.reconnect])
         }
         for step in 4..<7 as Range<UInt64> {
@@ -170,7 +170,7 @@ struct HTTPVideoSessionTests {
             let length = Self.jpeg.count
             stream.length = { _ in "\(length)" }
             let parts = stream.bytes([Sample.cut(Self.jpeg, to: 200), Self.jpeg])
-            #expect(pictures(session.received(parts[...], at: now)) == 1)
+            #expect(frames(session.received(parts[...], at: now)) == 1)
             #expect(session.facts.damaged == number)
             #expect(session.connectionClosed(at: now).isEmpty)
             #expect(session.ticked(at: now + Self.second) == [.reconnect])
@@ -193,15 +193,15 @@ struct HTTPVideoSessionTests {
     }
 
     @Test(arguments: [
-        ("text/html; charset=utf-8", "", HTTPVideoFailure.noPictures(type: "text/html", isPage: true)),
-        ("application/xml", "", .noPictures(type: "application/xml", isPage: true)),
-        ("video/mp4", "", .noPictures(type: "video/mp4", isPage: false)),
-        ("", "<!DOCTYPE html>", .noPictures(type: "", isPage: true)),
-        ("application/octet-stream", "ftypmp42....", .noPictures(type: "", isPage: false)),
-        ("image/jpeg", "<html></html>", .noPictures(type: "", isPage: true)),
-        ("image/jpeg", "", .noPictures(type: "an empty answer", isPage: false)),
+        ("text/html; charset=utf-8", "", HTTPVideoFailure.noFrames(type: "text/html", isPage: true)),
+        ("application/xml", "", .noFrames(type: "application/xml", isPage: true)),
+        ("video/mp4", "", .noFrames(type: "video/mp4", isPage: false)),
+        ("", "<!DOCTYPE html>", .noFrames(type: "", isPage: true)),
+        ("application/octet-stream", "ftypmp42....", .noFrames(type: "", isPage: false)),
+        ("image/jpeg", "<html></html>", .noFrames(type: "", isPage: true)),
+        ("image/jpeg", "", .noFrames(type: "an empty answer", isPage: false)),
     ])
-    func `what is no picture is told as what it is`(type: String, body: String, failure: HTTPVideoFailure) throws {
+    func `what is not a frame is told as what it is`(type: String, body: String, failure: HTTPVideoFailure) throws {
         var session = try session()
         _ = session.connected(at: 0)
         let head = Self.head(
@@ -214,11 +214,11 @@ struct HTTPVideoSessionTests {
         var session = try session()
         _ = session.connected(at: 0)
         let one = Self.head("200 OK", header, "Content-Length: \(Self.jpeg.count)") + Self.jpeg
-        #expect(session.received(one[...], at: 1) == [.playing(isPolled: true), .picture(Self.jpeg)])
+        #expect(session.received(one[...], at: 1) == [.playing(isPolled: true), .frame(Self.jpeg)])
         session = try self.session()
         _ = session.connected(at: 0)
         let many = Self.head("200 OK", header) + Array("\r\n".utf8) + StreamSample().bytes([Self.jpeg])
-        #expect(session.received(many[...], at: 1) == [.playing(isPolled: false), .picture(Self.jpeg)])
+        #expect(session.received(many[...], at: 1) == [.playing(isPolled: false), .frame(Self.jpeg)])
     }
 
     @Test func `what is not HTTP, and heads that are too long, are refused`() throws {
@@ -236,7 +236,7 @@ struct HTTPVideoSessionTests {
         _ = session.connected(at: 0)
         let chunk = Self.head("200 OK", Self.multipart, "Transfer-Encoding: chunked") + Array("zz\r\n".utf8)
         let failed = session.received(chunk[...], at: 1)
-        #expect(Self.text(failed).contains("a chunk whose size is no number"))
+        #expect(Self.text(failed).contains("a chunk whose size is not a number"))
     }
 
     // MARK: - Logins
@@ -325,7 +325,7 @@ struct HTTPVideoSessionTests {
     }
 
     @Test(arguments: [("302 Found", "/capture"), ("301 Moved", "/now.jpg"), ("308 Moved", "/now.jpg")])
-    func `each picture is asked for where it is configured, unless that moved for good`(
+    func `each frame is asked for where it is configured, unless that moved for good`(
         status: String, asked: String
     ) throws {
         var session = try session("http://cam/capture")
@@ -336,15 +336,15 @@ struct HTTPVideoSessionTests {
                 #expect(session.received(Self.head(status, "Location: /now.jpg")[...], at: now) == [.reconnect])
                 #expect(Self.text(session.connected(at: now)).hasPrefix("GET /now.jpg "))
             }
-            #expect(pictures(session.received(Self.counted(Sample.jpeg(step))[...], at: now)) == 1)
+            #expect(frames(session.received(Self.counted(Sample.jpeg(step))[...], at: now)) == 1)
             #expect(Self.text(session.ticked(at: now + Self.second)).hasPrefix("GET \(asked) "))
         }
     }
 
-    @Test func `redirects without a picture come to an end`() throws {
+    @Test func `redirects without a frame come to an end`() throws {
         var session = try session("http://cam/capture")
         let redirect = Self.head("302 Found", "Location: /capture")
-        for _ in 0..<HTTPVideoSession.mostRedirects {
+        for _ in 0..<HTTPVideoSession.maxRedirects {
             _ = session.connected(at: 0)
             #expect(session.received(redirect[...], at: 1) == [.reconnect])
         }
@@ -354,13 +354,13 @@ struct HTTPVideoSessionTests {
 
     // MARK: - Cameras that change their ways
 
-    @Test func `a camera that goes over from pictures to a stream, and back, is told as that`() throws {
+    @Test func `a camera that goes over from frames to a stream, and back, is told as that`() throws {
         var session = try session("http://cam/x")
         _ = session.connected(at: 0)
         #expect(session.received(Self.counted(Self.jpeg)[...], at: 0).first == .playing(isPolled: true))
         _ = session.ticked(at: Self.second)
         let stream = Self.head("200 OK", Self.multipart) + StreamSample().bytes([Self.jpeg])
-        #expect(session.received(stream[...], at: Self.second) == [.playing(isPolled: false), .picture(Self.jpeg)])
+        #expect(session.received(stream[...], at: Self.second) == [.playing(isPolled: false), .frame(Self.jpeg)])
         _ = session.connectionClosed(at: Self.second)
         #expect(session.ticked(at: 2 * Self.second) == [.reconnect])
         _ = session.connected(at: 2 * Self.second)
@@ -369,7 +369,7 @@ struct HTTPVideoSessionTests {
     }
 
     @Test(arguments: [("100 ms", 100_000_000 as UInt64), ("10 s", 10_000_000_000)])
-    func `a stream that ends is asked for again as soon, whatever is set for pictures`(
+    func `a stream that ends is asked for again as soon, whatever is set for frames`(
         name: String, interval: UInt64
     ) throws {
         var configuration = try session().configuration
@@ -392,12 +392,12 @@ struct HTTPVideoSessionTests {
         if header.contains("multipart") {
             #expect(actions == [.playing(isPolled: false)])
         } else {
-            #expect(actions.last == .failed(.noPictures(type: "an empty answer", isPage: false)))
+            #expect(actions.last == .failed(.noFrames(type: "an empty answer", isPage: false)))
         }
     }
 
     @Test(arguments: ["", "<html></html>", "\u{FF}\u{D8}"], ["Content-Type: image/jpeg", "X: y"])
-    func `one answer that is no picture costs itself, three the session`(body: String, type: String) throws {
+    func `one answer that is not a frame costs itself, three the session`(body: String, type: String) throws {
         var session = try session("http://cam/capture")
         _ = session.connected(at: 0)
         _ = session.received(Self.counted(Self.jpeg)[...], at: 0)
@@ -408,7 +408,7 @@ struct HTTPVideoSessionTests {
         ask(1)
         #expect(session.received(answer[...], at: Self.second).isEmpty)
         ask(2)
-        #expect(pictures(session.received(Self.counted(Sample.jpeg(2))[...], at: 2 * Self.second)) == 1)
+        #expect(frames(session.received(Self.counted(Sample.jpeg(2))[...], at: 2 * Self.second)) == 1)
         for step in 3...5 as ClosedRange<UInt64> {
             ask(step)
             let actions = session.received(answer[...], at: step * Self.second)
@@ -417,19 +417,19 @@ struct HTTPVideoSessionTests {
         #expect(session.facts.damaged == 4)
     }
 
-    @Test func `a single picture that is its two marks is none`() throws {
+    @Test func `a single frame that is its two marks is none`() throws {
         var session = try session("http://cam/capture")
         _ = session.connected(at: 0)
         let actions = session.received(Self.counted([0xFF, 0xD8, 0xFF, 0xD9])[...], at: 0)
         #expect(actions == [.playing(isPolled: true)])
-        #expect(session.facts.pictures == 0)
+        #expect(session.facts.frames == 0)
         #expect(session.facts.damaged == 1)
     }
 
     @Test func `what comes without being asked for is not read`() throws {
         var session = try session("http://cam/capture")
         _ = session.connected(at: 0)
-        #expect(pictures(session.received(Self.counted(Self.jpeg)[...], at: 0)) == 1)
+        #expect(frames(session.received(Self.counted(Self.jpeg)[...], at: 0)) == 1)
         #expect(session.received([1, 2, 3], at: 1) == [.close])
         #expect(session.ticked(at: Self.second) == [.reconnect])
     }

@@ -19,7 +19,7 @@ struct MultipartReaderTests {
     /// The ways in which cameras and programs write the same thing.
     static let cameras = [
         Camera("as RFC 2046 has it") { _ in },
-        // espressif/arduino-esp32, app_httpd.cpp: the boundary comes behind each picture.
+        // espressif/arduino-esp32, app_httpd.cpp: the boundary comes behind each frame.
         Camera("ESP32-CAM") {
             $0.boundary = "123456789000000000000987654321"
             $0.delimiter = "\r\n--123456789000000000000987654321"
@@ -51,20 +51,20 @@ struct MultipartReaderTests {
         Camera("a length that is too short") { $0.length = { "\($0 - 20)" } },
         Camera("a length that is too long") { $0.length = { "\($0 + 2000)" } },
         Camera("a length of nothing") { $0.length = { _ in "0" } },
-        Camera("a length that is no number") { $0.length = { _ in "-1" } },
+        Camera("a length that is not a number") { $0.length = { _ in "-1" } },
         Camera("a length that does not fit") { $0.length = { _ in "999999999999999999999" } },
-        Camera("nothing between picture and boundary") { $0.behind = "" },
-        Camera("two empty lines before the picture") { $0.extra = ["", ""] },
-        Camera("no empty line before the picture") { $0.emptyLine = false },
+        Camera("nothing between frame and boundary") { $0.behind = "" },
+        Camera("two empty lines before the frame") { $0.extra = ["", ""] },
+        Camera("no empty line before the frame") { $0.emptyLine = false },
         Camera("a length with a sign and blanks") { $0.length = { " +\($0)" } },
-        Camera("zeros behind the picture, counted") {
+        Camera("zeros behind the frame, counted") {
             $0.length = { "\($0 + 6)" }
             $0.behind = "\0\0\0\0\0\0\r\n"
         },
         Camera("a preamble") { $0.before = "This is a stream.\r\nWait for it.\r\n" },
         Camera("an empty line first") { $0.before = "\r\n" },
         // Old ESP32 firmware, Tasmota (arendst/Tasmota#12376), yoursunny/esp32cam#67.
-        Camera("the boundary behind each picture, and none before the first") {
+        Camera("the boundary behind each frame, and none before the first") {
             $0.before = "Content-Type: image/jpeg\r\nContent-Length: 4\r\n\r\n"
         },
         // AlexxIT/go2rtc#545
@@ -75,39 +75,39 @@ struct MultipartReaderTests {
             $0.type = "Image/JPG ; charset=binary"
             $0.extra = ["X-Frame :  1", "Cache-control:no-cache"]
         },
-        Camera("a text part between the pictures") {
+        Camera("a text part between the frames") {
             $0.before = "--frame\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello\r\n"
         },
     ]
 
-    static let pictures = [
+    static let frames = [
         Sample.jpeg(1), Sample.jpeg(2, size: 150, thumbnail: true), Sample.jpeg(3, size: 500), Sample.jpeg(4),
     ]
 
     @Test(arguments: cameras)
-    func `every picture comes as it was sent, wherever a read cuts`(camera: Camera) throws {
-        let bytes = camera.stream.bytes(Self.pictures)
+    func `every frame comes as it was sent, wherever a read cuts`(camera: Camera) throws {
+        let bytes = camera.stream.bytes(Self.frames)
         let whole = try Sample.read(bytes, boundary: camera.stream.boundary)
-        #expect(whole.pictures == Self.pictures)
+        #expect(whole.frames == Self.frames)
         #expect(whole.damaged == 0)
         for cut in 0...bytes.count {
             let found = try Sample.read(bytes, boundary: camera.stream.boundary, cuts: [cut])
-            if found.pictures != Self.pictures { Issue.record("cut at \(cut): \(found.pictures.count) pictures") }
+            if found.frames != Self.frames { Issue.record("cut at \(cut): \(found.frames.count) frames") }
         }
         let single = try Sample.read(bytes, boundary: camera.stream.boundary, cuts: Array(0...bytes.count))
-        #expect(single.pictures == Self.pictures)
+        #expect(single.frames == Self.frames)
     }
 
     @Test(arguments: cameras)
-    func `a picture is there with its last byte`(camera: Camera) throws {
+    func `a frame is there with its last byte`(camera: Camera) throws {
         var reader = MultipartReader(boundary: camera.stream.boundary)
         var stream = camera.stream
         stream.behind = ""
-        let found = try reader.received(stream.bytes([Self.pictures[0]])[...])
-        #expect(found == [Self.pictures[0]])
+        let found = try reader.received(stream.bytes([Self.frames[0]])[...])
+        #expect(found == [Self.frames[0]])
     }
 
-    /// What hurts the stream costs the picture that it hurts, or its neighbour, and is the same for every cut.
+    /// What hurts the stream costs the frame that it hurts, or its neighbour, and is the same for every cut.
     @Test(arguments: 0..<60 as Range<UInt64>)
     func `damage is the same wherever a read cuts`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
@@ -124,8 +124,7 @@ struct MultipartReaderTests {
             bytes[Int(random.next() % UInt64(bytes.count))] = UInt8(truncatingIfNeeded: random.next())
         }
         func outcome(_ cuts: [Int]) -> Result<[[UInt8]], RTSPFailure> {
-            do { return .success(try Sample.read(bytes, boundary: camera.stream.boundary, cuts: cuts).pictures) } catch
-            {
+            do { return .success(try Sample.read(bytes, boundary: camera.stream.boundary, cuts: cuts).frames) } catch {
                 return .failure(error as? RTSPFailure ?? .notRTSP)
             }
         }
@@ -141,7 +140,7 @@ struct MultipartReaderTests {
     func `whatever comes, it reads or refuses`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let camera = Self.cameras[Int(seed) % Self.cameras.count]
-        var bytes = camera.stream.bytes(Self.pictures)
+        var bytes = camera.stream.bytes(Self.frames)
         for _ in 0..<(1 + random.next() % 40) {
             let place = Int(random.next() % UInt64(bytes.count))
             switch random.next() % 4 {
@@ -154,7 +153,7 @@ struct MultipartReaderTests {
         }
         do {
             let found = try Sample.read(bytes, boundary: camera.stream.boundary)
-            for jpeg in found.pictures {
+            for jpeg in found.frames {
                 #expect(jpeg.starts(with: JPEGEnd.beginning) && jpeg.suffix(2) == [0xFF, 0xD9])
             }
         } catch {
@@ -165,27 +164,27 @@ struct MultipartReaderTests {
 
     // MARK: - Single cases
 
-    @Test func `a boundary within the samples ends no picture whose length is right`() throws {
+    @Test func `a boundary within the samples ends no frame whose length is right`() throws {
         let jpeg = Sample.jpeg(holding: "\r\n--frame\r\n")
         let stream = StreamSample()
         #expect(
-            try Sample.read(stream.bytes([jpeg, Self.pictures[0]]), boundary: "frame").pictures == [
-                jpeg, Self.pictures[0],
+            try Sample.read(stream.bytes([jpeg, Self.frames[0]]), boundary: "frame").frames == [
+                jpeg, Self.frames[0],
             ])
     }
 
     @Test(arguments: [true, false])
-    func `a picture that is cut off is left out, and those around it come`(hasLength: Bool) throws {
+    func `a frame that is cut off is left out, and those around it come`(hasLength: Bool) throws {
         var stream = StreamSample()
         if !hasLength { stream.length = nil }
-        let whole = stream.bytes([Self.pictures[0]])
-        let second = Self.pictures[2]
+        let whole = stream.bytes([Self.frames[0]])
+        let second = Self.frames[2]
         if hasLength { stream.length = { _ in "\(second.count)" } }
         let bytes = whole + stream.bytes([Sample.cut(second, to: 200)]) + whole
         let found = try Sample.read(bytes, boundary: "frame")
-        #expect(found.pictures.first == Self.pictures[0])
-        #expect(found.pictures.last == Self.pictures[0])
-        #expect(found.pictures.count == 2)
+        #expect(found.frames.first == Self.frames[0])
+        #expect(found.frames.last == Self.frames[0])
+        #expect(found.frames.count == 2)
         #expect(found.damaged == 1)
     }
 
@@ -194,29 +193,29 @@ struct MultipartReaderTests {
         let counted = StreamSample()
         // By its length each one is whole.
         let found = try Sample.read(counted.bytes(bare) + Array("--frame".utf8), boundary: "frame")
-        #expect(found.pictures == bare.map { $0 + [0xFF, 0xD9] })
+        #expect(found.frames == bare.map { $0 + [0xFF, 0xD9] })
         var endless = StreamSample()
         endless.length = nil
         // Three may have been cut off, and the fourth is how it is.
         let learned = try Sample.read(endless.bytes(bare) + Array("--frame".utf8), boundary: "frame")
-        #expect(learned.pictures == bare.dropFirst(3).map { $0 + [0xFF, 0xD9] })
+        #expect(learned.frames == bare.dropFirst(3).map { $0 + [0xFF, 0xD9] })
         #expect(learned.damaged == 3)
     }
 
-    @Test func `pictures of a few bytes are none, and end the stream`() throws {
+    @Test func `frames of a few bytes are none, and end the stream`() throws {
         let nothing = [UInt8]([0xFF, 0xD8, 0xFF, 0xD9])
-        #expect(try Sample.read(nothing + nothing + Self.pictures[0], boundary: "frame").pictures == [Self.pictures[0]])
+        #expect(try Sample.read(nothing + nothing + Self.frames[0], boundary: "frame").frames == [Self.frames[0]])
         var reader = MultipartReader(boundary: "frame")
         let many = [[UInt8]](repeating: nothing, count: 1024).flatMap { $0 }
         #expect(throws: RTSPFailure.self) { for _ in 0..<300 { _ = try reader.received(many[...]) } }
     }
 
-    /// Longer than all that may stand between two pictures.
+    /// Longer than all that may stand between two frames.
     private static func large(_ seed: UInt64) -> [UInt8] {
         Array(Sample.jpeg(seed).dropLast(2)) + [UInt8](repeating: 0x55, count: 5 << 18) + [0xFF, 0xD9]
     }
 
-    private static func pieces(_ bytes: [UInt8], boundary: String?) throws -> (pictures: [[UInt8]], damaged: UInt64) {
+    private static func pieces(_ bytes: [UInt8], boundary: String?) throws -> (frames: [[UInt8]], damaged: UInt64) {
         try Sample.read(bytes, boundary: boundary, cuts: Array(stride(from: 0, to: bytes.count, by: 64 << 10)))
     }
 
@@ -235,7 +234,7 @@ struct MultipartReaderTests {
                 "no length, no boundary announced", "no headers",
             ].contains($0.testDescription)
         })
-    func `a large picture that breaks costs itself alone`(breaking: Breaking, camera: Camera) throws {
+    func `a large frame that breaks costs itself alone`(breaking: Breaking, camera: Camera) throws {
         let (first, last) = (Self.large(1), Self.large(3))
         var hurt = Self.large(2)
         var stream = camera.stream
@@ -246,12 +245,12 @@ struct MultipartReaderTests {
         case .marker: hurt[20] = 0
         }
         let found = try Self.pieces(stream.bytes([first, hurt, hurt, last]), boundary: stream.boundary)
-        #expect(found.pictures.map(\.count) == [first.count, last.count])
-        #expect(found.pictures == [first, last])
+        #expect(found.frames.map(\.count) == [first.count, last.count])
+        #expect(found.frames == [first, last])
         #expect(found.damaged == 2)
     }
 
-    @Test func `behind a broken picture's greatest length nothing is its rest`() throws {
+    @Test func `behind a broken frame's greatest length nothing is its rest`() throws {
         var reader = MultipartReader(boundary: nil)
         var hurt = Sample.jpeg(1)
         hurt[20] = 0
@@ -260,35 +259,35 @@ struct MultipartReaderTests {
         #expect(throws: RTSPFailure.self) { for _ in 0..<18 { _ = try reader.received(piece[...]) } }
     }
 
-    @Test func `pictures that are all cut off end the stream, and one whole one goes on`() throws {
+    @Test func `frames that are all cut off end the stream, and one whole one goes on`() throws {
         let cut = Sample.cut(Sample.jpeg(1), to: 200)
-        let many = [[UInt8]](repeating: cut, count: MultipartReader.mostBroken).flatMap { $0 }
+        let many = [[UInt8]](repeating: cut, count: MultipartReader.maxBroken).flatMap { $0 }
         // The next one's beginning tells that the last of them is cut off, too.
         let whole = Sample.jpeg(2)
         let found = try Sample.read(many + whole + many + whole, boundary: nil)
-        #expect(found.pictures == [whole, whole])
-        #expect(found.damaged == UInt64(2 * MultipartReader.mostBroken))
-        #expect(throws: RTSPFailure.malformed(position: many.count, reason: "256 pictures in a row have no end")) {
+        #expect(found.frames == [whole, whole])
+        #expect(found.damaged == UInt64(2 * MultipartReader.maxBroken))
+        #expect(throws: RTSPFailure.malformed(position: many.count, reason: "256 frames in a row have no end")) {
             try Sample.read(many + cut + cut, boundary: nil)
         }
     }
 
     /// Streams that had every byte looked at again for each of the few before it.
     enum Worst: String, CaseIterable {
-        case emptyParts, tinyPictures, smallPictures, lines, liesInALength, parts, segments
+        case emptyParts, tinyFrames, thumbnails, lines, liesInALength, parts, segments
 
         func bytes(_ count: Int) -> [UInt8] {
             let size = count - 200
             let head = "--frame\r\nContent-Length: \(size)\r\n\r\n"
-            // Not what a picture goes on with: nothing but its length tells where this ends.
+            // Not what a frame goes on with: nothing but its length tells where this ends.
             var bytes = Array(head.utf8) + [0xFF, 0xD8, 0xFF, 0]
             var unit: [UInt8]
             switch self {
             case .emptyParts: unit = Array("\r\n--frame\r\n\r\n".utf8)
-            case .tinyPictures:
+            case .tinyFrames:
                 bytes += Array("\r\n--frame\r\n\r\n".utf8)
                 unit = [0xFF, 0xD8, 0xFF, 0xD9]
-            case .smallPictures:
+            case .thumbnails:
                 bytes += Array("\r\n--frame\r\n\r\n".utf8)
                 unit = Sample.jpeg(1, size: 110)
             case .lines:
@@ -326,8 +325,8 @@ struct MultipartReaderTests {
             let bytes = worst.bytes(count)
             do throws(RTSPFailure) {
                 for begin in stride(from: 0, to: bytes.count, by: 64 << 10) {
-                    let pictures = try reader.received(bytes[begin..<min(begin + (64 << 10), bytes.count)])
-                    #expect(pictures.count <= MultipartReader.mostPictures)
+                    let frames = try reader.received(bytes[begin..<min(begin + (64 << 10), bytes.count)])
+                    #expect(frames.count <= MultipartReader.maxFrames)
                 }
             } catch {
                 // Some of them are refused, and that is as good.
@@ -336,14 +335,14 @@ struct MultipartReaderTests {
         }
     }
 
-    @Test func `a picture without samples is none`() throws {
+    @Test func `a frame without samples is none`() throws {
         let stream = StreamSample()
         var hollow = Sample.jpeg(1)
         // Up to its scan, and then its end.
         hollow.removeSubrange((try #require(hollow.indices.first { hollow[$0...].starts(with: [0xFF, 0xDA]) }))...)
         hollow += [0xFF, 0xFE, 0, 60] + [UInt8](repeating: 1, count: 58) + [0xFF, 0xD9]
-        let found = try Sample.read(stream.bytes([hollow, Self.pictures[0], hollow]), boundary: "frame")
-        #expect(found.pictures == [Self.pictures[0]])
+        let found = try Sample.read(stream.bytes([hollow, Self.frames[0], hollow]), boundary: "frame")
+        #expect(found.frames == [Self.frames[0]])
         #expect(found.damaged == 2)
     }
 
@@ -374,7 +373,7 @@ struct MultipartReaderTests {
         reader = MultipartReader(boundary: "frame")
         _ = try reader.received(StreamSample().bytes([Sample.jpeg(1)])[...])
         let endless = Array(Sample.jpeg(1).dropLast(2))
-        #expect(throws: RTSPFailure.tooLong(what: "bytes of a picture", limit: 16 << 20)) {
+        #expect(throws: RTSPFailure.tooLong(what: "bytes of a frame", limit: 16 << 20)) {
             _ = try reader.received((Array("--frame\r\n\r\n".utf8) + endless)[...])
             let more = [UInt8](repeating: 0x20, count: 1 << 20)
             for _ in 0..<20 { _ = try reader.received(more[...]) }

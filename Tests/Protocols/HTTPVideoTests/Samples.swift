@@ -2,13 +2,13 @@ import TestSupport
 
 @testable import HTTPVideo
 
-/// Pictures as far as their markers go: no samples that could be decoded.
+/// Frames as far as their markers go: no samples that could be decoded.
 enum Sample {
     static func jpeg(_ seed: UInt64, size: Int = 300, thumbnail: Bool = false) -> [UInt8] {
         var random = SeededGenerator(seed: seed)
         var bytes: [UInt8] = [0xFF, 0xD8, 0xFF, 0xE0, 0, 16] + Array("JFIF".utf8) + [UInt8](repeating: 0, count: 10)
         if thumbnail {
-            // A whole picture within a segment, as Exif has it.
+            // A whole frame within a segment, as Exif has it.
             let inner = jpeg(seed &+ 1, size: 40)
             bytes += [0xFF, 0xE1, UInt8((inner.count + 2) >> 8), UInt8((inner.count + 2) & 0xFF)] + inner
         }
@@ -35,16 +35,16 @@ enum Sample {
     /// All of a stream, read in pieces that end at these places.
     static func read(
         _ bytes: [UInt8], boundary: String?, cuts: [Int] = []
-    ) throws -> (pictures: [[UInt8]], damaged: UInt64) {
+    ) throws -> (frames: [[UInt8]], damaged: UInt64) {
         var reader = MultipartReader(boundary: boundary)
-        var pictures: [[UInt8]] = []
+        var frames: [[UInt8]] = []
         var begin = 0
         for end in cuts + [bytes.count] where end >= begin && end <= bytes.count {
-            pictures += try reader.received(bytes[begin..<end])
+            frames += try reader.received(bytes[begin..<end])
             begin = end
         }
-        if let last = reader.ended() { pictures.append(last) }
-        return (pictures, reader.damaged)
+        if let last = reader.ended() { frames.append(last) }
+        return (frames, reader.damaged)
     }
 }
 
@@ -55,24 +55,24 @@ struct StreamSample: Sendable {
     var delimiter = "--frame"
     var lineEnd = "\r\n"
     var type: String? = "image/jpeg"
-    /// What is said of a picture's length; nil: nothing.
+    /// What is said of a frame's length; nil: nothing.
     var length: (@Sendable (Int) -> String)? = { "\($0)" }
     var extra: [String] = []
     var before = ""
     var behind = "\r\n"
     var emptyLine = true
 
-    func bytes(_ pictures: [[UInt8]]) -> [UInt8] {
+    func bytes(_ frames: [[UInt8]]) -> [UInt8] {
         var all = Array(before.utf8)
-        var pictures = pictures[...]
-        if before.contains("image/jpeg"), let first = pictures.popFirst() { all += first + Array(behind.utf8) }
-        for picture in pictures {
+        var frames = frames[...]
+        if before.contains("image/jpeg"), let first = frames.popFirst() { all += first + Array(behind.utf8) }
+        for frame in frames {
             var text = delimiter + lineEnd
             if let type { text += "Content-Type: \(type)" + lineEnd }
-            if let length { text += "Content-Length: \(length(picture.count))" + lineEnd }
+            if let length { text += "Content-Length: \(length(frame.count))" + lineEnd }
             for line in extra { text += line + lineEnd }
             if emptyLine { text += lineEnd }
-            all += Array(text.utf8) + picture + Array(behind.utf8)
+            all += Array(text.utf8) + frame + Array(behind.utf8)
         }
         return all
     }

@@ -216,7 +216,7 @@ private func token(_ number: Int) -> ReplayMemory.Fingerprint {
         for number in 1..<5 { try registry.register(Self.entry(number), now: 0) }
         try registry.register(Self.entry(9, stream: "back"), now: 0)
         #expect(registry.newerRegistrations(than: first) == 4)
-        // A renewal is no new registration.
+        // A renewal is not a new registration.
         let renewed = try registry.register(Self.entry(3, notAfter: 200), now: 1)
         #expect(registry.newerRegistrations(than: renewed) == 1 && renewed.sequence == 4)
         // From a file, in its order.

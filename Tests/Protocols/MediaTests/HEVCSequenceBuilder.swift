@@ -140,9 +140,9 @@ enum HEVCSequenceBuilder {
         guard hasData else { return }
         for size in 0..<4 {
             for matrix in 0..<6 where size < 3 || matrix % 3 == 0 {
-                let isCoded = Bool.random(using: &random)
-                writer.flag(isCoded)
-                if isCoded {
+                let isEncoded = Bool.random(using: &random)
+                writer.flag(isEncoded)
+                if isEncoded {
                     if size > 1 { writer.signedExpGolomb(8) }
                     for _ in 0..<(size == 0 ? 16 : 64) {
                         writer.signedExpGolomb(Int32.random(in: -128...127, using: &random))

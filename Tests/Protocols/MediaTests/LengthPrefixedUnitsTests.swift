@@ -51,7 +51,7 @@ import Wire
         #expect(try codec.isKeyFrame(data[...]) == isKey)
     }
 
-    @Test func `an access unit without a slice is no key frame, a broken one throws`() throws {
+    @Test func `an access unit without a slice is not a key frame, a broken one throws`() throws {
         #expect(try !VideoCodec.h264.isKeyFrame([]))
         #expect(try !VideoCodec.h264.isKeyFrame([0, 0, 0, 1, 9]))
         #expect(throws: MediaError.wire(.truncated(offset: 4, needed: 2, available: 1))) {

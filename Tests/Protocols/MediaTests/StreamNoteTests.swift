@@ -26,7 +26,7 @@ import Testing
         for (codec, picture) in Self.pictures {
             for note in Self.notes {
                 var carrier = try #require(note.inserted(intoVideo: picture, codec: codec))
-                #expect(carrier.count <= picture.count + StreamNote.mostBytes)
+                #expect(carrier.count <= picture.count + StreamNote.maxBytes)
                 #expect(StreamNote.isPresent(inVideo: carrier, codec: codec))
                 #expect(try codec.isKeyFrame(carrier[...]) == codec.isKeyFrame(picture[...]))
                 #expect(StreamNote.removed(fromVideo: &carrier, codec: codec) == note)
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `what is no picture takes no note`() {
+    @Test func `what is not a picture takes no note`() {
         for bytes: [UInt8] in [[], [1], [0, 0, 0, 9, 0x65], [0, 0, 0, 2, 0x67, 1], [0, 0, 0, 0, 0x65, 1]] {
             #expect(Self.notes[0].inserted(intoVideo: bytes, codec: .h264) == nil)
             var copy = bytes
@@ -77,20 +77,20 @@ import Testing
         }
     }
 
-    @Test func `a note in front of a sound comes off, and the sound is as it was`() {
-        for sound: [UInt8] in [[0x21, 1, 2, 3], [], [0x9F, 26], [UInt8](repeating: 0x9F, count: 300)] {
+    @Test func `a note in front of an audio comes off, and the audio is as it was`() {
+        for audio: [UInt8] in [[0x21, 1, 2, 3], [], [0x9F, 26], [UInt8](repeating: 0x9F, count: 300)] {
             for note in Self.notes {
-                var carrier = note.inserted(intoAudio: sound)
+                var carrier = note.inserted(intoAudio: audio)
                 #expect(StreamNote.isPresent(inAudio: carrier))
                 #expect(StreamNote.removed(fromAudio: &carrier) == note)
-                #expect(carrier == sound)
+                #expect(carrier == audio)
             }
-            var plain = sound
-            #expect(StreamNote.removed(fromAudio: &plain) == nil && plain == sound)
+            var plain = audio
+            #expect(StreamNote.removed(fromAudio: &plain) == nil && plain == audio)
         }
     }
 
-    @Test func `sound of error resilient objects takes none`() {
+    @Test func `audio of error resilient objects takes none`() {
         func format(_ config: [UInt8]) -> AudioFormat {
             AudioFormat(codec: .aac, sampleRate: 48000, channels: 2, audioSpecificConfig: config)
         }
@@ -177,7 +177,7 @@ struct NotesAndDecodersTests {
     }
 
     @Test(arguments: ["1", "2"])
-    func `sound with notes decodes to the same sound`(channels: String) throws {
+    func `audio with notes decodes to the same audio`(channels: String) throws {
         let plain = try FFmpeg.run([
             "-f", "lavfi", "-i", "sine=frequency=440:sample_rate=48000:duration=1.5", "-ac", channels, "-c:a", "aac",
             "-f", "adts", "-",

@@ -92,7 +92,7 @@ import Wire
         #expect(item.count + 8 == 0xFF_FFFF)
     }
 
-    @Test func `a recipient that is no point is refused`() throws {
+    @Test func `a recipient that is not a point is refused`() throws {
         var recipient = station.recipient
         for key in [[0], [4], [UInt8](repeating: 0xFF, count: 33), [2] + [UInt8](repeating: 0xFF, count: 32)] {
             recipient.publicKey = key

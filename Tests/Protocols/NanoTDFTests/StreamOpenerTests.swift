@@ -450,7 +450,7 @@ private struct Viewer: ~Copyable {
         #expect(counters.gaps == 3)
     }
 
-    @Test func `a picture of the collection before never comes behind one of the new, sound may`() throws {
+    @Test func `a frame of the collection before never comes behind one of the new, audio may`() throws {
         var viewer = try Viewer()
         let first = try viewer.begin()
         let late = try (0..<2).map { try first.sealed([UInt8($0)]) }

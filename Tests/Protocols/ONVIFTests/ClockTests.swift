@@ -42,7 +42,7 @@ struct ClockTests {
         "2026-11-22T03:45:00.Z",
         "2026-11-22T03:45:00+1:00", "2026-11-22 03:45:00Z", "-026-11-22T03:45:00Z", "2026-11-22T03:45:00Zulu",
     ])
-    func `what is no date is none`(_ text: String) {
+    func `what is not a date is none`(_ text: String) {
         #expect(TimeText.dateTime(text) == nil)
     }
 
@@ -54,7 +54,7 @@ struct ClockTests {
     }
 
     @Test(arguments: ["", "now", "Sun, 06 Nov", "Sun, 32 Nov 1994 08:49:37 GMT", "a b c d e f", "1 2 3 4:5:6 7"])
-    func `what is no date of HTTP is none`(_ text: String) {
+    func `what is not a date of HTTP is none`(_ text: String) {
         #expect(TimeText.httpDate(text) == nil)
     }
 
@@ -110,7 +110,7 @@ struct ClockTests {
         #expect(ClockCandidates(answer: nil, date: nil, own: own).readings.map(\.candidate) == [.own])
     }
 
-    @Test func `a clock that shows nonsense is no candidate`() throws {
+    @Test func `a clock that shows nonsense is not a candidate`() throws {
         for hour in ["25", "-1", "99999999999999999999", "x", ""] {
             let answer = SystemDateAndTime(
                 try response(

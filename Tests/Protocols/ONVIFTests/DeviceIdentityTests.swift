@@ -47,7 +47,7 @@ import Testing
         "urn:uuid:5f5a69c2-e0ae-504f-829b-000000000000", "urn:uuid:5f5a69c2-e0ae-504f-829b-ffffffffffff",
         "urn:uuid:5f5a69c2-e0ae-504f-829b-45a642112233", "urn:uuid:short-44a642112233", "http://44a642112233", "",
     ])
-    func `what is no device's own address is none`(endpoint: String) {
+    func `what is not a device's own address is none`(endpoint: String) {
         #expect(DeviceIdentity.mac(inEndpoint: endpoint) == nil)
     }
 }

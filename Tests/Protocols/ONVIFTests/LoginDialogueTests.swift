@@ -12,7 +12,7 @@ struct LoginDialogueTests {
 
     @Test(arguments: [false, true]) func `where one login may be shown, none follows it`(offersDigest: Bool) {
         var login = LoginDialogue(
-            hasUser: true, allowsPlainText: true, readings: [Self.utc, Self.date], mostLogins: 1)
+            hasUser: true, allowsPlainText: true, readings: [Self.utc, Self.date], maxLogins: 1)
         let first = login.current
         #expect(login.wasRefused(first, offersDigest: offersDigest) == .refused([.usernameToken]))
         #expect(login.refusedSchemes == [.usernameToken])

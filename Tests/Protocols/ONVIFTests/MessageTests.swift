@@ -33,7 +33,7 @@ struct MessageTests {
         #expect(profiles[0].ptzConfiguration == "PT")
         let encoder = try #require(profiles[0].encoder)
         #expect(encoder.codec == "h264")
-        #expect(encoder.size == PictureSize(width: 1920, height: 1080))
+        #expect(encoder.size == FrameSize(width: 1920, height: 1080))
         #expect(encoder.rate == 15 && encoder.bitrate == 4_096_000 && encoder.gop == 60)
     }
 

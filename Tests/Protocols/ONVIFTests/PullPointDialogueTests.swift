@@ -65,7 +65,7 @@ struct PullPointDialogueTests {
         #expect(now <= 4 * Self.second)
     }
 
-    @Test func `lost connections are pulled again, the fourth in a row begins anew`() throws {
+    @Test func `lost connections are pulled again, the fourth in a row begins again`() throws {
         var dialogue = PullPointDialogue()
         dialogue.created(try subscription(), at: 0)
         let begin = 10 * Self.second
@@ -105,7 +105,7 @@ struct PullPointDialogueTests {
             now = step.time
         }
         #expect(waits == [1, 2, 4, 8, 16, 32, 60, 60, 60])
-        // Half a minute without trouble begins that anew.
+        // Half a minute without trouble begins that again.
         dialogue.created(try subscription(), at: now)
         dialogue.pulled(messages: 1, lifetime: nil, from: now, at: now + 31 * Self.second)
         dialogue.pullFailed(.forgotten, from: now, at: now + 31 * Self.second)

@@ -48,7 +48,7 @@ struct WSDiscoveryMessageTests {
         #expect(try Messages.parsed(Messages.envelope(foreign)).content == .other(action: "ProbeMatches"))
     }
 
-    @Test func `what is no envelope is refused with its reason`() throws {
+    @Test func `what is not an envelope is refused with its reason`() throws {
         #expect(throws: DiscoveryMessageError.notAnEnvelope(root: "html")) { try Messages.parsed("<html/>") }
         #expect(throws: DiscoveryMessageError.empty) { try Messages.parsed(Messages.envelope("")) }
         #expect(throws: DiscoveryMessageError.empty) { try Messages.parsed("<Envelope/>") }

@@ -103,7 +103,7 @@ struct ChunkWriterTests {
     }
 
     @Test func `the longest message is written`() throws {
-        let payload = [UInt8](repeating: 7, count: ChunkWriter.longestMessage)
+        let payload = [UInt8](repeating: 7, count: ChunkWriter.maxMessageLength)
         let written = bytes { writer, output in
             writer.setChunkSize(0xFF_FFFF, to: &output)
             writer.append(.video, timestamp: 0, streamID: 1, chunkStreamID: 6, payload: payload[...], to: &output)

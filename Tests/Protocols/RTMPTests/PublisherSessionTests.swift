@@ -490,7 +490,7 @@ struct PublisherSessionTests {
         var dialogue = try Dialogue()
         dialogue.advance(to: .streaming)
         var output: [UInt8] = []
-        let payload = [UInt8](repeating: 0, count: ChunkWriter.longestMessage)
+        let payload = [UInt8](repeating: 0, count: ChunkWriter.maxMessageLength)
         #expect(!dialogue.session.encode(.video, timestamp: 0, prefix: [1], payload: payload[...], into: &output))
         #expect(output.isEmpty)
     }

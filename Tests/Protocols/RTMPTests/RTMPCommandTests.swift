@@ -101,8 +101,8 @@ struct AggregateMessageTests {
     }
 
     @Test func `tags are counted`() {
-        let payload = [[UInt8]](repeating: tag(8, time: 0, []), count: AggregateMessage.mostTags + 1).flatMap { $0 }
-        #expect(throws: RTMPError.malformedAggregate(offset: AggregateMessage.mostTags * 15)) {
+        let payload = [[UInt8]](repeating: tag(8, time: 0, []), count: AggregateMessage.maxTags + 1).flatMap { $0 }
+        #expect(throws: RTMPError.malformedAggregate(offset: AggregateMessage.maxTags * 15)) {
             try AggregateMessage.split(RTMPMessage(type: .aggregate, payload: payload))
         }
     }

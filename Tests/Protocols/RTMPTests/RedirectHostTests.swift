@@ -16,7 +16,7 @@ import Testing
         "", ".", ":1935", "a b", "rtmp://a", "a/b", "u:p@a", "a?b", "a#b", "a:0", "a:65536", "a:x", "::1", "\u{1b}",
         "ü", String(repeating: "a", count: 300),
     ])
-    func `what is no host is refused`(text: String) {
+    func `what is not a host is refused`(text: String) {
         #expect(RedirectHost(text) == nil)
     }
 }

@@ -59,7 +59,7 @@ import Testing
             let decision = rule.asked(toMoveTo: "rtmp://10.0.0.\(number)/live", from: home, home: home, at: 0)
             return try #require(refusal(decision)).isNews
         }
-        #expect(news == Array(0..<RedirectRule.mostNews))
+        #expect(news == Array(0..<RedirectRule.maxNews))
     }
 
     @Test func `letters that only look like those of an allowed host are others`() {

@@ -98,7 +98,7 @@ struct RelayLivenessTests {
         #expect(liveness.verdict(at: 104 * second) == .stalled(nanoseconds: 4 * second))
     }
 
-    @Test func `progress with a rest outstanding starts the 4 s anew`() {
+    @Test func `progress with a rest outstanding starts the 4 s again`() {
         var liveness = answering()
         liveness.bytesWritten(at: 0)
         liveness.bytesAcknowledged(someOutstanding: true, at: 3 * second)

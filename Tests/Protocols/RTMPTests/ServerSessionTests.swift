@@ -451,7 +451,7 @@ struct ServerSessionTests {
                 continue
             }
         }
-        // What is early, or was on its way when the stream ended, is no offence.
+        // What is early, or was on its way when the stream ended, is not an offence.
         var eager = Dialogue()
         eager.shakeHands()
         _ = eager.connect()

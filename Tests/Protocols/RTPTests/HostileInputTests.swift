@@ -4,7 +4,7 @@ import Testing
 
 /// Packets of real senders, cut, changed and made up: nothing traps, and what comes out keeps to its form.
 struct HostileInputTests {
-    private func check(_ units: [CodedUnit], _ format: PayloadFormat) {
+    private func check(_ units: [EncodedUnit], _ format: PayloadFormat) {
         for unit in units {
             switch format {
             case .h264, .hevc:
@@ -49,7 +49,7 @@ struct HostileInputTests {
             places += (0..<60).map { _ in Int.random(in: 0..<(packet.count * 8), using: &random) }
             for place in places {
                 var track = recording.track(reorders: place % 2 == 0)
-                var units: [CodedUnit] = []
+                var units: [EncodedUnit] = []
                 for (index, original) in recording.packets.prefix(packetIndex + 6).enumerated() {
                     var bytes = original
                     if index == packetIndex { bytes[place / 8] ^= 1 << UInt8(place % 8) }

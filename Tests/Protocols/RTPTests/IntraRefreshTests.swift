@@ -12,8 +12,8 @@ struct IntraRefreshTests {
     private func run(
         _ track: inout RTPTrack, _ sender: inout Sender, from begin: Int = 0, seconds: Int, distance: Int = 25,
         keys: Set<Int> = []
-    ) -> [CodedUnit] {
-        var units: [CodedUnit] = []
+    ) -> [EncodedUnit] {
+        var units: [EncodedUnit] = []
         for picture in 0..<(seconds * 25) {
             let now = UInt64(picture + begin * 25) * 40 * millisecond
             if picture % distance == 0 { units += track.received(sender.packet(Self.recoveryPoint), at: now) }

@@ -67,7 +67,7 @@ struct JPEGTests {
         var sender = Sender(payloadType: 26)
         var configuration = RTPTrack.Configuration(
             format: .jpeg, payloadType: 26, clockRate: 90000, ownSource: 1, name: "x")
-        configuration.dimensions = PictureDimensions(width: 0x0A20, height: 0x0798)
+        configuration.dimensions = FrameDimensions(width: 0x0A20, height: 0x0798)
         var described = RTPTrack(configuration)
         let units = described.received(sender.packet(payload, marker: true))
         #expect(segment(0xC0, of: try #require(units.first?.data)) == [size])

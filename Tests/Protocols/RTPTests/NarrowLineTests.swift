@@ -7,8 +7,8 @@ struct NarrowLineTests {
 
     private func video() -> WrongClock { WrongClock(clockRate: 90000, perSecond: perSecond) }
 
-    /// When a unit comes through a line that from second 60 on, for so long, has room for a share of what is sent, and then
-    /// for `after` times as much.
+    /// When a unit comes through a line that from second 60 on, for so long, has room for a share of what is sent, and
+    /// then for `after` times as much.
     private static func narrow(_ share: Double, for seconds: Double, after: Double) -> (Double) -> Double {
         { taken in
             guard taken > 60 else { return taken }
@@ -64,14 +64,14 @@ struct NarrowLineTests {
     @Test(arguments: [(0.5, 0.5), (0.5, 2), (0.5, 6), (0.7, 3), (0.3, 3), (0.9, 6)] as [(Double, Double)], [1.5, 2])
     func `a dip leaves nothing behind a few seconds later`(dip: (share: Double, seconds: Double), after: Double) {
         var video = video()
-        var sound = WrongClock(clockRate: 8000, perSecond: 50, seed: 8)
+        var audio = WrongClock(clockRate: 8000, perSecond: 50, seed: 8)
         let way = Self.narrow(dip.share, for: dip.seconds, after: after)
         let drained = 60 + dip.seconds + dip.seconds * (1 - dip.share) / (after - 1)
         video.run(to: drained + 4, rate: { _ in 1 }, way: way)
-        sound.run(to: drained + 4, rate: { _ in 1 }, way: way)
-        #expect(video.clock.basis == .camera && sound.clock.basis == .camera)
-        #expect(video.hasOrder && sound.hasOrder && video.clock.timelines == 0 && sound.clock.timelines == 0)
-        #expect(abs((video.presented - video.taken) - (sound.presented - sound.taken)) < 0.03)
+        audio.run(to: drained + 4, rate: { _ in 1 }, way: way)
+        #expect(video.clock.basis == .camera && audio.clock.basis == .camera)
+        #expect(video.hasOrder && audio.hasOrder && video.clock.timelines == 0 && audio.clock.timelines == 0)
+        #expect(abs((video.presented - video.taken) - (audio.presented - audio.taken)) < 0.03)
         video.forget()
         video.run(to: drained + 240, rate: { _ in 1 }, way: way)
         #expect(video.leastStep > 0.999 && video.mostStep < 1.001, "steps of \(video.leastStep) to \(video.mostStep)")
@@ -98,7 +98,7 @@ struct NarrowLineTests {
     }
 
     @Test(arguments: [12, 20] as [Double], [2, 8] as [Double])
-    func `what comes at once after a long narrow time needs no new time line`(seconds: Double, after: Double) {
+    func `what comes at once after a long narrow time needs no new timeline`(seconds: Double, after: Double) {
         var video = video()
         let way = Self.narrow(0.3, for: seconds, after: after)
         video.run(to: 200, rate: { _ in 1 }, way: way)

@@ -66,7 +66,7 @@ struct ParameterSetTests {
         #expect(!track.needsKeyFrame)
     }
 
-    @Test func `sound needs no key frame`() {
+    @Test func `audio needs no key frame`() {
         var track = RTPTrack(
             RTPTrack.Configuration(format: .pcmu, payloadType: 0, clockRate: 8000, ownSource: 1, name: "x"))
         var sender = Sender(payloadType: 0)

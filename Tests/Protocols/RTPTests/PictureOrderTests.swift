@@ -21,7 +21,7 @@ struct PictureOrderTests {
         return placements
     }
 
-    @Test func `what was learned of the order serves the next time line from its first picture on`() throws {
+    @Test func `what was learned of the order serves the next timeline from its first picture on`() throws {
         var clock = StreamClock(clockRate: 90000)
         var last = try Self.place(0..<100, of: &clock).map(\.presentationTime.nanoseconds).max() ?? 0
         for (timeline, isRestarted) in [false, true].enumerated() {

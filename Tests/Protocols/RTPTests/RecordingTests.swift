@@ -6,7 +6,7 @@ import Testing
 /// What ffmpeg 5.1.9 and GStreamer 1.22.0 send.
 struct RecordingTests {
     @Test(arguments: Recording.names)
-    func `a recording gives what the sender's coder put in`(name: String) throws {
+    func `a recording gives what the sender's encoder put in`(name: String) throws {
         let recording = try Recording(name)
         var track = recording.track()
         let units = recording.packets.flatMap { track.received($0) }
@@ -45,10 +45,10 @@ struct RecordingTests {
         let recording = try Recording(name)
         for missing in recording.packets.indices.dropFirst().dropLast() {
             var track = recording.track()
-            var units: [CodedUnit] = []
+            var units: [EncodedUnit] = []
             for (index, packet) in recording.packets.enumerated() where index != missing {
                 let new = track.received(packet)
-                // Behind the gap a decoder begins anew.
+                // Behind the gap a decoder begins again.
                 if index > missing, Recording.videoNames.contains(name) {
                     let isFirst = !units.contains { $0.arrival == 1 }
                     if isFirst, let first = new.first { #expect(first.isKeyFrame) }

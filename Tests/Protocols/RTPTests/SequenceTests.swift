@@ -2,7 +2,7 @@ import RTP
 import TestSupport
 import Testing
 
-/// Loss, order and numbers that begin anew (RFC 3550 A.1).
+/// Loss, order and numbers that begin again (RFC 3550 A.1).
 struct SequenceTests {
     private func track(reorders: Bool = false, firstSequence: UInt16? = nil) -> RTPTrack {
         RTPTrack(
@@ -32,7 +32,7 @@ struct SequenceTests {
         #expect(track.statistics.packets == 5)
     }
 
-    @Test func `numbers that begin anew are believed with the second packet`() {
+    @Test func `numbers that begin again are believed with the second packet`() {
         for reorders in [false, true] {
             var track = track(reorders: reorders)
             var units = packets(3, from: 100).flatMap { track.received($0) }
@@ -132,7 +132,7 @@ struct SequenceTests {
     }
 
     @Test(arguments: [1, 2, 50, 100] as [UInt16])
-    func `numbers that begin anew a little further down are believed with the second packet`(distance: UInt16) {
+    func `numbers that begin again a little further down are believed with the second packet`(distance: UInt16) {
         for reorders in [false, true] {
             var track = RTPTrack.h264([Units.sequence, Units.picture], reorders: reorders)
             #expect(pictures(120, from: 0, timestamp: 0).flatMap { track.received($0) }.count == 120)
@@ -148,7 +148,7 @@ struct SequenceTests {
     @Test func `what comes behind a run of late packets has to begin with a key frame`() {
         var track = RTPTrack.h264([Units.sequence, Units.picture])
         #expect(pictures(120, from: 0, timestamp: 0).flatMap { track.received($0) }.count == 120)
-        // Numbers and times begin anew together, so that these could be the old packets.
+        // Numbers and times begin again together, so that these could be the old packets.
         let again = pictures(60, from: 80, timestamp: 80 * 3600)
         #expect(track.received(again[0]).isEmpty && !track.needsKeyFrame)
         #expect(again.dropFirst().flatMap { track.received($0) }.isEmpty)

@@ -3,7 +3,7 @@ import RTP
 import TestSupport
 import Testing
 
-/// Where a time line stands when the first units say nothing of it, and when the clock's rate was announced wrongly.
+/// Where a timeline stands when the first units say nothing of it, and when the clock's rate was announced wrongly.
 struct StreamClockAnchorTests {
     private static let begin = 1000 * second
 
@@ -26,7 +26,7 @@ struct StreamClockAnchorTests {
     }
 
     @Test(arguments: [0, 4, 20] as [UInt64])
-    func `pictures that were kept back until PLAY do not stand ahead of the sound`(step: UInt64) throws {
+    func `pictures that were kept back until PLAY do not stand ahead of the audio`(step: UInt64) throws {
         // 2 s of them, at once or faster than they were taken, then one every 40 ms.
         var clock = StreamClock(clockRate: 90000)
         let live = 50 * step
@@ -42,7 +42,7 @@ struct StreamClockAnchorTests {
         #expect(clock.timelines == 0 && clock.leftOut == 0)
     }
 
-    @Test func `a first picture that was late is no measure`() throws {
+    @Test func `a first picture that was late is not a measure`() throws {
         // A key frame takes its time on a slow line.
         var clock = StreamClock(clockRate: 90000)
         let placements = try placements(0..<200, of: &clock) { index in
@@ -76,7 +76,7 @@ struct StreamClockAnchorTests {
         #expect(clock.timelines <= 2 && clock.leftOut == 0)
     }
 
-    @Test func `a clock that runs away later begins a new time line at most a second ahead`() throws {
+    @Test func `a clock that runs away later begins a new timeline at most a second ahead`() throws {
         var clock = StreamClock(clockRate: 90000)
         _ = try placements(0..<100, of: &clock) { UInt64($0) * 40 * millisecond }
         // 40 s of pictures within 2 s: more than a second of them has no place of its own.

@@ -104,7 +104,7 @@ struct StreamClockTests {
     }
 
     @Test(arguments: [1000, 100, 11, 2, -100, -2, -47000, 40000] as [Double])
-    func `a timestamp that jumps begins a new time line at its arrival`(seconds: Double) throws {
+    func `a timestamp that jumps begins a new timeline at its arrival`(seconds: Double) throws {
         // Failure 13 of docs/design/0008: never a step of hours, never one backward.
         var clock = StreamClock(clockRate: 90000)
         var camera = Camera()
@@ -144,7 +144,7 @@ struct StreamClockTests {
         #expect(second.presentationTime - first.presentationTime == MediaTime(milliseconds: 8000))
     }
 
-    @Test func `a step of more than ten seconds begins a new time line in any case`() throws {
+    @Test func `a step of more than ten seconds begins a new timeline in any case`() throws {
         var clock = StreamClock(clockRate: 90000)
         _ = clock.place(0, arrival: second)
         let placement = try clock.placed(11 * 90000, arrival: 12 * second)
@@ -152,7 +152,7 @@ struct StreamClockTests {
         #expect(placement.presentationTime == time(12 * second))
     }
 
-    @Test func `what a stalled connection held back is no jump, with pictures missing neither`() throws {
+    @Test func `what a stalled connection held back is not a jump, with pictures missing neither`() throws {
         var clock = StreamClock(clockRate: 90000)
         var camera = Camera()
         for _ in 0..<25 {
@@ -203,7 +203,7 @@ struct StreamClockTests {
         }
     }
 
-    @Test func `another source begins a new time line`() throws {
+    @Test func `another source begins a new timeline`() throws {
         var clock = StreamClock(clockRate: 90000)
         _ = clock.place(0, arrival: second)
         clock.restart()

@@ -8,15 +8,15 @@ struct WrongClockTests {
     }
 
     @Test(arguments: [0.5, 0.6, 0.75, 0.84, 0.9, 0.99, 0.998, 1.002, 1.01, 1.1, 1.25])
-    func `for an hour a picture stands near its arrival, in lip sync with sound that is right`(rate: Double) {
+    func `for an hour a picture stands near its arrival, in lip sync with audio that is right`(rate: Double) {
         var video = video()
-        var sound = WrongClock(clockRate: 8000, perSecond: 50, seed: 8)
+        var audio = WrongClock(clockRate: 8000, perSecond: 50, seed: 8)
         var apart = 0.0
         var apartLater = 0.0
         for moment in stride(from: 0.2, through: 3600, by: 0.2) {
             video.run(to: moment) { _ in rate }
-            sound.run(to: moment) { _ in 1 }
-            let distance = abs((video.presented - video.taken) - (sound.presented - sound.taken))
+            audio.run(to: moment) { _ in 1 }
+            let distance = abs((video.presented - video.taken) - (audio.presented - audio.taken))
             apart = max(apart, distance)
             // After five minutes even a rate of 0.998 was found out.
             if moment > 300 { apartLater = max(apartLater, distance) }
@@ -26,8 +26,8 @@ struct WrongClockTests {
         #expect(apartLater < 0.06, "\(apartLater) s apart")
         #expect(video.latest < 0.06 && video.earliest < 0.06, "\(video.latest) s late, \(video.earliest) s early")
         #expect(video.leastStep > 0.99 && video.mostStep < 1.01, "steps of \(video.leastStep) to \(video.mostStep)")
-        #expect(video.hasOrder && sound.hasOrder)
-        #expect(video.clock.timelines == 0 && sound.clock.basis == .camera)
+        #expect(video.hasOrder && audio.hasOrder)
+        #expect(video.clock.timelines == 0 && audio.clock.basis == .camera)
         #expect(abs((video.speed ?? 1) - rate) < 0.001)
         #expect(abs((video.clock.driftPartsPerMillion ?? 0) / 1e6 + 1 - rate) < 0.001)
     }
@@ -42,15 +42,15 @@ struct WrongClockTests {
         }
     }
 
-    @Test func `sound that runs wrong is corrected as well, and pictures that are right stay as they are`() {
+    @Test func `audio that runs wrong is corrected as well, and pictures that are right stay as they are`() {
         var video = video()
-        var sound = WrongClock(clockRate: 8000, perSecond: 50, seed: 8)
+        var audio = WrongClock(clockRate: 8000, perSecond: 50, seed: 8)
         for moment in stride(from: 0.2, through: 600, by: 0.2) {
             video.run(to: moment) { _ in 1 }
-            sound.run(to: moment) { _ in 0.9 }
-            #expect(abs((video.presented - video.taken) - (sound.presented - sound.taken)) < 0.3)
+            audio.run(to: moment) { _ in 0.9 }
+            #expect(abs((video.presented - video.taken) - (audio.presented - audio.taken)) < 0.3)
         }
-        #expect(video.clock.basis == .camera && abs((sound.speed ?? 0) - 0.9) < 0.001)
+        #expect(video.clock.basis == .camera && abs((audio.speed ?? 0) - 0.9) < 0.001)
         #expect(video.leastStep > 0.999 && video.mostStep < 1.001)
     }
 
@@ -75,7 +75,7 @@ struct WrongClockTests {
     }
 
     @Test(arguments: [0.3, 1, 3, 5])
-    func `a stalled connection that catches up is no wrong clock`(stall: Double) {
+    func `a stalled connection that catches up is not a wrong clock`(stall: Double) {
         // At once, and within as long as it took.
         for catchingUp in [0, 1.0] {
             var video = video()

@@ -127,7 +127,7 @@ struct KeepAliveTests {
         var dialogue = try Dialogue()
         dialogue.play()
         dialogue.hear(frame(0, packet(1)), at: 26 * second)
-        // A sender report is no medium.
+        // A sender report is not a medium.
         dialogue.hear(frame(1, packet(2)), at: 29 * second)
         dialogue.note(dialogue.session.ticked(at: 30 * second))
         dialogue.answer("454 Session Not Found", at: 30 * second)

@@ -55,7 +55,7 @@ struct LoginTests {
         #expect(dialogue.said.filter { $0.method == "DESCRIBE" }.count == 2)
     }
 
-    @Test func `a stale nonce is no wrong password, but has an end`() throws {
+    @Test func `a stale nonce is not a wrong password, but has an end`() throws {
         var dialogue = try Self.asked([Self.md5])
         for number in 0..<10 where dialogue.failure == nil {
             dialogue.answer(
@@ -65,8 +65,8 @@ struct LoginTests {
         #expect(dialogue.said.filter { $0.method == "DESCRIBE" }.count == 4)
     }
 
-    @Test func `where one login may be shown, a stale nonce is no reason for another`() throws {
-        var dialogue = try Self.asked([Self.md5]) { $0.mostLogins = 1 }
+    @Test func `where one login may be shown, a stale nonce is not a reason for another`() throws {
+        var dialogue = try Self.asked([Self.md5]) { $0.maxLogins = 1 }
         dialogue.answer("401 Unauthorized", ["WWW-Authenticate: Digest realm=\"r\", nonce=\"s\", stale=TRUE"])
         #expect(dialogue.failure == .loginRefused(scheme: "Digest MD5", realm: "IP Camera(1)"))
         #expect(dialogue.said.filter { $0.method == "DESCRIBE" }.count == 2)

@@ -135,7 +135,7 @@ struct RTSPSessionTests {
         }
     }
 
-    @Test func `sound that the camera refuses leaves the picture`() throws {
+    @Test func `audio that the camera refuses leaves the frame`() throws {
         var dialogue = try Dialogue()
         dialogue.connect()
         dialogue.answer()

@@ -44,7 +44,7 @@ struct RTSPURLTests {
             ("rtsp://h/ä", .invalidCharacter), ("rtsp://h/\0", .invalidCharacter),
             ("rtsp://h/" + String(repeating: "x", count: 2040), .tooLong),
         ] as [(String, RTSPURLFault)])
-    func `what is no address is refused without being quoted`(text: String, fault: RTSPURLFault) {
+    func `what is not an address is refused without being quoted`(text: String, fault: RTSPURLFault) {
         #expect(throws: fault) { try RTSPURL(text) }
         #expect(!fault.description.contains("pa55"))
     }

@@ -70,7 +70,7 @@ struct SessionDescriptionTests {
         #expect(description.media.map(\.direction) == [.receiveOnly, .sendOnly])
     }
 
-    @Test func `a direction of the whole session makes no back channel of sound`() throws {
+    @Test func `a direction of the whole session makes no back channel of audio`() throws {
         let lines = ["v=0", "a=sendonly", "m=video 0 RTP/AVP 96", "m=audio 0 RTP/AVP 0"]
         let session = try Self.parse(lines.map { $0 + "\r\n" }.joined())
         #expect(session.media.map(\.direction) == [.sendOnly, .sendOnly])
@@ -93,7 +93,7 @@ struct SessionDescriptionTests {
     }
 
     @Test(arguments: ["", "\r\n", "<html><body>404</body></html>", "a=control:*\r\n", "\0\0\0\0"])
-    func `what is no description is refused`(text: String) {
+    func `what is not a description is refused`(text: String) {
         #expect(throws: RTSPError.malformed(position: 0, reason: "it holds neither a version nor a medium")) {
             try Self.parse(text)
         }
@@ -137,7 +137,7 @@ struct SessionDescriptionTests {
         for _ in 0..<20 { lines.append(Array("a=rtpmap:".utf8) + random.bytes(12)) }
         lines.shuffle(using: &random)
         if let description = try? SessionDescription.parse(Array(lines.joined(separator: [10]))[...]) {
-            #expect(description.media.count <= SessionDescription.mostMedia)
+            #expect(description.media.count <= SessionDescription.maxMedia)
             for media in description.media { #expect(media.formats.allSatisfy { $0.clockRate > 0 }) }
         }
     }

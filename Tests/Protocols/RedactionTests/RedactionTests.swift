@@ -52,7 +52,7 @@ struct RedactionTests {
         "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----", "password", "password=", "token:", "://",
         "key=\"",
     ])
-    func `what is no secret stays as it is`(text: String) {
+    func `what is not a secret stays as it is`(text: String) {
         #expect(Redaction.clean(text) == text)
     }
 

@@ -22,12 +22,12 @@ import Wire
     }
 
     @Test func `a port is a number of one to five digits, or the standard one`() {
-        #expect(HostPort(authority: "a")?.port(standard: 7) == 7)
-        #expect(HostPort(authority: "a:")?.port(standard: 7) == 7)
-        #expect(HostPort(authority: "a:00080")?.port(standard: 7) == 80)
-        #expect(HostPort(authority: "a:65535")?.port(standard: 7) == 65_535)
+        #expect(HostPort(authority: "a")?.port(defaultValue: 7) == 7)
+        #expect(HostPort(authority: "a:")?.port(defaultValue: 7) == 7)
+        #expect(HostPort(authority: "a:00080")?.port(defaultValue: 7) == 80)
+        #expect(HostPort(authority: "a:65535")?.port(defaultValue: 7) == 65_535)
         for port in ["0", "65536", "99999", "000080", "+80", "-80", "8 0", "80:80", "٨٠", "80x"] {
-            #expect(HostPort(authority: "a:\(port)")?.port(standard: 7) == nil, "\(port)")
+            #expect(HostPort(authority: "a:\(port)")?.port(defaultValue: 7) == nil, "\(port)")
         }
         #expect(HostPort.port("0", least: 0) == 0)
         #expect(HostPort.port("", least: 0) == nil)

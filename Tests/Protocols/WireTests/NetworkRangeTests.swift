@@ -15,7 +15,7 @@ struct NetworkRangeTests {
         "1:2:3:4:5:6:7:8:9", "12345::", "::g", "[::1]", "fe80::1%eth0", "::1.2.3", "1.2.3.4::", "1:2:3:4:5:6:7::8:9",
         "10.0.0.0/8", "example.net",
     ])
-    func `what is no address is refused`(text: String) {
+    func `what is not an address is refused`(text: String) {
         #expect(NetworkAddress(text) == nil)
     }
 
@@ -32,7 +32,7 @@ struct NetworkRangeTests {
     }
 
     @Test(arguments: ["10.0.0.0/33", "::/129", "10.0.0.0/", "10.0.0.0/-1", "10.0.0.0/08", "10.0.0.0/8/8", "/8", "all"])
-    func `what is no range is refused`(text: String) {
+    func `what is not a range is refused`(text: String) {
         #expect(NetworkRange(text) == nil)
     }
 

@@ -216,5 +216,5 @@ def measure(bench):
     bench.judge_value("  pictures that did not come out", [
         abs(len(r["report"]["delivered"]) - r["pictures"]) for r in results["ours"]], "", bench.SECONDS * RATE // 100)
     captures = [r["report"]["capture"] for r in results["ours"]]
-    bench.judge_value("  copies of a picture", [c["copiesPerPicture"] for c in captures], "", None)
+    bench.judge_value("  copies of a picture", [c["copiesPerFrame"] for c in captures], "", None)
     bench.judge_value("  CPU beside the encoder", [c["threadNanoseconds"] / 1e9 / bench.SECONDS * 60 for c in captures], "s/min", None)

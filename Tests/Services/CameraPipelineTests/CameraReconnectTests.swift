@@ -53,9 +53,10 @@ import Testing
         let (before, after) = (audit(relay.streams[0], authority), audit(elsewhere.streams[0], authority))
         #expect(before.faults == [] && after.faults == [])
         #expect(before.collections.first != after.collections.first)
-        let (left, came) = (Self.pictures(of: before), Self.pictures(of: after))
+        let (left, came) = (Self.frames(of: before), Self.frames(of: after))
         #expect(came.first?.isKeyFrame == true)
-        // Not one picture is missing but those that the queue gave up because the loop did not get to run, and none comes twice.
+        // Not one frame is missing but those that the queue gave up because the loop did not get to run, and none comes
+        // twice.
         let numbers = (left + came).map(\.number)
         #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 })
         let missing = try #require(numbers.last) + 1 - Int64(numbers.count)
@@ -176,11 +177,11 @@ import Testing
         #expect(ContinuousClock.now - begin >= .seconds(2))
         running.cancel()
         try await running.value
-        // Two seconds have some five hundred pictures on a machine with nothing else to do.
+        // Two seconds have some five hundred frames on a machine with nothing else to do.
         let before = audit(relay.streams[0], authority)
-        #expect(before.faults == [] && Self.pictures(of: before).count > 40)
+        #expect(before.faults == [] && Self.frames(of: before).count > 40)
         let after = audit(relay.streams[1], authority)
-        #expect(after.faults == [] && Self.pictures(of: after).first?.isKeyFrame == true)
+        #expect(after.faults == [] && Self.frames(of: after).first?.isKeyFrame == true)
         await server.close()
     }
 
@@ -238,7 +239,7 @@ import Testing
         await server.close()
     }
 
-    private static func pictures(of auditor: StreamAuditor) -> [(number: Int64, isKeyFrame: Bool)] {
+    private static func frames(of auditor: StreamAuditor) -> [(number: Int64, isKeyFrame: Bool)] {
         auditor.units.filter(\.track.isVideo).map { unit in
             (unit.data.prefix(8).reversed().reduce(0) { $0 << 8 | Int64($1) }, unit.isKeyFrame)
         }

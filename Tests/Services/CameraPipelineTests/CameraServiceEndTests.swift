@@ -35,19 +35,19 @@ import Testing
         let unreadable = try #require(
             CameraService.reason(
                 of: MediaSourceError(
-                    what: "cannot open film.mp4", why: "Permission denied", next: "Allow this user to read it.")))
+                    what: "cannot open film.mp4", why: "Permission denied", hint: "Allow this user to read it.")))
         #expect(unreadable.code == .sourceUnreadable)
         #expect(unreadable.why == "Permission denied")
-        #expect(unreadable.next == "Allow this user to read it.")
+        #expect(unreadable.hint == "Allow this user to read it.")
         var statistics = CameraStatistics(camera: "front", stream: "front")
         statistics.code = .deviceMissing
-        let missing = MediaSourceError(what: "no device", why: "unplugged", next: "Plug it in.")
+        let missing = MediaSourceError(what: "no device", why: "unplugged", hint: "Plug it in.")
         #expect(CameraService.reason(of: missing, statistics: statistics)?.code == .deviceMissing)
         let refused = try #require(
             CameraService.reason(
                 of: ConfigurationError(problems: [
-                    .init(field: "relay.url", reason: "is missing", next: "Give one"),
-                    .init(field: "id", reason: "is empty", next: "Give one"),
+                    .init(field: "relay.url", reason: "is missing", hint: "Give one"),
+                    .init(field: "id", reason: "is empty", hint: "Give one"),
                 ])))
         #expect(refused.code == .invalidValue)
         #expect(refused.endLine == "cannot run: WB-1004 relay.url: is missing (and 1 more). Next: Give one")
@@ -115,7 +115,7 @@ import Testing
 
     @Test func `it stops while back-pressure holds its source`() async throws {
         let (relay, server) = try await LoopbackRelay.start([.closeAfter(10)])
-        let source = ScriptedSource(file: clip(pictures: 5000))
+        let source = ScriptedSource(file: clip(frames: 5000))
         let camera = try service(
             configuration(port: server.port, unthrottled: true), source, try TestAuthority(), backoff: Self.patient)
         let running = Task { try await camera.run() }
@@ -129,8 +129,8 @@ import Testing
     @Test func `a source that fails ends the service, after what it delivered was sent`() async throws {
         let (relay, server) = try await LoopbackRelay.start()
         let authority = try TestAuthority()
-        let failure = MediaSourceError(what: "cannot read clip.mp4", why: "disk error", next: "Check the disk")
-        let units = clip(pictures: 10)
+        let failure = MediaSourceError(what: "cannot read clip.mp4", why: "disk error", hint: "Check the disk")
+        let units = clip(frames: 10)
         let source = ScriptedSource { _, deliver in
             for event in formats + units.map({ .accessUnit($0) }) { deliver(event) }
             return failure

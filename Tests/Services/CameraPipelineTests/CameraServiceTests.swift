@@ -13,7 +13,7 @@ import Testing
     @Test func `a whole clip arrives bit by bit, and the service ends when it has been sent`() async throws {
         let (relay, server) = try await LoopbackRelay.start()
         let authority = try TestAuthority()
-        let units = clip(pictures: 300)
+        let units = clip(frames: 300)
         let camera = try service(
             configuration(port: server.port, unthrottled: true), ScriptedSource(file: units), authority)
         try await camera.run()
@@ -39,7 +39,7 @@ import Testing
     /// A test pattern on a machine that is too slow for it.
     private final class LateSource: SkippingSource {
         let source: ScriptedSource
-        let skippedPictures = 7
+        let skippedFrames = 7
 
         init(_ source: ScriptedSource) { self.source = source }
 
@@ -50,12 +50,12 @@ import Testing
         func requestKeyFrame() { source.requestKeyFrame() }
     }
 
-    @Test func `pictures that a source had no time for are told as dropped`() async throws {
+    @Test func `frames that a source had no time for are told as dropped`() async throws {
         let (relay, server) = try await LoopbackRelay.start()
         let authority = try TestAuthority()
         let settings = configuration(port: server.port, unthrottled: true)
         let camera = try CameraService(
-            configuration: settings, source: LateSource(ScriptedSource(file: clip(pictures: 50))), authority: authority,
+            configuration: settings, source: LateSource(ScriptedSource(file: clip(frames: 50))), authority: authority,
             clear: nil, supply: .init(settings), backoff: .init(), logger: quiet, eventLoop: RTMPEventLoop.shared)
         try await camera.run()
         await relay.wait { $0.count == 1 && $0[0].isFinished }
@@ -71,7 +71,7 @@ import Testing
     @Test func `a new collection at every key frame loses nothing on the wire`() async throws {
         let (relay, server) = try await LoopbackRelay.start()
         let authority = try TestAuthority(registersHeaders: true)
-        let units = clip(pictures: 1000, seed: 2)
+        let units = clip(frames: 1000, seed: 2)
         let camera = try service(
             configuration(port: server.port, unthrottled: true) { $0.rotation.everyKeyFrame = true },
             ScriptedSource(file: units), authority)
@@ -118,7 +118,7 @@ import Testing
     @Test func `an unthrottled file loses only what the dead relay had`() async throws {
         let (relay, server) = try await LoopbackRelay.start([.closeAfter(400), .accept])
         let authority = try TestAuthority()
-        let units = clip(pictures: 600, seed: 3)
+        let units = clip(frames: 600, seed: 3)
         // The end of the file waits until the camera knows: kernels take megabytes for a relay that is gone, and a file
         // that is all with them needs no second connection.
         let noticed = DispatchSemaphore(value: 0)
@@ -215,7 +215,7 @@ import Testing
     @Test func `headers are registered before they are used`() async throws {
         let (relay, server) = try await LoopbackRelay.start()
         let authority = try TestAuthority(registersHeaders: true)
-        let units = clip(pictures: 50)
+        let units = clip(frames: 50)
         let camera = try service(
             configuration(port: server.port, unthrottled: true), ScriptedSource(file: units), authority)
         try await camera.run()
@@ -249,7 +249,7 @@ import Testing
         let authority = try TestAuthority()
         let file = FileManager.default.temporaryDirectory.appending(path: "watchbox-log-\(server.port).jsonl")
         defer { try? FileManager.default.removeItem(at: file) }
-        var units = clip(pictures: 30)
+        var units = clip(frames: 30)
         units[0].captureInstant = 4711
         let events = units.map { MediaEvent.accessUnit($0) }
         let camera = try service(
@@ -290,7 +290,7 @@ import Testing
 
     @Test func `clear publishing needs the word and this machine`() async throws {
         let (relay, server) = try await LoopbackRelay.start()
-        let units = clip(pictures: 30)
+        let units = clip(frames: 30)
         let source = { ScriptedSource(file: units) }
         let allowed = ["WATCHBOX_ALLOW_CLEAR": "tests-only"]
         let here = configuration(port: server.port, unthrottled: true)
@@ -305,8 +305,8 @@ import Testing
         let camera = try CameraService(clearForTests: here, environment: allowed, source: source(), logger: quiet)
         try await camera.run()
         await relay.wait { $0.count == 1 && $0[0].isFinished }
-        let pictures = relay.streams[0].messages.filter { $0.type == .video }.dropFirst()
-        #expect(pictures.map { Array($0.payload.dropFirst(5)) } == units.filter(\.track.isVideo).map(\.data))
+        let frames = relay.streams[0].messages.filter { $0.type == .video }.dropFirst()
+        #expect(frames.map { Array($0.payload.dropFirst(5)) } == units.filter(\.track.isVideo).map(\.data))
         await server.close()
     }
 }

@@ -33,11 +33,11 @@ func service(
         backoff: backoff, logger: quiet, eventLoop: RTMPEventLoop.shared)
 }
 
-/// Some hundred pictures with sound between them, in groups of 25, sizes from 1 byte to some hundred kilobytes.
-func clip(pictures: Int, seed: UInt64 = 1) -> [AccessUnit] {
+/// Some hundred frames with audio between them, in groups of 25, sizes from 1 byte to some hundred kilobytes.
+func clip(frames: Int, seed: UInt64 = 1) -> [AccessUnit] {
     var random = SeededGenerator(seed: seed)
     var units: [AccessUnit] = []
-    for number in 0..<pictures {
+    for number in 0..<frames {
         let time = Int64(number) * 40
         let size = number % 25 == 0 ? Int(random.next() % 200_000) : Int(random.next() % 5000)
         units.append(videoUnit(time, key: number % 25 == 0, size: size + 1, byte: UInt8(truncatingIfNeeded: number)))

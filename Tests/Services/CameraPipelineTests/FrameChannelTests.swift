@@ -19,7 +19,7 @@ import Testing
         #expect(channel.offer(video(120)).wake)
     }
 
-    @Test func `sound goes with the next picture while pictures flow, and by itself when they do not`() {
+    @Test func `audio goes with the next frame while frames flow, and by itself when they do not`() {
         let channel = FrameChannel(FrameQueue())
         _ = channel.open()
         func idle() { while channel.next() != nil {} }
@@ -34,7 +34,7 @@ import Testing
         var taken = 0
         while channel.next() != nil { taken += 1 }
         #expect(taken == 3)
-        // The picture stands still.
+        // The frame stands still.
         #expect(!channel.offer(audio(139)).wake)
         #expect(channel.offer(audio(140)).wake)
         idle()

@@ -99,13 +99,13 @@ private func opened(
     @Test func `audio stays when video goes, in its order`() {
         var queue = opened()
         _ = queue.offer(video(0, key: true))
-        var sounds: [MediaEvent] = []
+        var audioEvents: [MediaEvent] = []
         for time in stride(from: Int64(0), through: 2100, by: 100) {
-            sounds.append(audio(time))
+            audioEvents.append(audio(time))
             _ = queue.offer(audio(time))
             if time > 0 { _ = queue.offer(video(time)) }
         }
-        #expect(drained(&queue) == sounds)
+        #expect(drained(&queue) == audioEvents)
         #expect(queue.counters.audioDropped == 0)
     }
 

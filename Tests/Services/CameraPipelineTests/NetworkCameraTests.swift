@@ -27,7 +27,7 @@ import Testing
         #expect(error.map { "\($0)".contains("hunter2") } == false)
     }
 
-    @Test func `what the camera says of itself is in the statistics, and why there is no picture`() async throws {
+    @Test func `what the camera says of itself is in the statistics, and why there is no frame`() async throws {
         let source = WaitingNetworkSource()
         let service = try CameraService(
             configuration: configuration(port: 1), source: source, authority: TestAuthority())
@@ -62,7 +62,7 @@ private final class WaitingNetworkSource: LiveSource, NetworkSourceControl {
     func requestKeyFrame() {}
 
     func change(_ change: VideoChange) throws(CodedError) {
-        throw CodedError(.badRequest, "its media are coded already")
+        throw CodedError(.badRequest, "its media are encoded already")
     }
 
     func test(_ progress: @escaping @Sendable (StreamTestReport) -> Void) async -> StreamTestReport {

@@ -23,8 +23,8 @@ final class ScriptedSource: MediaSource {
         }
     }
 
-    /// A camera: every 4 ms a picture and a sound until it is stopped; key frames when asked for, and every 25
-    /// pictures. Each unit's bytes are its own.
+    /// A camera: every 4 ms a frame and an audio until it is stopped; key frames when asked for, and every 25
+    /// frames. Each unit's bytes are its own.
     static func camera() -> ScriptedSource {
         ScriptedSource { source, deliver in
             deliver(.videoFormat(videoFormat))

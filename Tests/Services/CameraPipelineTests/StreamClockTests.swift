@@ -44,7 +44,7 @@ private let noon: Int64 = 1_800_000_000_000
         let machine = Machine(wall: noon, isSynchronised: isSynchronised)
         let clock = machine.clock()
         #expect(clock.time(at: machine.now) == .system(noon))
-        // A picture that was captured before now.
+        // A frame that was captured before now.
         #expect(clock.time(at: machine.now - 250_000_000) == .system(noon - 250))
     }
 

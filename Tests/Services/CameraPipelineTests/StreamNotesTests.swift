@@ -8,8 +8,8 @@ import Testing
 private let second: UInt64 = 1_000_000_000
 private let noon: Int64 = 1_800_000_000_000
 
-/// Pictures that are made of units, so that a note has a place in them.
-private func picture(_ milliseconds: Int64, key: Bool = false, captured: UInt64? = nil) -> AccessUnit {
+/// Frames that are made of units, so that a note has a place in them.
+private func frame(_ milliseconds: Int64, key: Bool = false, captured: UInt64? = nil) -> AccessUnit {
     var unit = videoUnit(milliseconds, key: key)
     unit.data = [0, 0, 0, 5, key ? 0x65 : 0x41] + withUnsafeBytes(of: UInt32(milliseconds).bigEndian) { Array($0) }
     unit.captureInstant = captured
@@ -76,7 +76,7 @@ private struct Stage {
         var stage = Stage()
         var noted: [Int64] = []
         for number in 0..<100 as Range<Int64> {
-            let unit = picture(number * 40, key: number % 60 == 0)
+            let unit = frame(number * 40, key: number % 60 == 0)
             if try stage.seal(unit, at: UInt64(number * 40) * 1_000_000) != nil { noted.append(number * 40) }
             #expect(try stage.seal(audioUnit(number * 40), at: UInt64(number * 40) * 1_000_000) == nil)
         }
@@ -86,11 +86,11 @@ private struct Stage {
     }
 
     @Test(arguments: [100, 200, 500, 1000, 3000] as [Int64])
-    func `at any rate a second never passes without a note, as long as there are pictures`(step: Int64) throws {
+    func `at any rate a second never passes without a note, as long as there are frames`(step: Int64) throws {
         var stage = Stage()
         var last: Int64 = 0
         for number in 0..<60 as Range<Int64> {
-            let note = try stage.seal(picture(number * step, key: number == 0), at: UInt64(number * step) * 1_000_000)
+            let note = try stage.seal(frame(number * step, key: number == 0), at: UInt64(number * step) * 1_000_000)
             if note != nil { last = number * step }
             #expect(number * step - last < 1000)
         }
@@ -98,15 +98,15 @@ private struct Stage {
 
     @Test func `the time is that of the capture`() throws {
         var stage = Stage()
-        let late = try stage.seal(picture(0, key: true, captured: 4 * second), at: 5 * second)
+        let late = try stage.seal(frame(0, key: true, captured: 4 * second), at: 5 * second)
         #expect(late?.time == .system(noon + 4000))
-        #expect(try stage.seal(picture(40, key: true), at: 6 * second)?.time == .system(noon + 6000))
-        // A source whose clock runs ahead does not make pictures younger than they are.
-        let early = try stage.seal(picture(80, key: true, captured: 99 * second), at: 7 * second)
+        #expect(try stage.seal(frame(40, key: true), at: 6 * second)?.time == .system(noon + 6000))
+        // A source whose clock runs ahead does not make frames younger than they are.
+        let early = try stage.seal(frame(80, key: true, captured: 99 * second), at: 7 * second)
         #expect(early?.time == .system(noon + 7000))
     }
 
-    @Test func `sound carries the notes where there are no pictures, and where they stop`() throws {
+    @Test func `audio carries the notes where there are no frames, and where they stop`() throws {
         var alone = Stage(formats: [.audioFormat(audioFormat)])
         var noted: [Int64] = []
         for time in stride(from: Int64(0), to: 5000, by: 20) {
@@ -116,7 +116,7 @@ private struct Stage {
         #expect(zip(noted, noted.dropFirst()).allSatisfy { $1 - $0 < 1000 })
 
         var stopped = Stage()
-        #expect(try stopped.seal(picture(0, key: true), at: 0) != nil)
+        #expect(try stopped.seal(frame(0, key: true), at: 0) != nil)
         #expect(try stopped.seal(audioUnit(1990), at: 2 * second - 1) == nil)
         #expect(try stopped.seal(audioUnit(2000), at: 2 * second) != nil)
         #expect(try stopped.seal(audioUnit(2020), at: 2 * second + 1) == nil)
@@ -125,61 +125,61 @@ private struct Stage {
     @Test func `the first note of a collection names the one before, once`() throws {
         var stage = Stage()
         let hash = { (stage: Stage) in stage.sealer.currentCollection?.sealer.headerHash ?? [] }
-        #expect(try stage.seal(picture(0, key: true), at: 0)?.predecessor == nil)
+        #expect(try stage.seal(frame(0, key: true), at: 0)?.predecessor == nil)
         let first = hash(stage)
         for number in 1...4 as ClosedRange<Int64> { try stage.seal(audioUnit(number), at: 1) }
-        let rotated = try stage.seal(picture(40, key: true), at: 60 * second)
+        let rotated = try stage.seal(frame(40, key: true), at: 60 * second)
         #expect(rotated?.predecessor == .init(headerHash: first, lastCounter: 5))
         // Each key frame says it again: no single frame that a relay keeps back hides the end.
-        #expect(try stage.seal(picture(80, key: true), at: 61 * second)?.predecessor == rotated?.predecessor)
+        #expect(try stage.seal(frame(80, key: true), at: 61 * second)?.predecessor == rotated?.predecessor)
         // Also over a new connection of the same process, its end included.
         let second = hash(stage)
         #expect(stage.finish() != nil)
         stage.sealer.end()
         stage.begin()
         stage.auditor = .marking()
-        let again = try stage.seal(picture(120, key: true), at: 62 * 1_000_000_000)
+        let again = try stage.seal(frame(120, key: true), at: 62 * 1_000_000_000)
         #expect(again?.predecessor == .init(headerHash: second, lastCounter: 3))
     }
 
     @Test func `when sealing fails the note is not used up`() throws {
         var stage = Stage()
-        try stage.seal(picture(0, key: true), at: 0)
+        try stage.seal(frame(0, key: true), at: 0)
         stage.crypto.fail(true)
-        #expect(stage.sealer.seal(.accessUnit(picture(40, key: true)), at: 60 * second) != .noted)
+        #expect(stage.sealer.seal(.accessUnit(frame(40, key: true)), at: 60 * second) != .noted)
         stage.crypto.fail(false)
-        #expect(try stage.seal(picture(80, key: true), at: 60 * second)?.predecessor?.lastCounter == 1)
+        #expect(try stage.seal(frame(80, key: true), at: 60 * second)?.predecessor?.lastCounter == 1)
     }
 
     @Test func `a frame that has no room for a note goes without, one that cannot take one too`() throws {
         var stage = Stage(.init(messageLimit: 200))
-        var large = picture(0, key: true)
+        var large = frame(0, key: true)
         large.data = [0, 0, 0, 160, 0x65] + [UInt8](repeating: 1, count: 159)
         #expect(try stage.seal(large, at: 0) == nil)
-        #expect(try stage.seal(picture(40), at: 0) != nil)
-        var strange = picture(80)
+        #expect(try stage.seal(frame(40), at: 0) != nil)
+        var strange = frame(80)
         strange.data = [1, 2, 3]
         #expect(try stage.seal(strange, at: 10 * second) == nil)
-        #expect(try stage.seal(picture(120), at: 10 * second) != nil)
+        #expect(try stage.seal(frame(120), at: 10 * second) != nil)
     }
 
     @Test func `a source that has notes of its own keeps them`() throws {
         var stage = Stage()
-        try stage.seal(picture(0, key: true), at: 0)
-        var unit = picture(40)
+        try stage.seal(frame(0, key: true), at: 0)
+        var unit = frame(40)
         unit.data = try #require(StreamNote(time: .system(1)).inserted(intoVideo: unit.data, codec: .h264))
         #expect(try stage.seal(unit, at: 0)?.time == .system(noon))
-        var sound = audioUnit(60)
-        sound.data = StreamNote(time: .system(1)).inserted(intoAudio: sound.data)
-        #expect(try stage.seal(sound, at: 0)?.time == .system(noon))
+        var audio = audioUnit(60)
+        audio.data = StreamNote(time: .system(1)).inserted(intoAudio: audio.data)
+        #expect(try stage.seal(audio, at: 0)?.time == .system(noon))
     }
 
     // MARK: - The end
 
-    @Test func `the end of a stream is an empty item, under an IV of its own, that is no key frame`() throws {
+    @Test func `the end of a stream is an empty item, under an IV of its own, that is not a key frame`() throws {
         var stage = Stage()
-        try stage.seal(picture(0, key: true), at: 0)
-        try stage.seal(picture(40), at: 0)
+        try stage.seal(frame(0, key: true), at: 0)
+        try stage.seal(frame(40), at: 0)
         let end = stage.finish()
         let message = try #require(end)
         #expect(message.prefix == [0x27, 1, 0, 0, 0])
@@ -192,22 +192,22 @@ private struct Stage {
         #expect(stage.sealer.counters.video.sealed == 2)
     }
 
-    @Test func `of sound alone it is sound, of a stream that never began there is none`() throws {
-        var sound = Stage(formats: [.audioFormat(audioFormat)])
-        #expect(sound.finish() == nil)
-        try sound.seal(audioUnit(0), at: 0)
-        let end = sound.finish()
+    @Test func `of audio alone it is sound, of a stream that never began there is none`() throws {
+        var audio = Stage(formats: [.audioFormat(audioFormat)])
+        #expect(audio.finish() == nil)
+        try audio.seal(audioUnit(0), at: 0)
+        let end = audio.finish()
         let message = try #require(end)
         #expect(message.prefix == [0xAF, 1] && message.payload.count == 22)
-        sound.sealer.end()
-        #expect(sound.finish() == nil)
+        audio.sealer.end()
+        #expect(audio.finish() == nil)
     }
 
     @Test func `at the end of the counter there is no item left for it`() throws {
         var stage = Stage()
         stage.sealer.discardPrepared()
         stage.sealer.offer(stage.crypto.collection(lastCounter: 0xFF_FFFE))
-        _ = stage.sealer.seal(.accessUnit(picture(0, key: true)), at: 0)
+        _ = stage.sealer.seal(.accessUnit(frame(0, key: true)), at: 0)
         #expect(stage.finish() == nil)
     }
 
@@ -215,14 +215,14 @@ private struct Stage {
 
     @Test func `metadata announce the next collection, and that one is used`() throws {
         var stage = Stage(.init(rotation: RotationPolicy(age: 30 * second)))
-        try stage.seal(picture(0, key: true), at: 0)
+        try stage.seal(frame(0, key: true), at: 0)
         let metadata = try #require(stage.metadata)
         let next = try #require(metadata.nextNTDFHeader)
         #expect(next != metadata.ntdfHeader)
         #expect(metadata.rotationSeconds == 30)
-        try stage.seal(picture(40, key: true), at: 30 * second)
+        try stage.seal(frame(40, key: true), at: 30 * second)
         #expect(stage.metadata?.ntdfHeader == next)
-        try stage.seal(picture(80, key: true), at: 60 * second)
+        try stage.seal(frame(80, key: true), at: 60 * second)
         #expect(stage.metadata?.nextNTDFHeader == nil, "none is ready")
         #expect(stage.metadata?.rotationSeconds == nil)
     }

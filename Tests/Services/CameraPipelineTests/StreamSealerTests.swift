@@ -285,7 +285,7 @@ private struct Stage {
             stage.sealer.seal(video(40, key: true, size: longest + 1), at: 0)
                 == .dropped(.tooLong, requestKeyFrame: true))
         #expect(stage.sealer.seal(video(80), at: 0) == .dropped(.awaitingKeyFrame, requestKeyFrame: false))
-        // The next one is too long again: asked for at a bounded rate, or every picture would become one.
+        // The next one is too long again: asked for at a bounded rate, or every frame would become one.
         for (time, asks) in [(Int64(120), false), (2040, true)] {
             #expect(
                 stage.sealer.seal(video(time, key: true, size: longest + 1), at: 0)

@@ -27,7 +27,7 @@ import Testing
         #expect(timestamps(units) == [0, 21, 42])
     }
 
-    @Test func `a unit before the zero is held back to it, and its picture keeps its time`() {
+    @Test func `a unit before the zero is held back to it, and its frame keeps its time`() {
         var timeline = StreamTimeline()
         timeline.commit(timeline.place(unit(dts: MediaTime(milliseconds: 100), video: false)), isVideo: false)
         let place = timeline.place(

@@ -15,13 +15,13 @@ import Testing
         return sealer
     }
 
-    @Test func `each picture is one NAL unit, and nothing else changes`() throws {
+    @Test func `each frame is one NAL unit, and nothing else changes`() throws {
         var sealer = sealer()
         guard case .send = sealer.seal(video(0, key: true), at: 0) else {
             Issue.record("not sent")
             return
         }
-        // The header frame is behind the sequence headers: before them it would be a picture of an unknown kind.
+        // The header frame is behind the sequence headers: before them it would be a frame of an unknown kind.
         #expect(
             sealer.entry.map(\.content)
                 == [.metadata, .videoSequenceHeader, .audioSequenceHeader, .header, .video])

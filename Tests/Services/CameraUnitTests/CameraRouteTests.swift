@@ -45,7 +45,7 @@ struct CameraRouteTests {
         return try? JSONDocument.decode(Problem.self, from: bytes)
     }
 
-    /// `WATCHBOX_WRITE_DOCS=1 swift test --filter OpenAPI` writes it anew.
+    /// `WATCHBOX_WRITE_DOCS=1 swift test --filter OpenAPI` writes it again.
     @Test func `the committed OpenAPI document is the one that the code makes`() throws {
         let routes = router(camera()).routes
         #expect(OpenAPIDocument.undocumented(routes) == [])
@@ -88,27 +88,27 @@ struct CameraRouteTests {
         camera.change = { (change: VideoChange) async throws(CodedError) in Issue.record("\(change)") }
         let answer = await answer(camera, .patch, "/api/v1/video", body)
         #expect(problem(answer)?.code == .badRequest)
-        #expect(problem(answer)?.next.isEmpty == false)
+        #expect(problem(answer)?.hint.isEmpty == false)
     }
 
     @Test func `what the camera refuses is told in its words`() async {
         var camera = camera()
         camera.change = { (_: VideoChange) async throws(CodedError) in
-            throw CodedError(.invalidValue, "the rate is 0", next: "Use 1 to 120")
+            throw CodedError(.invalidValue, "the rate is 0", hint: "Use 1 to 120")
         }
         let answer = await answer(camera, .patch, "/api/v1/video", #"{"frameRate":0}"#)
         #expect(problem(answer)?.code == .invalidValue)
         #expect(problem(answer)?.detail.contains("the rate is 0") == true)
     }
 
-    @Test func `a picture is for administrators only`() async {
+    @Test func `a frame is for administrators only`() async {
         var camera = camera()
-        camera.snapshot = { (widest) async throws(CodedError) in
-            [0xFF, 0xD8, 0xFF, 0xD9] + (widest.map { Array("\($0)".utf8) } ?? [])
+        camera.snapshot = { (maxWidth) async throws(CodedError) in
+            [0xFF, 0xD8, 0xFF, 0xD9] + (maxWidth.map { Array("\($0)".utf8) } ?? [])
         }
-        let picture = await answer(camera, .get, "/api/v1/snapshot")
-        guard case .bytes([0xFF, 0xD8, 0xFF, 0xD9], type: "image/jpeg") = picture.body else {
-            Issue.record("\(picture)")
+        let frame = await answer(camera, .get, "/api/v1/snapshot")
+        guard case .bytes([0xFF, 0xD8, 0xFF, 0xD9], type: "image/jpeg") = frame.body else {
+            Issue.record("\(frame)")
             return
         }
         let small = await answer(camera, .get, "/api/v1/snapshot", query: ["width": "320"])
@@ -124,7 +124,7 @@ struct CameraRouteTests {
         #expect(await answer(camera, .get, "/api/v1/status", isAdministrator: false).status == 200)
     }
 
-    @Test func `a source whose media are coded already says so`() async {
+    @Test func `a source whose media are encoded already says so`() async {
         #expect(problem(await answer(camera(), .patch, "/api/v1/video", #"{"bitrate":1}"#))?.code == .badRequest)
         #expect(problem(await answer(camera(), .get, "/api/v1/snapshot"))?.code == .badRequest)
     }
@@ -144,8 +144,8 @@ struct CameraRouteTests {
             return
         }
         for line in [
-            #"watchbox_capture_up{camera="front"} 1"#, #"watchbox_capture_pictures_total{camera="front"} 100"#,
-            #"watchbox_capture_pictures_lost_total{camera="front",reason="superseded"} 7"#,
+            #"watchbox_capture_up{camera="front"} 1"#, #"watchbox_capture_frames_total{camera="front"} 100"#,
+            #"watchbox_capture_frames_lost_total{camera="front",reason="superseded"} 7"#,
             #"watchbox_encoder_info{camera="front",encoder="libx264",hardware="0"} 1"#,
             #"watchbox_encoder_limited{camera="front"} 1"#, #"watchbox_capture_latency_seconds{camera="front"} 0.02"#,
             #"watchbox_encode_seconds_bucket{camera="front",le="0.005"} 0"#,

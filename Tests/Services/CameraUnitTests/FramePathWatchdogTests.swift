@@ -11,7 +11,7 @@ private struct Dialogue {
     var statistics = CameraStatistics(camera: "front", stream: "front")
     var now: UInt64 = 100 * second
 
-    /// Half a second later, with so many new pictures.
+    /// Half a second later, with so many new frames.
     mutating func passes(
         _ state: CameraStatistics.State, delivered: UInt64 = 0, sealed: UInt64 = 0, reason: String? = nil
     ) -> [FramePathWatchdog.Action] {
@@ -27,11 +27,11 @@ private struct Dialogue {
 }
 
 @Suite struct FramePathWatchdogTests {
-    @Test func `ready is said with the first sealed picture, alive with each`() {
+    @Test func `ready is said with the first sealed frame, alive with each`() {
         var dialogue = Dialogue()
         #expect(dialogue.passes(.starting) == [.extendStart(seconds: 10), .alive, .status("starting")])
         #expect(dialogue.passes(.connecting).contains(.extendStart(seconds: 10)))
-        #expect(dialogue.passes(.publishing) == [.status("publishing, no picture yet")])
+        #expect(dialogue.passes(.publishing) == [.status("publishing, no frame yet")])
         let first = dialogue.passes(.publishing, delivered: 12, sealed: 12)
         #expect(first.prefix(2) == [.ready, .alive])
         #expect(dialogue.passes(.publishing, delivered: 12, sealed: 12).filter { $0 == .ready } == [])
@@ -44,13 +44,13 @@ private struct Dialogue {
         #expect(dialogue.passes(.publishing, delivered: 1, sealed: 1).contains(.alive))
     }
 
-    @Test func `pictures that are not sealed are no life`() {
+    @Test func `frames that are not sealed are no life`() {
         var dialogue = Dialogue()
         _ = dialogue.passes(.publishing, delivered: 12, sealed: 12)
         for _ in 0..<40 { #expect(!dialogue.passes(.publishing, delivered: 12).contains(.alive)) }
     }
 
-    @Test func `sound alone is no life`() {
+    @Test func `audio alone is not a life`() {
         var dialogue = Dialogue()
         _ = dialogue.passes(.publishing, delivered: 12, sealed: 12)
         for _ in 0..<10 {
@@ -70,7 +70,7 @@ private struct Dialogue {
     }
 
     @Test
-    func `a source that hangs before its first picture is no life, however often the relay drops the silent stream`() {
+    func `a source that hangs before its first frame is not a life, however often the relay drops the silent stream`() {
         var dialogue = Dialogue()
         dialogue.statistics.connections = 0
         #expect(dialogue.passes(.connecting).contains(.alive))
@@ -168,7 +168,7 @@ private struct Dialogue {
         #expect(dialogue.passes(.publishing).contains(.alive))
     }
 
-    @Test func `a camera that is away is no fault of one that waits for its relay`() {
+    @Test func `a camera that is away is not a fault of one that waits for its relay`() {
         var dialogue = dialogue(.streaming)
         _ = dialogue.passes(.publishing, delivered: 12, sealed: 12)
         dialogue.statistics.capture?.state = .waiting
@@ -185,7 +185,7 @@ private struct Dialogue {
         #expect(dialogue.passes(.publishing, delivered: 1, sealed: 1).prefix(2) == [.ready, .alive])
     }
 
-    @Test func `a camera that streams and delivers nothing is no life`() {
+    @Test func `a camera that streams and delivers nothing is not a life`() {
         var dialogue = dialogue(.streaming)
         _ = dialogue.passes(.publishing, delivered: 12, sealed: 12)
         for _ in 0..<10 {
@@ -226,7 +226,7 @@ private struct Dialogue {
         for _ in 0..<40 { #expect(!dialogue.passes(.publishing).contains(.alive)) }
     }
 
-    @Test func `a camera whose pictures stop is waited for, and watched again when they come`() {
+    @Test func `a camera whose frames stop is waited for, and watched again when they come`() {
         var dialogue = dialogue(.streaming, .live)
         _ = dialogue.passes(.publishing, delivered: 12, sealed: 12)
         dialogue.statistics.capture?.state = .waiting
@@ -248,7 +248,7 @@ private struct Dialogue {
         #expect(!dialogue.passes(.publishing).contains(.alive))
     }
 
-    @Test func `packets are no life while pictures wait to be sealed`() {
+    @Test func `packets are no life while frames wait to be sealed`() {
         var dialogue = dialogue(.streaming, .live)
         _ = dialogue.passes(.publishing, delivered: 12, sealed: 12)
         dialogue.statistics.queue.units = 3

@@ -52,7 +52,7 @@ struct NetworkRouteTests {
 
         func configure(_ encoder: CameraEncoder.Change) async throws(CodedError) {
             calls.add("\(encoder.token) \(encoder.gop ?? 0)")
-            throw CodedError(.cameraRefuses, "the camera refuses this", next: "Use less")
+            throw CodedError(.cameraRefuses, "the camera refuses this", hint: "Use less")
         }
 
         func announced(
@@ -140,7 +140,7 @@ struct NetworkRouteTests {
         let calls = Calls()
         let answer = await answer(unit(StubCamera(calls)), .post, "/api/v1/\(path)", body)
         #expect(problem(answer)?.code == code)
-        #expect(problem(answer)?.next.isEmpty == false)
+        #expect(problem(answer)?.hint.isEmpty == false)
         #expect(calls.all.isEmpty)
     }
 
@@ -205,7 +205,7 @@ struct NetworkRouteTests {
             #"watchbox_rtp_packets_irregular_total{camera="yard",reason="lost"} 7"#,
             #"watchbox_rtp_packets_irregular_total{camera="yard",reason="reordered"} 6"#,
             #"watchbox_rtp_packets_irregular_total{camera="yard",reason="discarded"} 5"#,
-            #"watchbox_pull_pictures_damaged_total{camera="yard"} 4"#,
+            #"watchbox_pull_frames_damaged_total{camera="yard"} 4"#,
             #"watchbox_pull_timestamps_corrected{camera="yard",media="video"} 0"#,
             #"watchbox_pull_timestamps_corrected{camera="yard",media="audio"} 1"#,
             #"watchbox_pull_timelines_total{camera="yard"} 2"#,

@@ -187,7 +187,7 @@ struct BootTests {
         #expect(try stage.makeCredentials().names(scope: "camera-b") == ["password"])
         #expect(stage.file("state/generations/000004.json") == nil)
         #expect(await !control.core.canBeginAnew)
-        // It reads again: control begins anew, with all that there was.
+        // It reads again: control begins again, with all that there was.
         try newest.write(to: URL(fileURLWithPath: path))
         #expect(await control.core.canBeginAnew)
         let again = try await stage.start()
@@ -285,7 +285,7 @@ struct ConfirmationTests {
         #expect(!isBack(stage))
         stage.now.withLock { $0 += .seconds(2) }
         await control.core.tick()
-        await control.core.crew.settled()
+        await control.core.unitJobs.settled()
         #expect(isBack(stage))
         let events = try #require(control.core.memory).events(after: 0, limit: 100)
         #expect(events.contains { $0.code == "WB-1007" })
@@ -329,7 +329,7 @@ struct ConfirmationTests {
         #expect(await next.core.pending != nil)
         stage.now.withLock { $0 += .seconds(31) }
         await next.core.tick()
-        await next.core.crew.settled()
+        await next.core.unitJobs.settled()
         #expect(isBack(stage))
     }
 
@@ -490,12 +490,12 @@ struct SavingTests {
         try stage.write(ControlStage.two)
         let control = try await stage.start()
         stage.units.hold()
-        control.core.crew.request(.restart, "watchbox-camera@a.service")
-        let waiting = Task { try await control.core.crew.settled("watchbox-camera@a.service") }
+        control.core.unitJobs.request(.restart, "watchbox-camera@a.service")
+        let waiting = Task { try await control.core.unitJobs.settled("watchbox-camera@a.service") }
         waiting.cancel()
         try await waiting.value
-        #expect(control.core.crew.busy == ["watchbox-camera@a.service"])
+        #expect(control.core.unitJobs.busy == ["watchbox-camera@a.service"])
         stage.units.release()
-        await control.core.crew.settled()
+        await control.core.unitJobs.settled()
     }
 }

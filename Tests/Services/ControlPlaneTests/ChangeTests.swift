@@ -159,7 +159,7 @@ struct ChangeTests {
         ] {
             let answer = await control.send(.post, "cameras", body)
             #expect((400...422).contains(answer.status), "\(body): \(answer.text)")
-            #expect(answer.problem?.next.isEmpty == false)
+            #expect(answer.problem?.hint.isEmpty == false)
         }
         #expect(
             await control.send(.post, "cameras", #"{"id":"a","source":"test:","settings":{"bitrat":1}}"#).text.contains(
@@ -252,7 +252,7 @@ struct ChangeTests {
         control = try await stage.start()
         await control.core.tick()
         await control.core.tick()
-        await control.core.crew.settled()
+        await control.core.unitJobs.settled()
         #expect(stage.units.calls(of: "a") == ["start", "stop"])
         await control.send(.patch, "cameras/a", #"{"settings":{"bitrate":500000}}"#)
         #expect(stage.units.calls(of: "a") == ["start", "stop", "restart"])
@@ -290,7 +290,7 @@ struct ChangeTests {
                 peer: .init(processIdentifier: 1, userIdentifier: 0, groupIdentifier: 0, isAdministrator: true)))
         #expect(second.status == 200)
         stage.units.release()
-        await control.core.crew.settled()
+        await control.core.unitJobs.settled()
         // The change came while it started: it starts once more, with the new file.
         #expect(stage.units.calls(of: "a") == ["start", "restart"])
         #expect(stage.units.running["watchbox-camera@a.service"]?.contains("500000") == true)

@@ -24,8 +24,8 @@ final class ControlStage: Sendable {
     private let stubs = Mutex<[CameraStub]>([])
     let deadlines: ProcessDeadlines
 
-    /// - Parameter statusDeadline: for a process's state; patient, because a machine may be slow: a test in which a camera is
-    ///   silent has a shorter one.
+    /// - Parameter statusDeadline: for a process's state; patient, because a machine may be slow: a test in which a
+    ///   camera is silent has a shorter one.
     init(statusDeadline: Duration = .seconds(120)) throws {
         var deadlines = ProcessDeadlines()
         deadlines.status = statusDeadline
@@ -87,7 +87,7 @@ final class ControlStage: Sendable {
                 realtimeMicroseconds: { 1_700_000_000_000_000 },
                 sinceBoot: { [now = SharedDuration(box)] in now.value },
                 bootIdentifier: boot.withLock { $0 }, sleep: sleep ?? { try await Task.sleep(for: $0) }),
-            effects: Effects(willDo: { try steps.willDo($0) }), network: network.tools,
+            transaction: FileTransaction(willDo: { try steps.willDo($0) }), network: network.tools,
             deadlines: deadlines)
     }
 
@@ -95,11 +95,11 @@ final class ControlStage: Sendable {
     func start() async throws -> ControlService {
         let service = try makeService()
         await service.core.boot()
-        await service.core.crew.settled()
+        await service.core.unitJobs.settled()
         return service
     }
 
-    /// The machine starts anew: the runtime directory is empty, and nothing runs.
+    /// The machine starts again: the runtime directory is empty, and nothing runs.
     func reboot() throws {
         boot.withLock { $0 += "x" }
         now.withLock { $0 = .seconds(5) }
@@ -180,7 +180,7 @@ extension ControlService {
                 lastEventID: lastEventID,
                 peer: APIRequest.Peer(
                     processIdentifier: 1, userIdentifier: 0, groupIdentifier: 0, isAdministrator: isAdministrator)))
-        await core.crew.settled()
+        await core.unitJobs.settled()
         return answer
     }
 
@@ -192,7 +192,7 @@ extension ControlService {
 extension ControlService {
     func stored(_ id: String) async -> StoredCamera? { await core.current.store.camera(id) }
 
-    /// The small picture of a camera that is on the disk.
+    /// The thumbnail of a camera that is on the disk.
     func keptThumbnail(_ id: String) async throws -> [UInt8]? {
         let camera = try #require(await stored(id))
         return try #require(core.memory).thumbnail(of: camera.uuid, at: camera.source)

@@ -167,7 +167,7 @@ struct CrashTests {
                 #expect(stage.units.calls == [], "step \(step): \(steps[step - 1])")
                 let history = try await control.get(GenerationListDocument.self, "config/history")
                 #expect(history.generations.first?.number == generation)
-                let newest = await control.core.shelf.generations().first
+                let newest = await control.core.generationStore.generations().first
                 #expect(newest == (await control.core.current), "step \(step): \(steps[step - 1])")
                 let rests = try FileManager.default.subpathsOfDirectory(atPath: stage.root)
                 #expect(!rests.contains { $0.hasSuffix(".new") }, "step \(step): \(steps[step - 1])")
@@ -175,7 +175,7 @@ struct CrashTests {
             // Whatever could not be done after the change was made is done by looking at it again.
             for _ in 0..<3 {
                 await control.core.tick()
-                await control.core.crew.settled()
+                await control.core.unitJobs.settled()
                 stage.now.withLock { $0 += .seconds(10) }
             }
             let running = Set(stage.units.running.keys)

@@ -62,7 +62,7 @@ struct DeviceTests {
         #expect(try await device(control).fingerprint == nil)
         #expect(try given(stage, "a").name == nil)
         #expect(await control.send(.post, "device").status == 200)
-        await control.core.crew.settled()
+        await control.core.unitJobs.settled()
         let document = try await device(control)
         let fingerprint = try #require(document.fingerprint)
         #expect(SigningIdentity.fingerprint(publicKeyPEM: document.publicKey ?? "") == fingerprint)
@@ -84,7 +84,7 @@ struct DeviceTests {
         #expect(await control.send(.post, "device").status == 409)
     }
 
-    @Test func `a stream that is named anew, and a camera that comes later, get keys of their own`() async throws {
+    @Test func `a stream that is named again, and a camera that comes later, get keys of their own`() async throws {
         let (stage, control) = try await box()
         #expect(await control.send(.post, "device").status == 200)
         let known = try given(stage, "b").name
@@ -101,7 +101,7 @@ struct DeviceTests {
         let again = try await stage.start()
         await again.core.tick()
         for _ in 0..<200 where try given(stage, "d").name == nil { try await Task.sleep(for: .milliseconds(20)) }
-        await again.core.crew.settled()
+        await again.core.unitJobs.settled()
         let wanted = try await device(again).fingerprint
         for (camera, stream) in [("b", "garden"), ("d", "d")] {
             let (name, _) = try given(stage, camera)
@@ -118,7 +118,7 @@ struct DeviceTests {
         let (stage, control) = try await box()
         #expect(await control.send(.post, "cameras", #"{"id":"e","source":"test:"}"#).status == 201)
         #expect(await control.send(.post, "device").status == 200)
-        await control.core.crew.settled()
+        await control.core.unitJobs.settled()
         let wanted = try await device(control).fingerprint
         let known = try given(stage, "e").name
         #expect(known != nil)
@@ -133,7 +133,7 @@ struct DeviceTests {
             #expect(try stage.makeCredentials().names(scope: "camera-\(to)") == [name])
             #expect((name == known) == (stream == "e"))
             for _ in 0..<3 { await control.core.tick() }
-            await control.core.crew.settled()
+            await control.core.unitJobs.settled()
             #expect(stage.units.calls(of: to) == ["start"])
         }
     }
@@ -152,7 +152,7 @@ struct DeviceTests {
         #expect(try await device(control).nextFingerprint == waiting.nextFingerprint)
         let again = try await stage.start()
         #expect(await again.send(.post, "device/switch").status == 200)
-        await again.core.crew.settled()
+        await again.core.unitJobs.settled()
         let after = try await device(again)
         #expect(after.fingerprint == waiting.nextFingerprint && after.nextFingerprint == nil)
         let (name, _) = try given(stage, "a")

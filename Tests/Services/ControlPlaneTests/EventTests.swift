@@ -95,7 +95,7 @@ struct EventTests {
         let stage = try ControlStage()
         let answer = await (try await stage.start()).send(.get, "events", query: query)
         #expect(answer.status == 400)
-        #expect(answer.problem?.next.contains("camera") == true)
+        #expect(answer.problem?.hint.contains("camera") == true)
     }
 
     @Test func `a change is told with the generation, and a unit's changes as the supervision sees them`() async throws
@@ -122,7 +122,7 @@ struct EventTests {
         // Its cameras have no process that answers: after an hour the next sum is an hour away.
         stage.now.withLock { $0 += .seconds(3700) }
         for _ in 0..<5 { await control.core.tick() }
-        await control.core.crew.settled()
+        await control.core.unitJobs.settled()
         func files() throws -> [String] {
             try FileManager.default.subpathsOfDirectory(atPath: stage.root).sorted().filter {
                 // Memory of SQLite's readers.
@@ -139,7 +139,7 @@ struct EventTests {
             stage.now.withLock { $0 += .seconds(2) }
             await control.core.tick()
         }
-        await control.core.crew.settled()
+        await control.core.unitJobs.settled()
         #expect(Set(try files()).symmetricDifference(before) == [])
         #expect(stage.steps.names == [])
     }

@@ -9,8 +9,8 @@ import Testing
 
 @testable import ControlPlane
 
-/// A box whose state was written by the last version that kept the configuration in the database (commit e878bc8): `whole`, and
-/// `interrupted`, which was killed in the middle of a rollback, with half of the rows replaced.
+/// A box whose state was written by the last version that kept the configuration in the database (commit e878bc8):
+/// `whole`, and `interrupted`, which was killed in the middle of a rollback, with half of the rows replaced.
 struct FormerStoreTests {
     enum State: String, CaseIterable { case whole, interrupted }
 
@@ -44,7 +44,7 @@ struct FormerStoreTests {
         let current = await control.core.current
         #expect(Set(current.settings.cameras.keys) == Self.ids, "\(label)")
         #expect(current.schema == Generation.currentSchema, "\(label)")
-        #expect(await control.core.shelf.generations().first == current, "\(label)")
+        #expect(await control.core.generationStore.generations().first == current, "\(label)")
         #expect(
             current.store.cameras.allSatisfy { $0.changed > 0 } && current.store.objects.allSatisfy { $0.changed > 0 })
         let yard = try await control.get(CameraDocument.self, "cameras/yard")

@@ -95,7 +95,7 @@ struct HookTests {
         }
         #expect(stage.file("run/service/hooks.json")?.contains("hunter2") == false)
 
-        // Another token: the process that holds the old one is started anew.
+        // Another token: the process that holds the old one is started again.
         stage.units.set(Self.unit, active: "active")
         stage.units.forgetCalls()
         #expect(await control.send(.put, "hooks/phone/token", #"{"secret":"tk_other"}"#).status == 204)

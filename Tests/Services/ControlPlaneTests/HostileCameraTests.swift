@@ -118,7 +118,7 @@ struct HostileCameraTests {
             #expect(stage.file("run/service/health.json")?.contains("9444") == true)
             stage.steps.reset()
             await control.core.tick()
-            await control.core.crew.settled()
+            await control.core.unitJobs.settled()
             // To start what runs changes nothing; to restart it again would cost it frames.
             #expect(
                 stage.units.words.filter { $0.hasPrefix("restart") }

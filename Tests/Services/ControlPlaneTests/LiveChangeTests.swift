@@ -82,7 +82,7 @@ struct LiveChangeTests {
     func `a process that does not take the change over is restarted, and it is told`(status: Int) async throws {
         let (stage, control) = try await box()
         let problem = Problem(
-            status: status, title: "No", detail: "not this rate", code: .invalidValue, next: "Another")
+            status: status, title: "No", detail: "not this rate", code: .invalidValue, hint: "Another")
         let camera = try CameraStub("b", of: stage) { line, _ in
             line.hasPrefix("PATCH") ? .init(status: status, body: JSONDocument.bytes(problem)) : nil
         }
@@ -110,7 +110,7 @@ struct LiveChangeTests {
         try await apply(text.replacing("2000000", with: "600000").replacing("rate = 30", with: "rate = 15"))
         #expect(stage.file("run/service/camera-b.restart")?.hasPrefix("change ") == true)
         camera.release()
-        await control.core.crew.settled()
+        await control.core.unitJobs.settled()
         #expect(camera.changes.first == VideoChange(bitrate: 500_000))
         #expect(camera.changes.last == VideoChange(bitrate: 600_000, frameRate: 15))
         #expect(camera.changes.count == 2)
@@ -129,7 +129,7 @@ struct LiveChangeTests {
         _ = try await control.core.apply(confirmSeconds: nil, dryRun: false)
         #expect(stage.file("run/service/camera-b.restart")?.hasPrefix("change ") == false)
         stage.units.release()
-        await control.core.crew.settled()
+        await control.core.unitJobs.settled()
         #expect(camera.changes == [])
         #expect(Set(stage.units.words) == ["restart \(Self.unit)"])
         isSettled(stage)
@@ -146,7 +146,7 @@ struct LiveChangeTests {
         try stage.write(text.replacing("rate = 30", with: "rate = 15, rotate = 90"))
         _ = try await control.core.apply(confirmSeconds: nil, dryRun: false)
         camera.release()
-        await control.core.crew.settled()
+        await control.core.unitJobs.settled()
         #expect(stage.units.words == ["restart \(Self.unit)"])
         isSettled(stage)
     }
@@ -165,7 +165,7 @@ struct LiveChangeTests {
         stage.units.fail(Self.unit, nil)
         for _ in 0..<3 {
             await control.core.tick()
-            await control.core.crew.settled()
+            await control.core.unitJobs.settled()
             stage.now.withLock { $0 += .seconds(10) }
         }
         isSettled(stage)
@@ -185,15 +185,15 @@ struct LiveChangeTests {
 
     // MARK: Snapshot
 
-    private static let picture: [UInt8] = [0xFF, 0xD8, 0xFF, 0xE0, 1, 2, 3, 0xFF, 0xD9]
+    private static let frame: [UInt8] = [0xFF, 0xD8, 0xFF, 0xE0, 1, 2, 3, 0xFF, 0xD9]
 
-    @Test func `a picture of a camera is for administrators only`() async throws {
+    @Test func `a frame of a camera is for administrators only`() async throws {
         let (stage, control) = try await box()
         let camera = try CameraStub("b", of: stage) { line, _ in
-            line.hasPrefix("GET /api/v1/snapshot ") ? .init(status: 200, type: "image/jpeg", body: Self.picture) : nil
+            line.hasPrefix("GET /api/v1/snapshot ") ? .init(status: 200, type: "image/jpeg", body: Self.frame) : nil
         }
         let answer = await control.send(.get, "cameras/b/snapshot")
-        guard case .bytes(Self.picture, type: "image/jpeg") = answer.body else {
+        guard case .bytes(Self.frame, type: "image/jpeg") = answer.body else {
             Issue.record("\(answer)")
             return
         }
@@ -205,9 +205,9 @@ struct LiveChangeTests {
         withExtendedLifetime(camera) {}
     }
 
-    @Test func `what a camera says instead of a picture is told, and nothing else passes for one`() async throws {
+    @Test func `what a camera says instead of a frame is told, and nothing else passes for one`() async throws {
         let (stage, control) = try await box()
-        let problem = Problem(CodedError(.noFrames, "there is no picture yet"))
+        let problem = Problem(CodedError(.noFrames, "there is no frame yet"))
         let silent = try CameraStub("b", of: stage) { _, _ in .init(status: 503, body: JSONDocument.bytes(problem)) }
         #expect(await control.send(.get, "cameras/b/snapshot").problem?.code == .noFrames)
         withExtendedLifetime(silent) {}

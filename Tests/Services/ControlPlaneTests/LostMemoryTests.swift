@@ -74,7 +74,7 @@ struct LostMemoryTests {
             #expect(await ids(next) == ids(running: stage), "step \(step): \(steps[step - 1])")
             stage.steps.reset()
             for _ in 0..<5 { await next.core.tick() }
-            await next.core.crew.settled()
+            await next.core.unitJobs.settled()
             #expect(await ids(next) == ids(running: stage), "step \(step): \(steps[step - 1])")
             let last = try await stage.start()
             #expect(await ids(last) == ids(running: stage), "step \(step): \(steps[step - 1])")

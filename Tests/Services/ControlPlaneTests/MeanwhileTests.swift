@@ -43,7 +43,7 @@ struct MeanwhileTests {
         await boot.value
         stage.now.withLock { $0 += .seconds(500) }
         await control.core.tick()
-        await control.core.crew.settled()
+        await control.core.unitJobs.settled()
         #expect(Set(stage.units.running.keys) == ["watchbox-camera@a.service"])
     }
 
@@ -226,7 +226,7 @@ struct MeanwhileTests {
         let answer = await rename.value
         #expect(answer.status == 200, "\(answer.text)")
         #expect(await control.core.current.settings.cameras.keys.sorted() == ["gate", "porch"])
-        await control.core.crew.settled()
+        await control.core.unitJobs.settled()
         #expect(
             Set(stage.units.running.keys) == ["watchbox-camera@gate.service", "watchbox-camera@porch.service"])
         let events = try #require(control.core.memory).events(after: 0, limit: 100)

@@ -20,7 +20,7 @@ struct NetworkCameraTests {
     private final class Process: Sendable {
         let statistics = Mutex(NetworkStatistics())
         let requests = Mutex<[(line: String, body: String)]>([])
-        let picture = Mutex<[UInt8]>([0xFF, 0xD8, 0xFF, 0xE0, 1, 2, 3, 0xFF, 0xD9])
+        let frame = Mutex<[UInt8]>([0xFF, 0xD8, 0xFF, 0xE0, 1, 2, 3, 0xFF, 0xD9])
         let answers = Mutex<[String: CameraStub.Answer]>([:])
         /// Why it waits; nil: it streams.
         let away = Mutex<ErrorCode?>(nil)
@@ -36,7 +36,7 @@ struct NetworkCameraTests {
                     return .init(status: 200, body: JSONDocument.bytes(status(camera)))
                 }
                 if line.hasPrefix("GET /api/v1/snapshot?width=320 ") {
-                    return .init(status: 200, type: "image/jpeg", body: picture.withLock { $0 })
+                    return .init(status: 200, type: "image/jpeg", body: frame.withLock { $0 })
                 }
                 return line.hasPrefix("POST /api/v1/announced ") ? .done : nil
             }
@@ -70,8 +70,8 @@ struct NetworkCameraTests {
                 await control.core.thumbnailTask?.value
                 await control.core.moveTask?.value
                 let memory = await control.core.network["yard"]
-                if memory?.lastEvent == wanted.eventCount, memory?.learnt?.address == wanted.address,
-                    memory?.learnt?.device == wanted.device, isSeen()
+                if memory?.lastEvent == wanted.eventCount, memory?.learnedFacts?.address == wanted.address,
+                    memory?.learnedFacts?.device == wanted.device, isSeen()
                 {
                     return
                 }
@@ -391,7 +391,7 @@ struct NetworkCameraTests {
             $0.moves = [.init(address: "192.0.2.77", source: "onvif://192.0.2.77:8000", evidence: .serial)]
         }
         await box.look()
-        // A camera that only restarts is no event.
+        // A camera that only restarts is not an event.
         #expect(try !box.texts().contains { $0.contains("--accept-move") })
         box.stage.now.withLock { $0 += AwayWatch.patience }
         await box.look {
@@ -469,7 +469,7 @@ struct NetworkCameraTests {
 
     // MARK: Thumbnails
 
-    @Test func `a small picture is taken once a minute, and a picture that is too large never`() async throws {
+    @Test func `a thumbnail is taken once a minute, and a frame that is too large never`() async throws {
         let box = try await box("yard", "box.previews = true\n")
         #expect(await box.control.send(.get, "cameras/yard/thumbnail").problem?.code == .notFound)
         func taken() -> Int { box.process.requests.withLock { $0.count { $0.line.contains("snapshot") } } }
@@ -477,34 +477,34 @@ struct NetworkCameraTests {
         await box.look()
         #expect(taken() == 1)
         let answer = await box.control.send(.get, "cameras/yard/thumbnail")
-        guard case .bytes(let picture, type: "image/jpeg") = answer.body else {
+        guard case .bytes(let frame, type: "image/jpeg") = answer.body else {
             Issue.record("\(answer)")
             return
         }
-        #expect(picture == box.process.picture.withLock { $0 })
-        #expect(try await box.control.keptThumbnail("yard") == picture)
+        #expect(frame == box.process.frame.withLock { $0 })
+        #expect(try await box.control.keptThumbnail("yard") == frame)
 
-        box.process.picture.withLock { $0 += Array(repeating: 7, count: ControlCore.thumbnailBytes) }
+        box.process.frame.withLock { $0 += Array(repeating: 7, count: ControlCore.thumbnailBytes) }
         box.stage.now.withLock { $0 += ControlCore.thumbnailPeriod }
         await box.look { taken() == 2 }
         #expect(taken() == 2)
-        box.process.picture.withLock { $0 = Array("<html>".utf8) }
+        box.process.frame.withLock { $0 = Array("<html>".utf8) }
         box.stage.now.withLock { $0 += ControlCore.thumbnailPeriod }
         await box.look { taken() == 3 }
         #expect(taken() == 3)
-        #expect(try await box.control.core.thumbnail("yard") == picture)
+        #expect(try await box.control.core.thumbnail("yard") == frame)
 
         // A new one is shown at once, and kept on the disk seldom.
-        box.process.picture.withLock { $0 = [0xFF, 0xD8, 0xFF, 9] }
+        box.process.frame.withLock { $0 = [0xFF, 0xD8, 0xFF, 9] }
         box.stage.now.withLock { $0 += ControlCore.thumbnailPeriod }
         await box.look { taken() == 4 }
         #expect(try await box.control.core.thumbnail("yard") == [0xFF, 0xD8, 0xFF, 9])
-        #expect(try await box.control.keptThumbnail("yard") == picture)
+        #expect(try await box.control.keptThumbnail("yard") == frame)
         #expect(await box.control.send(.delete, "cameras/yard").status == 204)
         #expect(await box.control.send(.get, "cameras/yard/thumbnail").problem?.code == .notFound)
     }
 
-    @Test func `no picture is on the disk unless somebody asked for that`() async throws {
+    @Test func `no frame is on the disk unless somebody asked for that`() async throws {
         let box = try await box()
         func taken() -> Int { box.process.requests.withLock { $0.count { $0.line.contains("snapshot") } } }
         await box.look { taken() == 1 }
@@ -517,7 +517,7 @@ struct NetworkCameraTests {
         #expect(await next.send(.get, "cameras/yard/thumbnail").problem?.code == .notFound)
     }
 
-    @Test func `switched off, pictures are gone from the disk at once`() async throws {
+    @Test func `switched off, frames are gone from the disk at once`() async throws {
         let box = try await box("yard", "box.previews = true\n")
         func taken() -> Int { box.process.requests.withLock { $0.count { $0.line.contains("snapshot") } } }
         await box.look { taken() == 1 }
@@ -528,7 +528,7 @@ struct NetworkCameraTests {
         #expect(try await box.control.keptThumbnail("yard") == nil)
     }
 
-    @Test func `another source has none of the pictures of before`() async throws {
+    @Test func `another source has none of the frames of before`() async throws {
         let box = try await box("yard", "box.previews = true\n")
         func taken() -> Int { box.process.requests.withLock { $0.count { $0.line.contains("snapshot") } } }
         await box.look { taken() == 1 }
@@ -568,7 +568,7 @@ struct NetworkCameraTests {
         #expect(camera.manufacturer == nil && camera.endpoint == nil && camera.address == nil)
         #expect(await (box.control.core.remembered("yard") ?? LearnedCamera()).identity.isEmpty)
         let memory = await box.control.core.network["yard"]
-        #expect(memory?.learnt == nil && memory?.lastEvent == nil && memory?.identifiedAddress == nil)
+        #expect(memory?.learnedFacts == nil && memory?.lastEvent == nil && memory?.identifiedAddress == nil)
     }
 
     @Test func `going back asks the processes again`() async throws {
@@ -583,7 +583,7 @@ struct NetworkCameraTests {
         #expect(camera.source == "onvif://192.0.2.7" && camera.manufacturer == "Example")
     }
 
-    @Test func `what a process learns is no change that somebody else was first with`() async throws {
+    @Test func `what a process learns is not a change that somebody else was first with`() async throws {
         let box = try await box()
         let before = await box.control.send(.get, "cameras/yard").eTag
         box.process.statistics.withLock { $0.device = Self.device }
@@ -600,7 +600,7 @@ struct NetworkCameraTests {
         var report = StreamTestReport(url: "onvif://192.0.2.7")
         report.isDone = true
         let presets = PTZPresetListDocument(presets: [PTZPreset(token: "1", name: "Gate")])
-        let refusal = Problem(CodedError(.cameraRefuses, "the camera has no motors", object: "yard"))
+        let refusal = Problem(CodedError(.cameraRefuses, "the camera has no PTZ", object: "yard"))
         box.process.answers.withLock {
             $0["POST /api/v1/test"] = .init(status: 200, body: JSONDocument.bytes(report))
             $0["POST /api/v1/ptz"] = .init(status: refusal.status, body: JSONDocument.bytes(refusal))
@@ -628,7 +628,7 @@ struct NetworkCameraTests {
         #expect(await box.control.send(.post, "cameras/yard/test").problem?.code == .unreachable)
     }
 
-    @Test func `a camera of this machine has no motors and no profiles`() async throws {
+    @Test func `a camera of this machine has no PTZ and no profiles`() async throws {
         let stage = try ControlStage()
         try stage.write(ControlStage.two)
         let control = try await stage.start()

@@ -112,11 +112,11 @@ struct NetworkJobTests {
     @Test func `a search that fails says why, as problem and as event`() async throws {
         let (stage, control) = try await box()
         #expect(await control.send(.post, "discovery", "{}").status == 202)
-        let error = CodedError(.unreachable, "the network cannot be searched", why: "no interface is up", next: "Look")
+        let error = CodedError(.unreachable, "the network cannot be searched", why: "no interface is up", hint: "Look")
         await stage.network.nextSearch()?.end(.failure(error))
         await control.core.jobs.settled()
         let failed = try await control.get(NetworkSearchDocument.self, "discovery")
-        #expect(failed.state == .failed && failed.problem?.code == .unreachable && failed.problem?.next == "Look")
+        #expect(failed.state == .failed && failed.problem?.code == .unreachable && failed.problem?.hint == "Look")
         let events = try #require(control.core.memory).events(after: 0, limit: 100)
         #expect(events.contains { $0.topic == "system" && $0.text.contains("no interface is up") })
     }
@@ -206,7 +206,7 @@ struct NetworkJobTests {
     @Test(arguments: [
         "test:", "file:/x", "rtsp:", "rtsp://", "rtsp://user:secret@host/", "rtsp://[::1", "ftp://host/",
     ])
-    func `what is no place on the network`(source: String) {
+    func `what is not a place on the network`(source: String) {
         #expect(NetworkPlace(source) == nil)
     }
 
@@ -436,7 +436,7 @@ struct NetworkJobTests {
         #expect(camera.manufacturer == "Example")
     }
 
-    @Test func `a device that showed no picture proves nothing`() async throws {
+    @Test func `a device that showed no frame proves nothing`() async throws {
         let (stage, control) = try await box()
         try await added(stage, control, isUsable: false)
         let camera = try await control.get(CameraDocument.self, "cameras/front")
@@ -492,7 +492,7 @@ struct NetworkJobTests {
         ("transport", "\"udp\"", "HTTP has no such thing"), ("profile", "\"sub\"", "onvif:// cameras alone"),
         ("rtsp_host", "\"192.0.2.9\"", "onvif:// cameras alone"), ("rtsp_port", "8554", "onvif:// cameras alone"),
     ])
-    func `nobody chooses for pictures over HTTP what they have not`(
+    func `nobody chooses for frames over HTTP what they have not`(
         setting: String, value: String, words: String
     ) async throws {
         let (stage, control) = try await box()
@@ -539,7 +539,7 @@ struct NetworkJobTests {
         #expect(await add("b").status == 201)
         let refused = await add("c")
         #expect(refused.status == 422 && refused.problem?.detail.contains("allows 2 active") == true)
-        #expect(refused.problem?.next.contains("pulls") == true)
+        #expect(refused.problem?.hint.contains("pulls") == true)
         #expect(await add("c", isActive: false).status == 201)
         #expect(await control.send(.post, "cameras/c/enable").status == 422)
         #expect(await control.send(.post, "cameras/a/disable").status == 200)

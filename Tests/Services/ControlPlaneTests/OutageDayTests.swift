@@ -76,7 +76,7 @@ struct OutageDayTests {
     func `a stream that comes and goes is fewer than 50 events a day`(period: Int) async throws {
         let events = try await day(every: 2) { $0 / period % 2 == 0 ? .live : .waiting }
         let own = events.filter { $0.object == "a" }
-        // What is shorter than the patience is no event at all.
+        // What is shorter than the patience is not an event at all.
         #expect((period == 7 ? 0..<50 : 3..<50).contains(own.count), "\(own.count) events")
         #expect(try bytes(of: own) < 1_000_000)
     }

@@ -20,7 +20,7 @@ struct RefusalTests {
     private func isRefused(_ fields: [String: Any], _ label: String) async throws {
         let (answer, added) = try await post(fields)
         #expect((400..<500).contains(answer.status) && added == 0, "\(label): \(answer.status) \(answer.text)")
-        #expect(answer.problem?.next.isEmpty == false, "\(label): \(answer.text)")
+        #expect(answer.problem?.hint.isEmpty == false, "\(label): \(answer.text)")
         #expect(!answer.text.contains("hunter2"), "\(label): \(answer.text)")
         let scalars = (answer.problem?.detail ?? "").unicodeScalars
         #expect(scalars.allSatisfy { $0.properties.generalCategory != .control && $0.value != 0x202e }, "\(label)")

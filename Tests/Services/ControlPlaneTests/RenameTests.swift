@@ -88,11 +88,11 @@ struct RenameTests {
         #expect(try stage.makeCredentials().names(scope: "camera-front") == [])
         #expect(notes(stage) == [])
         stage.units.forgetCalls()
-        let next = try await stage.start()
+        let hint = try await stage.start()
         #expect(stage.units.calls == [])
         #expect(try password(stage, "porch") == "one")
         #expect(
-            try await next.get(GenerationListDocument.self, "config/history").generations.first?.cause
+            try await hint.get(GenerationListDocument.self, "config/history").generations.first?.cause
                 == "camera rename front porch")
     }
 
@@ -148,13 +148,13 @@ struct RenameTests {
         #expect(await control.send(.post, "cameras/front/rename", #"{"id":"porch"}"#).status == 200)
         #expect(Set(stage.units.running.keys) == Self.units("a"))
         #expect(stage.units.calls(of: "porch") == [])
-        let next = try await stage.start()
-        for _ in 0..<5 { await next.core.tick() }
-        await next.core.crew.settled()
+        let hint = try await stage.start()
+        for _ in 0..<5 { await hint.core.tick() }
+        await hint.core.unitJobs.settled()
         #expect(Set(stage.units.running.keys) == Self.units("a"))
         #expect(stage.file("run/service/camera-front.stopped") == nil)
         let way = path.hasPrefix("streams") ? "streams/porch/start" : "cameras/porch/enable"
-        #expect(await next.send(.post, way).status == 200)
+        #expect(await hint.send(.post, way).status == 200)
         #expect(Set(stage.units.running.keys) == Self.units("a", "porch"))
     }
 
@@ -190,7 +190,7 @@ struct RenameTests {
             let answer = await control.send(.post, "cameras/\(path)/rename", #"{"id":"\#(id)"}"#)
             #expect(answer.problem?.code == code, "\(answer.text)")
             #expect(answer.problem?.detail.contains(words) == true, "\(answer.text)")
-            #expect(answer.problem?.next.isEmpty == false)
+            #expect(answer.problem?.hint.isEmpty == false)
         }
         #expect(await control.send(.patch, "cameras/front", #"{"name":"Other"}"#).status == 200)
         let late = await control.send(.post, "cameras/front/rename", #"{"id":"porch"}"#, ifMatch: tag)
@@ -200,7 +200,7 @@ struct RenameTests {
             #expect(await control.send(.post, "cameras/front/rename", body).status == 400)
         }
         let patch = await control.send(.patch, "cameras/front", #"{"id":"porch"}"#)
-        #expect(patch.status == 400 && patch.problem?.next.contains("camera rename front") == true)
+        #expect(patch.status == 400 && patch.problem?.hint.contains("camera rename front") == true)
 
         try stage.write("\ncamera.shed = { source = \"test:\" }\n", to: "conf.d/10-cams.toml")
         #expect(await control.send(.post, "config/apply", #"{"confirmSeconds":90}"#).status == 200)
@@ -226,7 +226,7 @@ struct RenameTests {
 
     // MARK: Secrets
 
-    /// As it is, and with a password that is given anew.
+    /// As it is, and with a password that is given again.
     private static let bodies = [#"{"id":"porch"}"#, #"{"id":"porch","password":"one"}"#]
 
     @Test(arguments: bodies)
@@ -241,8 +241,8 @@ struct RenameTests {
             stage.steps.kill(at: step)
             await control.send(.post, "cameras/front/rename", body)
             stage.steps.reset()
-            let next = try await stage.start()
-            try await check(stage, next, ["front", "porch"], "step \(step): \(steps[step - 1])")
+            let hint = try await stage.start()
+            try await check(stage, hint, ["front", "porch"], "step \(step): \(steps[step - 1])")
         }
     }
 
@@ -258,8 +258,8 @@ struct RenameTests {
             stage.steps.reset()
             let id = answer.status == 200 ? "porch" : "front"
             #expect(try password(stage, id) == "one", "step \(step): \(steps[step - 1])")
-            let next = try await stage.start()
-            try await check(stage, next, ["front", "porch"], "step \(step): \(steps[step - 1])")
+            let hint = try await stage.start()
+            try await check(stage, hint, ["front", "porch"], "step \(step): \(steps[step - 1])")
         }
     }
 
@@ -330,8 +330,8 @@ struct RenameTests {
             stage.steps.kill(at: step)
             await control.send(.post, "config/rollback")
             stage.steps.reset()
-            let next = try await stage.start()
-            try await check(stage, next, ["front", "porch"], "step \(step): \(steps[step - 1])")
+            let hint = try await stage.start()
+            try await check(stage, hint, ["front", "porch"], "step \(step): \(steps[step - 1])")
         }
     }
 
@@ -362,7 +362,7 @@ struct RenameTests {
         #expect(answer.status == 200, "\(answer.text)")
         let now = await [control.stored("a")?.uuid, control.stored("front")?.uuid]
         #expect(now == uuids)
-        // Nobody is shown another one's password; it has to be given anew.
+        // Nobody is shown another one's password; it has to be given again.
         #expect(try password(stage, "a") == nil && password(stage, "front") == nil && notes(stage) == [])
     }
 
@@ -389,7 +389,7 @@ struct RenameTests {
             stage.now.withLock { $0 += .seconds(60) }
             await control.core.tick()
         }
-        await control.core.crew.settled()
+        await control.core.unitJobs.settled()
         return control
     }
 
@@ -493,7 +493,7 @@ struct RenameTests {
             }
             stage.now.withLock { $0 += .seconds(60) }
             await control.core.tick()
-            await control.core.crew.settled()
+            await control.core.unitJobs.settled()
         }
         let (whole, done) = try await renamed()
         await go(whole, done)
@@ -503,12 +503,12 @@ struct RenameTests {
             stage.steps.kill(at: step)
             await go(stage, control)
             stage.steps.reset()
-            let next = try await stage.start()
+            let hint = try await stage.start()
             stage.now.withLock { $0 += .seconds(60) }
-            for _ in 0..<2 { await next.core.tick() }
-            await next.core.crew.settled()
+            for _ in 0..<2 { await hint.core.tick() }
+            await hint.core.unitJobs.settled()
             let label = "step \(step): \(steps[step - 1])"
-            #expect(await next.core.current.settings.cameras.keys.sorted() == ["porch"], "\(label)")
+            #expect(await hint.core.current.settings.cameras.keys.sorted() == ["porch"], "\(label)")
             #expect(try secrets(stage) == ["credstore/camera-porch/password"], "\(label)")
             #expect(Set(stage.units.running.keys) == Self.units("porch"), "\(label)")
             #expect(notes(stage) == [], "\(label)")
@@ -530,11 +530,11 @@ struct RenameTests {
         return (stage, encryption, control)
     }
 
-    @Test func `a password that only systemd opens is given anew, and nothing else changes meanwhile`() async throws {
+    @Test func `a password that only systemd opens is given again, and nothing else changes meanwhile`() async throws {
         let (stage, encryption, control) = try await sealedBox()
         let refused = await control.send(.post, "cameras/front/rename", #"{"id":"porch"}"#)
         #expect(refused.status == 422 && refused.problem?.code == .missingSecret, "\(refused.text)")
-        #expect(refused.problem?.next.contains("camera rename front porch --password-file") == true)
+        #expect(refused.problem?.hint.contains("camera rename front porch --password-file") == true)
         let dry = await control.send(.post, "cameras/front/rename", #"{"id":"porch"}"#, query: ["dryRun": "1"])
         #expect(dry.problem?.code == .missingSecret)
 
@@ -567,7 +567,7 @@ struct RenameTests {
         #expect(events.contains { $0.object == "front" && $0.code == "\(ErrorCode.missingSecret)" })
     }
 
-    @Test func `a password that cannot be sealed anew leaves the camera as it was`() async throws {
+    @Test func `a password that cannot be sealed again leaves the camera as it was`() async throws {
         let (stage, encryption, control) = try await sealedBox()
         defer { withExtendedLifetime(encryption) {} }
         stage.steps.refuse { $0 == "credentials: set for camera-porch" }

@@ -35,7 +35,7 @@ struct SecretTests {
         #expect(await control.send(.put, "relays/main/secret", #"{"secret":"rtmp://h/\#(Self.secret)"}"#).status == 204)
         #expect(stage.units.words == ["start watchbox-camera@a.service"])
         #expect(try await control.get(RelayDocument.self, "relays/main").hasSecret)
-        // Another one: the cameras of that relay start anew, no other does.
+        // Another one: the cameras of that relay start again, no other does.
         #expect(await control.send(.put, "relays/main/secret", #"{"secret":"rtmp://h/2"}"#).status == 204)
         #expect(stage.units.words == ["start watchbox-camera@a.service", "restart watchbox-camera@a.service"])
         #expect(stage.file("run/service/camera-a.restart") == nil)
@@ -243,7 +243,7 @@ struct UnreadableSecretTests {
         #expect(await control.send(.post, "cameras", #"{"id":"c","source":"test:"}"#).status == 201)
         #expect(await control.send(.post, "streams/c/stop").status < 300)
         for _ in 0..<5 { await control.core.tick() }
-        await control.core.crew.settled()
+        await control.core.unitJobs.settled()
         #expect(stage.units.calls(of: "a") + stage.units.calls(of: "b") == [])
         #expect(stage.file("run/service/camera-a.json") != nil)
         let status = try await control.get(BoxStatus.self, "status")
@@ -253,7 +253,7 @@ struct UnreadableSecretTests {
 
         let next = try await stage.start()
         for _ in 0..<5 { await next.core.tick() }
-        await next.core.crew.settled()
+        await next.core.unitJobs.settled()
         #expect(stage.units.calls(of: "a") + stage.units.calls(of: "b") == [])
         // With secrets that cannot be read it would not start again.
         #expect(await next.send(.post, "streams/a/restart").status >= 400)
@@ -265,7 +265,7 @@ struct UnreadableSecretTests {
         try setReadable(true, stage)
         stage.now.withLock { $0 += .seconds(60) }
         await next.core.tick()
-        await next.core.crew.settled()
+        await next.core.unitJobs.settled()
         #expect(stage.units.calls(of: "a") == [])
         #expect(try await next.get(BoxStatus.self, "status").configurationProblem == nil)
         #expect(await next.send(.post, "streams/c/start").status < 300)
@@ -284,7 +284,7 @@ struct UnreadableSecretTests {
         try setReadable(true, stage)
         stage.now.withLock { $0 += .seconds(60) }
         await control.core.tick()
-        await control.core.crew.settled()
+        await control.core.unitJobs.settled()
         #expect(stage.units.calls(of: "a") == ["restart"])
     }
 

@@ -98,9 +98,9 @@ struct ServiceCheckTests {
         let issue = try #require(validation.issues.first)
         #expect(issue.key == "relay_server.listen")
         #expect(issue.reason.contains("port \(port)") && issue.reason.contains(words), "\(issue)")
-        #expect(issue.next.contains("systemctl edit watchbox-relay.service"), "\(issue.next)")
-        #expect(issue.next.contains("SocketBindAllow=tcp:\(port)"))
-        #expect(issue.next.contains("CAP_NET_BIND_SERVICE") == (port < 1024))
+        #expect(issue.hint.contains("systemctl edit watchbox-relay.service"), "\(issue.hint)")
+        #expect(issue.hint.contains("SocketBindAllow=tcp:\(port)"))
+        #expect(issue.hint.contains("CAP_NET_BIND_SERVICE") == (port < 1024))
         for (method, path) in [(APIRequest.Method.get, "config/diff"), (.post, "config/apply")] {
             let answer = await control.send(method, path)
             #expect(answer.status >= 400)
@@ -118,7 +118,7 @@ struct ServiceCheckTests {
         #expect(stage.file("run/service/relay.json")?.contains("\(port)") == true)
     }
 
-    @Test func `files that a process with a user of its own cannot read are refused, what runs is no reason`()
+    @Test func `files that a process with a user of its own cannot read are refused, what runs is not a reason`()
         async throws
     {
         // A path that is open for everybody, as /etc is.
@@ -147,7 +147,7 @@ struct ServiceCheckTests {
         try stage.write(kas("\(place)/key.pem"))
         let validation = try await control.send(.post, "config/validate").document(ValidationDocument.self)
         #expect(validation.issues.map(\.key) == ["kas_server.tls_key"])
-        #expect(validation.issues[0].next.contains("systemd-creds encrypt --name=kas-tls-key"))
+        #expect(validation.issues[0].hint.contains("systemd-creds encrypt --name=kas-tls-key"))
         #expect(await control.send(.post, "config/apply").status >= 400)
         try stage.write(kas("/run/credentials/watchbox-kas.service/kas-tls-key"))
         #expect(await control.send(.post, "config/apply").status == 200)

@@ -114,7 +114,7 @@ struct ServiceTests {
         #expect(status.cameras[0].stream.framesPerSecond == 25)
         #expect(status.state == .degraded)
         #expect(status.reason == "3 of 4 cameras are not publishing")
-        #expect(status.next == "watchboxctl camera show b")
+        #expect(status.hint == "watchboxctl camera show b")
         #expect(status.health == nil)
         #expect(status.version == "1.2.3")
         #expect(status.uptimeSeconds == 100)
@@ -129,7 +129,7 @@ struct ServiceTests {
         _ = (b, c)
     }
 
-    @Test func `a box whose cameras all publish is ok, and the first picture of each is remembered`() async throws {
+    @Test func `a box whose cameras all publish is ok, and the first frame of each is remembered`() async throws {
         let stage = try ControlStage()
         try stage.write(ControlStage.connections)
         let control = try await stage.start()
@@ -167,7 +167,7 @@ struct ServiceTests {
                 state: .fail, time: 1,
                 checks: [
                     HealthCheck(
-                        check: "clock", state: .fail, since: 1, evidence: "not set", code: .clockUnset, next: "wait")
+                        check: "clock", state: .fail, since: 1, evidence: "not set", code: .clockUnset, hint: "wait")
                 ], ladder: LadderDocument(steps: []), recoveries: ["L1": 2]))
         let problem = JSONDocument.text(Problem(CodedError(.notFound, "there is no check x")))
         let stub = try SocketStub(path: "\(stage.root)/run/health.sock") { request in
@@ -194,7 +194,7 @@ struct ServiceTests {
         let status = try await control.get(BoxStatus.self, "status")
         #expect(status.state == .degraded)
         #expect(status.reason == "the health daemon does not answer")
-        #expect(status.next == "systemctl status watchbox-health")
+        #expect(status.hint == "systemctl status watchbox-health")
         let report = JSONDocument.text(
             HealthReport(state: .ok, time: 1, checks: [], ladder: LadderDocument(steps: []), recoveries: [:]))
         let stub = try SocketStub(path: "\(stage.root)/run/health.sock") { _ in (200, report) }
@@ -225,7 +225,7 @@ struct ServiceTests {
         #expect(answer.problem?.code == .systemManager)
     }
 
-    /// `WATCHBOX_WRITE_DOCS=1 swift test --filter OpenAPI` writes it anew.
+    /// `WATCHBOX_WRITE_DOCS=1 swift test --filter OpenAPI` writes it again.
     @Test func `the committed OpenAPI document is the one that the code makes`() async throws {
         let stage = try ControlStage()
         let control = try await stage.start()

@@ -22,7 +22,7 @@ struct StatusAgreementTests {
 
     private let refused = HealthCheck(
         check: "relay", object: "main", state: .fail, since: 1, evidence: "Connection refused",
-        code: .relayUnreachable, next: "watchboxctl relay test")
+        code: .relayUnreachable, hint: "watchboxctl relay test")
 
     @Test(arguments: [nil, 5, 60])
     func `a stream that nobody acknowledges is not live at a relay that refuses`(acknowledged: Double?) throws {
@@ -32,7 +32,7 @@ struct StatusAgreementTests {
         #expect(told.cameras.map(\.stream.state) == [.waiting, .live])
         #expect(told.cameras[0].stream.reason == "Connection refused")
         #expect(told.cameras[0].stream.code == .relayUnreachable)
-        #expect(told.cameras[0].stream.next == "watchboxctl relay test")
+        #expect(told.cameras[0].stream.hint == "watchboxctl relay test")
         #expect(told.health == health([refused]))
     }
 
@@ -45,7 +45,7 @@ struct StatusAgreementTests {
         let report = try #require(told.health)
         #expect(report.checks.map(\.state) == [.ok, .ok])
         #expect(report.checks[0].evidence == "a is acknowledged at this moment")
-        #expect(report.checks[0].code == nil && report.checks[0].next == nil)
+        #expect(report.checks[0].code == nil && report.checks[0].hint == nil)
         #expect(report.state == .ok)
     }
 

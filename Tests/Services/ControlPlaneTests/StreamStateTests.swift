@@ -98,7 +98,7 @@ struct StreamStateTests {
         // A breath before the health daemon warns.
         answer.instant -= 1
         #expect(document(unit("active"), answer).state == .live)
-        // Nothing was sent that it could acknowledge: a picture every ten seconds.
+        // Nothing was sent that it could acknowledge: a frame every ten seconds.
         answer.instant = 9_000_000_000
         answer.statistics.lastSent = 900_000_000
         #expect(document(unit("active"), answer).state == .live)
@@ -108,21 +108,21 @@ struct StreamStateTests {
 
     private static let words = CodedError(
         .sourceUnreadable, "cannot open /root/film.mp4", why: "Permission denied",
-        next: "Allow this user to read it")
+        hint: "Allow this user to read it")
 
     @Test func `what its process left is told instead of a number`() {
         var ended = unit("failed", result: "exit-code")
         ended.execMainStatus = 1
         #expect(document(ended).reason == "it ended with status 1")
         #expect(document(ended).code == .cameraStopped)
-        #expect(document(ended).next == "Run: watchboxctl stream start a")
+        #expect(document(ended).hint == "Run: watchboxctl stream start a")
         ended.statusText = Self.words.endLine
         let told = document(ended)
         #expect(told.state == .failed)
         #expect(told.reason == "cannot open /root/film.mp4: Permission denied")
         #expect(told.code == .sourceUnreadable)
         // Not what a process, which a stranger may have taken over, would have a person do.
-        #expect(told.next == "Check the source: watchboxctl camera show a")
+        #expect(told.hint == "Check the source: watchboxctl camera show a")
         ended.result = "start-limit-hit"
         #expect(document(ended).reason == "it ended too often: cannot open /root/film.mp4: Permission denied")
         #expect(document(ended).code == .sourceUnreadable)
@@ -134,13 +134,13 @@ struct StreamStateTests {
         #expect(document(unit).state == .starting)
         #expect(
             document(unit).reason == "cannot open /root/film.mp4: Permission denied; systemd starts it again")
-        #expect(document(unit).next == "Check the source: watchboxctl camera show a")
+        #expect(document(unit).hint == "Check the source: watchboxctl camera show a")
         unit.sub = "start"
         #expect(document(unit).reason == "cannot open /root/film.mp4: Permission denied")
         #expect(document(unit).code == .sourceUnreadable)
     }
 
-    /// A signal came from elsewhere: what the process said before is no reason for it.
+    /// A signal came from elsewhere: what the process said before is not a reason for it.
     @Test(arguments: ["signal", "watchdog", "oom-kill", "timeout"])
     func `words do not explain an end that others made`(result: String) {
         var unit = unit("failed", result: result)
@@ -180,7 +180,7 @@ struct HostAddressTests {
         "", "rtmp://", "rtmp:///x", "rtmp://u:p@h/x", "rtmp://h:99999/x", "rtmp://h:-1/x", "rtmp://[::1", "ftp://h/x",
         "rtmp://a:b:c/x", "rtmp://[::1]x/y", "rtmp://h:/x",
     ])
-    func `what is no address is none`(url: String) {
+    func `what is not an address is none`(url: String) {
         #expect(HostAddress(url: url) == nil)
     }
 

@@ -102,10 +102,10 @@ struct TokenTests {
                 realtimeMicroseconds: { kas.now * 1_000_000 },
                 sinceBoot: { .seconds(kas.now - Self.start + 100) }, bootIdentifier: "boot",
                 sleep: { try await Task.sleep(for: $0) }),
-            effects: Effects(willDo: { _ in }), network: stage.network.tools, keyAccess: kas.tools,
+            transaction: FileTransaction(willDo: { _ in }), network: stage.network.tools, keyAccess: kas.tools,
             deadlines: stage.deadlines)
         await service.core.boot()
-        await service.core.crew.settled()
+        await service.core.unitJobs.settled()
         return service
     }
 
@@ -138,7 +138,7 @@ struct TokenTests {
             await control.core.careForToken()
             #expect(try #require(try stored(stage, scope: "box")).expiresAt > kas.now + 15 * 86_400)
         }
-        // A control that is started anew goes on with it.
+        // A control that is started again goes on with it.
         let again = try await box(stage, kas)
         #expect(await again.core.tokenFacts == (try stored(stage, scope: "box")))
     }
@@ -160,7 +160,7 @@ struct TokenTests {
         kas.now += 7 * 86_400
         kas.state.withLock { $0.refusal = .status(403, message: "has ended") }
         await control.core.careForToken()
-        #expect(Catalog.entries.contains { $0.code == .tokenEnded && $0.next.contains("--readmit") })
+        #expect(Catalog.entries.contains { $0.code == .tokenEnded && $0.hint.contains("--readmit") })
         #expect(try await control.get(KeyAccessDocument.self, "kas").code == .tokenEnded)
         // The way back: its owner grants it, and the box that asks every day has it.
         kas.state.withLock { $0.refusal = nil }
@@ -203,7 +203,7 @@ struct TokenTests {
         // Not again and again.
         await control.core.careForToken()
         #expect(kas.state.withLock { $0.narrowed.count } == 2)
-        // Made from the box's token: with a renewed one they are made anew, and told.
+        // Made from the box's token: with a renewed one they are made again, and told.
         kas.now += 16 * 86_400
         await control.core.careForToken()
         #expect(kas.state.withLock { $0.narrowed.count } == 4)
@@ -236,7 +236,7 @@ struct TokenTests {
         #expect(stage.units.calls(of: "e") == ["start"])
     }
 
-    @Test func `a camera whose stream is named anew starts without the token for the former stream`() async throws {
+    @Test func `a camera whose stream is named again starts without the token for the former stream`() async throws {
         let (stage, kas) = (try ControlStage(), ScriptedKeyAccess())
         let control = try await box(stage, kas)
         #expect(await control.send(.post, "cameras", #"{"id":"c","source":"test:"}"#).status == 201)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ControlPlane
 
-/// Control is replaced by a newer one while cameras run, and the machine does not start anew.
+/// Control is replaced by a newer one while cameras run, and the machine does not start again.
 struct UpgradeTests {
     /// The files as a control wrote them that did not tell cameras of one ID apart.
     private func makeOld(_ stage: ControlStage, _ ids: [String]) throws {
@@ -39,7 +39,7 @@ struct UpgradeTests {
             stage.now.withLock { $0 += .seconds(2) }
             await control.core.tick()
         }
-        await control.core.crew.settled()
+        await control.core.unitJobs.settled()
         #expect(stage.units.words == [])
         #expect(Set(stage.units.running.keys) == ["watchbox-camera@a.service"])
         for id in ["a", "b"] {
@@ -50,13 +50,13 @@ struct UpgradeTests {
         // And at the next start of control.
         let next = try await stage.start()
         await next.core.tick()
-        await next.core.crew.settled()
+        await next.core.unitJobs.settled()
         #expect(stage.units.words == [])
         #expect(await next.send(.post, "streams/b/start").status < 300)
         #expect(stage.units.words == ["start watchbox-camera@b.service"])
     }
 
-    @Test func `a file that cannot be read is written anew, and its unit begins anew`() async throws {
+    @Test func `a file that cannot be read is written again, and its unit begins again`() async throws {
         let stage = try ControlStage()
         try stage.write(ControlStage.two)
         _ = try await stage.start()
@@ -102,7 +102,7 @@ struct UpgradeTests {
         try stage.write(ControlStage.two.replacingOccurrences(of: "name = \"B\"", with: "size = \"640x360\""))
         let control = try await stage.start()
         await control.core.tick()
-        await control.core.crew.settled()
+        await control.core.unitJobs.settled()
         #expect(stage.units.words == [])
         // One that is gone leaves nothing for the next of its name.
         try stage.write(ControlStage.connections)
@@ -139,7 +139,7 @@ struct UpgradeTests {
         let next = try #require(booted.core.memory)
         let first = try #require(try next.events(after: last, limit: 1).first?.id)
         #expect(first > last + 1000)
-        // Not when control alone starts anew.
+        // Not when control alone starts again.
         let before = try next.latestEventID()
         let again = try #require(try await stage.start().core.memory)
         #expect(try again.latestEventID() < before + 100)

@@ -47,7 +47,7 @@ struct CertificateValidityTests {
         #expect(try ends(both) == [3_523_298_285, 2_110_658_285])
     }
 
-    @Test func `a cut or changed certificate is no crash`() throws {
+    @Test func `a cut or changed certificate is not a crash`() throws {
         let lines = Self.untilAugust2081.split(separator: "\n").dropFirst().dropLast()
         let bytes = Array(try #require(Data(base64Encoded: lines.joined())))
         func pem(_ bytes: [UInt8]) -> String {
@@ -76,7 +76,7 @@ struct CertificateValidityTests {
         ])
         let end: Int64 = 2_110_658_285
         func finding(_ path: String, _ now: Int64) -> Finding {
-            DoctorCheck.certificate(path, tree.surroundings(), now: now)
+            DoctorCheck.certificate(path, tree.environment(), now: now)
         }
         #expect(finding("/etc/ca.pem", end - 90 * 86_400) == .ok("/etc/ca.pem 90 d"))
         #expect(finding("/etc/ca.pem", end - 3 * 86_400) == .warn("/etc/ca.pem ends in 3 days", .certificateExpires))

@@ -37,7 +37,7 @@ struct DaemonCheckTests {
             ])
         defer { withExtendedLifetime(daemon) {} }
         var findings: [Finding] = []
-        for name in names { findings.append(try await tree.finding(name, tree.surroundings(isOffline: false))) }
+        for name in names { findings.append(try await tree.finding(name, tree.environment(isOffline: false))) }
         return findings
     }
 
@@ -85,17 +85,17 @@ struct DaemonCheckTests {
             defer { withExtendedLifetime(daemon) {} }
             // Alone the file has a key that nobody knows.
             #expect(try await tree.finding("config").state == .fail)
-            return try await tree.finding("config", tree.surroundings(isOffline: false))
+            return try await tree.finding("config", tree.environment(isOffline: false))
         }
         #expect(
             try await finding(ValidationDocument(isValid: true, files: ["a", "b"], issues: [])) == .ok("2 files valid"))
         let minor = ConfigurationIssue(
-            code: .incompleteCamera, file: nil, line: nil, key: "camera.front", reason: "has no relay", next: "Add one")
+            code: .incompleteCamera, file: nil, line: nil, key: "camera.front", reason: "has no relay", hint: "Add one")
         let unknown = ConfigurationIssue(
             code: .unknownKey, file: "watchbox.toml", line: 3, key: "camera.front.bitrat", reason: "is not known",
-            next: "Write bitrate")
+            hint: "Write bitrate")
         let warned = try await finding(ValidationDocument(isValid: true, files: [], issues: [minor]))
-        #expect(warned == .warn("camera.front has no relay", .incompleteCamera, next: "Add one"))
+        #expect(warned == .warn("camera.front has no relay", .incompleteCamera, hint: "Add one"))
         let failed = try await finding(ValidationDocument(isValid: false, files: [], issues: [minor, unknown]))
         #expect(failed.state == .fail && failed.code == .unknownKey)
         #expect(failed.evidence == "camera.front.bitrat (watchbox.toml:3) is not known, and 1 more problem")
@@ -103,11 +103,11 @@ struct DaemonCheckTests {
 
     @Test func `a daemon that is down, not asked, or not to be used by others`() async throws {
         let tree = try FixtureTree(healthyBoard)
-        let online = tree.surroundings(isOffline: false)
+        let online = tree.environment(isOffline: false)
         #expect(try await tree.finding("api", online).code == .unreachable)
         #expect(try await tree.finding("cameras", online).state == .unknown)
         try tree.write("run/watchbox/api.sock", "no socket")
-        #expect(try await tree.finding("api", online).evidence.contains("is no socket"))
+        #expect(try await tree.finding("api", online).evidence.contains("is not a socket"))
         try FileManager.default.removeItem(atPath: "\(tree.root)/run/watchbox/api.sock")
         let daemon = try CannedDaemon("\(tree.root)/run/watchbox/api.sock", answers: [:])
         #expect(try await tree.finding("api").state == .ok)
@@ -121,9 +121,9 @@ struct DaemonCheckTests {
         let tree = try FixtureTree(healthyBoard)
         let daemon = try CannedDaemon("\(tree.root)/run/watchbox/api.sock", answers: nil)
         let chosen = DoctorCheck.all.filter { ["api", "cameras"].contains($0.name) }
-        var surroundings = tree.surroundings(isOffline: false)
-        surroundings.answerLimit = .milliseconds(500)
-        let report = await Examination(timeLimit: .seconds(60)).run(chosen, in: surroundings)
+        var environment = tree.environment(isOffline: false)
+        environment.answerLimit = .milliseconds(500)
+        let report = await CheckRunner(timeLimit: .seconds(60)).run(chosen, in: environment)
         #expect(report.findings.map(\.check) == ["cameras", "api"])
         #expect(report.findings[0].state == .unknown)
         #expect(report.findings[1].state == .fail && report.findings[1].code == .unreachable)

@@ -40,12 +40,12 @@ struct DeviceCheckTests {
     @Test func `a number instead of a name that stays is a warning with the command that mends it`() async throws {
         let finding = try await tree("v4l2:/dev/video0").finding("devices")
         #expect(finding.state == .warn)
-        #expect(finding.next?.hasSuffix("watchboxctl camera edit front --source v4l2:\(Self.link)") == true)
+        #expect(finding.hint?.hasSuffix("watchboxctl camera edit front --source v4l2:\(Self.link)") == true)
     }
 
     @Test(arguments: [
         ("/dev/v4l/by-id/usb-gone-index0", ErrorCode.deviceMissing, "nothing is at"),
-        ("/dev/video1", .deviceUnusable, "describes the pictures of another node"),
+        ("/dev/video1", .deviceUnusable, "describes the frames of another node"),
         ("/dev/video10", .deviceUnusable, "codec"), ("/dev/null2", .deviceUnusable, "no video device"),
     ])
     func `what is missing or no camera fails, and says why`(path: String, code: ErrorCode, words: String) async throws {
@@ -53,7 +53,7 @@ struct DeviceCheckTests {
         #expect(finding.state == .fail)
         #expect(finding.code == code)
         #expect(finding.evidence.contains(words), "\(finding.evidence)")
-        #expect(finding.next?.isEmpty == false)
+        #expect(finding.hint?.isEmpty == false)
     }
 
     @Test func `a device that units may not open has its reason`() {
@@ -76,7 +76,7 @@ struct DeviceCheckTests {
                 == .ok("no camera is set to a device of this machine; 1 camera found"))
     }
 
-    @Test func `each verdict has its kind, and each that is no camera its reason`() {
+    @Test func `each verdict has its kind, and each that is not a camera its reason`() {
         func document(_ verdict: CaptureNode.Verdict) -> VideoNodeDocument {
             VideoNodeDocument(
                 CaptureNode(
@@ -131,7 +131,7 @@ struct DeviceCheckTests {
                 name: "auto_exposure", id: 1, kind: .menu, minimum: 0, maximum: 3, step: 1, default: 3, value: 1,
                 menu: [1: "Manual Mode", 3: "Aperture Priority Mode"], isInactive: true))
         #expect(control.menu == ["1": "Manual Mode", "3": "Aperture Priority Mode"])
-        #expect(control.value == 1 && control.standard == 3 && control.isInactive)
+        #expect(control.value == 1 && control.defaultValue == 3 && control.isInactive)
     }
 
     @Test func `a camera that does not open says why instead of its formats`() {

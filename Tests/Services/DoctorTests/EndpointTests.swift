@@ -22,7 +22,7 @@ struct EndpointTests {
         "rtmp://host:x/",
         "https://[::1/", "https://[::1]x/", "rtmp://a b/live", "rtmp://a\u{0}b/live",
     ])
-    func `what is no URL is refused`(url: String) {
+    func `what is not a URL is refused`(url: String) {
         #expect(Endpoint(url) == nil)
     }
 }

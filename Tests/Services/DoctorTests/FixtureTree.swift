@@ -30,23 +30,23 @@ final class FixtureTree: Sendable {
         try FileManager.default.createSymbolicLink(atPath: url.path, withDestinationPath: target)
     }
 
-    func surroundings(
-        isOffline: Bool = true, units: FixedUnits = FixedUnits(), identity: Surroundings.Identity = .current
-    ) -> Surroundings {
-        var surroundings = Surroundings(version: "0.2.0", units: units)
-        surroundings.root = root
-        surroundings.identity = identity
-        surroundings.isOffline = isOffline
-        surroundings.answerLimit = .seconds(60)
-        surroundings.isClockSynchronised = { true }
-        return surroundings
+    func environment(
+        isOffline: Bool = true, units: FixedUnits = FixedUnits(), identity: Environment.Identity = .current
+    ) -> Environment {
+        var environment = Environment(version: "0.2.0", units: units)
+        environment.root = root
+        environment.identity = identity
+        environment.isOffline = isOffline
+        environment.answerLimit = .seconds(60)
+        environment.isClockSynchronised = { true }
+        return environment
     }
 
     /// What one check says of this machine.
-    func finding(_ name: String, _ surroundings: Surroundings? = nil) async throws -> Finding {
+    func finding(_ name: String, _ environment: Environment? = nil) async throws -> Finding {
         let check = DoctorCheck.all.first { $0.name == name }
         guard let check else { throw CocoaError(.fileNoSuchFile) }
-        return await check.examine(Knowledge(surroundings ?? self.surroundings()))
+        return await check.examine(CheckContext(environment ?? self.environment()))
     }
 }
 

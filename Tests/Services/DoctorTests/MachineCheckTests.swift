@@ -15,10 +15,10 @@ struct MachineCheckTests {
             "config", "user", "sandbox", "network", "dns", "certificates", "clock", "ntp", "watchdog", "boot", "memory",
             "processor", "heat", "power",
         ] {
-            let identity = Surroundings.Identity(userIdentifier: 1000, groupIdentifiers: [1000, 977])
-            let finding = try await tree.finding(name, tree.surroundings(identity: identity))
+            let identity = Environment.Identity(userIdentifier: 1000, groupIdentifiers: [1000, 977])
+            let finding = try await tree.finding(name, tree.environment(identity: identity))
             #expect(finding.state == .ok, "\(name): \(finding.evidence)")
-            #expect(finding.code == nil && finding.next == nil, "\(name)")
+            #expect(finding.code == nil && finding.hint == nil, "\(name)")
         }
     }
 
@@ -55,7 +55,7 @@ struct MachineCheckTests {
         try tree.write(path, text)
         let finding = try await tree.finding(check)
         #expect(finding.state == state && finding.code == code, "\(finding)")
-        #expect(finding.next?.isEmpty == false)
+        #expect(finding.hint?.isEmpty == false)
     }
 
     /// The limits are the health monitor's: one box has one verdict.
@@ -76,7 +76,7 @@ struct MachineCheckTests {
                 try tree.write(path, text(value))
                 let finding = try await tree.finding(check)
                 #expect(finding.state == state, "\(check) \(value): \(finding)")
-                #expect((finding.code != nil) == (state != .ok) && (finding.next != nil) == (state != .ok))
+                #expect((finding.code != nil) == (state != .ok) && (finding.hint != nil) == (state != .ok))
             }
         }
         try await look("processor", "proc/pressure/cpu", limits.processorPressure, 10_000)
@@ -107,10 +107,10 @@ struct MachineCheckTests {
         #expect(try await FixtureTree().finding(check).state == .unknown)
     }
 
-    @Test func `garbage in the kernel's files is no crash and not ok`() async throws {
+    @Test func `garbage in the kernel's files is not a crash and not ok`() async throws {
         let garbage = "\u{0}\u{FFFD} -99999999999999999999 avg60=nan some avg60=1e999\nsome avg60=inf\n|--\n LOCAL host"
         let tree = try FixtureTree(healthyBoard.mapValues { _ in garbage })
-        let report = await Examination().run(in: tree.surroundings())
+        let report = await CheckRunner().run(in: tree.environment())
         #expect(report.findings.count == DoctorCheck.all.count)
         for name in ["power", "heat", "processor", "memory"] {
             #expect(report.findings.first { $0.check == name }?.state != .ok, "\(name)")
@@ -119,14 +119,14 @@ struct MachineCheckTests {
 
     @Test func `what holds decoders is told, and what is missing`() async throws {
         let tree = try FixtureTree(healthyBoard)
-        var surroundings = tree.surroundings()
-        #expect(try await tree.finding("decoders", surroundings).state == .unknown)
-        surroundings.decoders = { ("landlock 7, system calls are filtered", nil) }
-        let well = try await tree.finding("decoders", surroundings)
+        var environment = tree.environment()
+        #expect(try await tree.finding("decoders", environment).state == .unknown)
+        environment.decoders = { ("landlock 7, system calls are filtered", nil) }
+        let well = try await tree.finding("decoders", environment)
         #expect(well.state == .ok && well.evidence.contains("landlock 7"))
-        surroundings.decoders = { ("no landlock", "this kernel has no landlock") }
-        let lacking = try await tree.finding("decoders", surroundings)
-        #expect(lacking.state == .warn && lacking.next?.isEmpty == false)
+        environment.decoders = { ("no landlock", "this kernel has no landlock") }
+        let lacking = try await tree.finding("decoders", environment)
+        #expect(lacking.state == .warn && lacking.hint?.isEmpty == false)
     }
 
     @Test func `a crash record of the kernel is told`() async throws {
@@ -147,14 +147,14 @@ struct MachineCheckTests {
 
     @Test func `a user outside the group is told how to get in`() async throws {
         let tree = try FixtureTree(healthyBoard)
-        let stranger = Surroundings.Identity(userIdentifier: 1000, groupIdentifiers: [1000])
-        let finding = try await tree.finding("user", tree.surroundings(identity: stranger))
+        let stranger = Environment.Identity(userIdentifier: 1000, groupIdentifiers: [1000])
+        let finding = try await tree.finding("user", tree.environment(identity: stranger))
         #expect(finding.state == .warn && finding.code == .notPermitted)
         try tree.write("etc/group", "root:x:0:\n")
         #expect(
-            try await tree.finding("user", tree.surroundings(identity: stranger)).evidence.contains("not installed"))
-        let root = Surroundings.Identity(userIdentifier: 0, groupIdentifiers: [0])
-        #expect(try await tree.finding("user", tree.surroundings(identity: root)).state == .ok)
+            try await tree.finding("user", tree.environment(identity: stranger)).evidence.contains("not installed"))
+        let root = Environment.Identity(userIdentifier: 0, groupIdentifiers: [0])
+        #expect(try await tree.finding("user", tree.environment(identity: root)).state == .ok)
     }
 
     @Test func `storage writes a file of its own and leaves none`() async throws {
@@ -224,7 +224,7 @@ struct MachineCheckTests {
         let tree = try FixtureTree()
         try tree.write(
             "etc/watchbox/watchbox.toml", "version = 1\nrelay.main = { url = \"rtmp://127.0.0.1:1/live\" }\n")
-        let finding = try await tree.finding("relay", tree.surroundings(isOffline: false))
+        let finding = try await tree.finding("relay", tree.environment(isOffline: false))
         #expect(finding.state == .fail && finding.code == .relayUnreachable, "\(finding)")
     }
 }

@@ -46,7 +46,7 @@ struct NetworkCameraCheckTests {
 
     private func finding(_ cameras: String, isOffline: Bool = false) async throws -> Finding {
         let tree = try tree(cameras)
-        return try await tree.finding("ipcameras", tree.surroundings(isOffline: isOffline))
+        return try await tree.finding("ipcameras", tree.environment(isOffline: isOffline))
     }
 
     @Test func `a camera whose port answers is well`() async throws {

@@ -26,7 +26,7 @@ struct SupportBundleTests {
         try tree.write("proc/sys/kernel/osrelease", "6.12 password=HUNTER2PASSWORD\n")
         var status = DaemonCheckTests.status(streams: [.failed], problem: Self.leak, evidence: Self.leak)
         status.name = Self.leak
-        let check = HealthCheck(check: "relay", state: .fail, since: 1, evidence: Self.leak, next: Self.leak)
+        let check = HealthCheck(check: "relay", state: .fail, since: 1, evidence: Self.leak, hint: Self.leak)
         let health = HealthReport(
             state: .fail, time: 1, checks: [check], ladder: LadderDocument(steps: []), recoveries: [:])
         status.health = health
@@ -51,12 +51,12 @@ struct SupportBundleTests {
         defer { withExtendedLifetime(daemon) {} }
         let unit = UnitState(
             name: "watchbox-control.service", load: "loaded", active: "active", sub: "running", statusText: Self.leak)
-        let surroundings = tree.surroundings(isOffline: false, units: FixedUnits(states: [unit]))
+        let environment = tree.environment(isOffline: false, units: FixedUnits(states: [unit]))
         let names = ["cameras", "health", "generation", "versions"]
-        var report = await Examination(timeLimit: .seconds(60)).run(
-            DoctorCheck.all.filter { names.contains($0.name) }, in: surroundings)
-        report.findings.append(DoctorFinding(check: "x", state: .fail, evidence: Self.leak, next: Self.leak))
-        return try await SupportBundle.collect(report, in: surroundings).archive()
+        var report = await CheckRunner(timeLimit: .seconds(60)).run(
+            DoctorCheck.all.filter { names.contains($0.name) }, in: environment)
+        report.findings.append(DoctorFinding(check: "x", state: .fail, evidence: Self.leak, hint: Self.leak))
+        return try await SupportBundle.collect(report, in: environment).archive()
     }
 
     @Test func `secrets planted in every input are nowhere in the archive`() async throws {
@@ -108,9 +108,9 @@ struct SupportBundleTests {
     @Test func `what cannot be had is a file that says why`() async throws {
         let tree = try FixtureTree()
         let report = DoctorReport(time: 1, version: "0.2.0", isOffline: true, findings: [])
-        let offline = await SupportBundle.collect(report, in: tree.surroundings())
+        let offline = await SupportBundle.collect(report, in: tree.environment())
         #expect(offline.files.filter { $0.text == "not asked (--offline)\n" }.count == 5)
-        let silent = tree.surroundings(isOffline: false, units: FixedUnits(failure: .unavailable("no bus")))
+        let silent = tree.environment(isOffline: false, units: FixedUnits(failure: .unavailable("no bus")))
         let down = await SupportBundle.collect(report, in: silent)
         #expect(down.files.filter { $0.text.hasPrefix("not available: ") && $0.name != "log.txt" }.count == 5)
         // A journal is there or not; either way the log says something.

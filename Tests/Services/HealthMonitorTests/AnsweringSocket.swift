@@ -53,7 +53,7 @@ final class AnsweringSocket: Sendable {
         let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n"
         var rest = Array("\(head)Connection: close\r\n\r\n\(body)".utf8)[...]
         while !rest.isEmpty {
-            // A reader that has had enough is no reason for a signal.
+            // A reader that has had enough is not a reason for a signal.
             let count = rest.withUnsafeBytes {
                 send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
             }

@@ -16,7 +16,7 @@ struct BoardCheckTests {
         let finding = BoardChecks.power(reading)
         #expect(finding.state == state)
         #expect(finding.code == (state == .warn || state == .fail ? .underVoltage : nil))
-        #expect((finding.next != nil) == (finding.code != nil))
+        #expect((finding.hint != nil) == (finding.code != nil))
     }
 
     @Test func `heat has slack on its way down`() {

@@ -21,7 +21,7 @@ func status(
     change(&statistics)
     return CameraStatusDocument(
         statistics: statistics, instant: instant, framesPerSecond: 25, bitsPerSecond: 1_000_000, ivUsedRatio: ivUsed,
-        pictureUnchangedSeconds: unchanged, watchdogSeconds: 20, version: "1")
+        frameUnchangedSeconds: unchanged, watchdogSeconds: 20, version: "1")
 }
 
 final class CameraWatchTests {
@@ -122,7 +122,7 @@ final class CameraWatchTests {
         }
     }
 
-    @Test func `a stream that begins anew owes nothing of the time before`() throws {
+    @Test func `a stream that begins again owes nothing of the time before`() throws {
         _ = look(.answered(status(frames: 100, acknowledgedSecondsAgo: 0)), 1)
         _ = look(.answered(status("front", .waitingToReconnect, frames: 100)), 300)
         let outcome = look(.answered(status(frames: 100, acknowledgedSecondsAgo: 0.1)), 302)
@@ -222,7 +222,7 @@ final class CameraWatchTests {
         }
     }
 
-    @Test func `a picture that never changes is frozen`() {
+    @Test func `a frame that never changes is frozen`() {
         let moving = look(.answered(status(frames: 1, acknowledgedSecondsAgo: 0, unchanged: 2)), 2)
         #expect(states(moving)[.frozenPicture] == .ok)
         let frozen = look(.answered(status(frames: 2, acknowledgedSecondsAgo: 0, unchanged: 31)), 4)
@@ -274,7 +274,7 @@ final class CaptureWatchTests {
 
     @Test(arguments: [
         (ErrorCode?.none, true), (.deviceMissing, true), (.deviceNotPermitted, true), (.deviceUnusable, true),
-        (.formatRefused, true), (.deviceFaults, false), (.badPictures, false),
+        (.formatRefused, true), (.deviceFaults, false), (.badFrames, false),
     ])
     func `a camera that waits is told at once; only faults of the device are answered with a step`(
         code: ErrorCode?, isForPerson: Bool
@@ -335,12 +335,12 @@ final class CaptureWatchTests {
         }
     }
 
-    @Test func `what a network camera codes itself is said so`() {
+    @Test func `what a network camera encodes itself is said so`() {
         let outcome = look(1, frames: 20) {
             $0.encoder = "passthrough"
             ($0.width, $0.height, $0.rate) = (1920, 1080, 25)
         }
-        #expect(finding(outcome, .encoder)?.evidence == "as the camera codes it, 1920x1080 at 25.0 fps")
+        #expect(finding(outcome, .encoder)?.evidence == "as the camera encodes it, 1920x1080 at 25.0 fps")
     }
 
     @Test func `what a camera is encoded with is told, and what it does not hold`() throws {
@@ -362,7 +362,7 @@ final class CaptureWatchTests {
         #expect(limited.evidence == "30 were asked for, 12 are held")
         // It may have been set to software since.
         let since = try #require(encoder(4) { $0.encoderHangs = 3 })
-        #expect(since.code == .encoderHung && since.evidence.contains("hung 3 times lately; libx264 codes"))
+        #expect(since.code == .encoderHung && since.evidence.contains("hung 3 times lately; libx264 encodes"))
         let off = try #require(encoder(5) { $0.code = .hardwareEncoderOff })
         #expect(off.code == .hardwareEncoderOff && off.evidence.contains("again and again and is left alone"))
         let failed = try #require(
@@ -384,11 +384,11 @@ final class CaptureWatchTests {
         #expect(finding(look(8) { _ in }, .encoder) == nil)
     }
 
-    @Test func `sound that was asked for and is not there is told`() {
-        let missing = finding(look(1) { $0.soundReason = "hw:CARD=C920 is busy" }, .sound)
-        #expect(missing?.state == .warn && missing?.code == .soundMissing)
-        #expect(finding(look(2) { $0.sound = "hw:CARD=C920" }, .sound)?.state == .ok)
-        #expect(finding(look(3) { _ in }, .sound) == nil)
+    @Test func `audio that was asked for and is not there is told`() {
+        let missing = finding(look(1) { $0.audioReason = "hw:CARD=C920 is busy" }, .audio)
+        #expect(missing?.state == .warn && missing?.code == .audioMissing)
+        #expect(finding(look(2) { $0.audio = "hw:CARD=C920" }, .audio)?.state == .ok)
+        #expect(finding(look(3) { _ in }, .audio) == nil)
     }
 
     @Test func `the port of its USB device is known while it is silent and while the device is away`() {

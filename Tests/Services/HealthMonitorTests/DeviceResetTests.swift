@@ -29,7 +29,7 @@ struct DeviceResetTests {
     }
 
     @Test(arguments: ["1-2", "1-3", "1-1", "1-1.40"])
-    func `what is not there, or gives no pictures, is left alone`(port: String) async throws {
+    func `what is not there, or gives no frames, is left alone`(port: String) async throws {
         let (outcome, calls) = try await reset(port)
         #expect(outcome == "skipped: no camera is at USB port \(port)")
         #expect(calls == [])

@@ -117,7 +117,7 @@ final class FrozenPictureTests {
         #expect(check?.isAcknowledged == false)
     }
 
-    @Test func `a picture that changes by itself is no scene any more`() {
+    @Test func `a frame that changes by itself is not a scene any more`() {
         live(seconds: 300) { _ in 0 }
         #expect(check?.isAcknowledged == true)
         let moved = second

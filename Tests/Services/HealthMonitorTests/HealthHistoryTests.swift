@@ -51,20 +51,20 @@ struct HealthHistoryTests {
         try tree.remove("state")
         let clock = ManualClock()
         let history = HealthHistory(directory: tree.paths.stateDirectory)
-        for number in 0..<HealthHistory.mostInMemory + 10 { history.add(event("\(number)")) }
+        for number in 0..<HealthHistory.maxInMemory + 10 { history.add(event("\(number)")) }
         history.turn(at: clock.now())
         while history.trouble == nil { await save(history, clock) }
         #expect(history.lost == 10)
         let events = await history.events(check: nil, since: 0, clock: KernelClock())
-        #expect(events.count == HealthHistory.mostInMemory)
-        #expect(events.first?.text == "\(HealthHistory.mostInMemory + 9)")
+        #expect(events.count == HealthHistory.maxInMemory)
+        #expect(events.first?.text == "\(HealthHistory.maxInMemory + 9)")
 
         // The disk comes back; after a minute it is tried again.
         try FileManager.default.createDirectory(atPath: tree.paths.stateDirectory, withIntermediateDirectories: true)
         clock.advance(.seconds(61))
         while history.trouble != nil { await save(history, clock) }
         let store = try HistoryStore(path: "\(tree.paths.stateDirectory)/history.db")
-        #expect(try store.events(check: nil, since: 0).count == HealthHistory.mostInMemory)
+        #expect(try store.events(check: nil, since: 0).count == HealthHistory.maxInMemory)
     }
 
     @Test func `a damaged file is moved aside and told`() async throws {
@@ -99,9 +99,9 @@ struct HealthHistoryTests {
         try add(11...12, time: 40)
         try add(13...13, time: now - 100)
         #expect(try store.events(check: nil, since: now - 3600).map(\.id) == [13, 12, 11])
-        try add(14...Int64(13 + HistoryStore.mostEvents), time: now)
-        #expect(try store.lastID() == Int64(13 + HistoryStore.mostEvents))
-        #expect(try store.events(check: nil, since: 0).count == HistoryStore.mostAnswered)
+        try add(14...Int64(13 + HistoryStore.maxEvents), time: now)
+        #expect(try store.lastID() == Int64(13 + HistoryStore.maxEvents))
+        #expect(try store.events(check: nil, since: 0).count == HistoryStore.maxAnswered)
         try add(40_000...40_000, time: now)
         #expect(try store.events(check: nil, since: 0).last.map { $0.id > 20_000 } == true)
     }

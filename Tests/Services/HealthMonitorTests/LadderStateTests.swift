@@ -65,7 +65,7 @@ struct LadderStateTests {
             state.advance(uptime: second)
             state.add(.restartCamera, object: "front", time: 0)
         }
-        #expect(state.uses[.restartCamera]?.count == LadderState.mostUses)
+        #expect(state.uses[.restartCamera]?.count == LadderState.maxUses)
         #expect(state.totals[.restartCamera] == 5000)
         state.advance(uptime: 200_000)
         #expect(state.uses[.restartCamera]?.isEmpty == true)

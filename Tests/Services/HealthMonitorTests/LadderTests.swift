@@ -63,7 +63,7 @@ final class LadderTests {
         #expect(see(104, [camera("front", .changing, restarts: 3, wedged)]) == [])
         #expect(see(120, [camera("front", .running, restarts: 3, wedged)]) == [])
         #expect(see(163, [camera("front", .running, restarts: 3, wedged)]) == ["restart front"])
-        // By hand: the count begins anew, and that is no restart.
+        // By hand: the count begins again, and that is not a restart.
         #expect(see(165, [camera("front", .running, restarts: 0)]) == [])
         #expect(ladder.state.recoveries == ["L1": 2])
     }
@@ -136,7 +136,7 @@ final class LadderTests {
         #expect(see(1119, link: "no address") == [])
         #expect(see(1120, link: "no address") == ["renew eth0"])
         #expect(see(1122) == [])
-        // The patience begins anew.
+        // The patience begins again.
         #expect(see(3000, link: "no gateway") == [])
     }
 
@@ -252,7 +252,8 @@ final class LadderTests {
             }
             state = ladder.state
         }
-        // 30, 60 and 120 minutes; then the first of them must be a day of running ago, which is in the boot after the next.
+        // 30, 60 and 120 minutes; then the first of them must be a day of running ago, which is in the boot after the
+        // next.
         #expect(reboots.map(\.boot) == [0, 1, 2, 4, 5])
         #expect(reboots.map(\.uptime) == [1800, 3600, 7200, 35_610, 7200])
     }

@@ -43,7 +43,7 @@ final class LoadCheckTests {
         took(0, [camera: (5, 5)], slice: (5, 5))
         #expect(units(0) == [:], "before the first look is history")
         for round in 1...60 {
-            // The camera, its decoder and its picture's child, each time; the kernel tried several times.
+            // The camera, its decoder and its frame's child, each time; the kernel tried several times.
             took(
                 Double(round * 10), [camera: (5 + Int64(round) * 3, 5 + Int64(round) * 7)],
                 slice: (5 + Int64(round) * 3, 5 + Int64(round) * 7))
@@ -56,7 +56,7 @@ final class LoadCheckTests {
         let finding = try #require(findings.last)
         #expect(finding.code == .processKilledForMemory)
         #expect(finding.evidence.contains("its own memory limit 60×"))
-        #expect(finding.next?.contains("systemctl edit 'watchbox-camera@front'") == true)
+        #expect(finding.hint?.contains("systemctl edit 'watchbox-camera@front'") == true)
     }
 
     private func systemd(_ second: Double, _ units: [String: (restarts: UInt32, result: String)]) {
@@ -68,7 +68,7 @@ final class LoadCheckTests {
             }, at: .at(second))
     }
 
-    @Test func `the group of a unit may be made anew, or be gone`() {
+    @Test func `the group of a unit may be made again, or be gone`() {
         systemd(0, ["a": (0, "success"), "b": (4, "success")])
         took(0, ["a": (1, 1)], slice: (1, 1))
         // systemd has started it again: its group counts from 0, and only the slice has counted.
@@ -100,7 +100,7 @@ final class LoadCheckTests {
         let findings = LoadChecks.memory(0, incidents, limits: limits.memoryPressure, was: .ok, at: .at(12))
         #expect(findings.map(\.object) == [nil, "watchbox-camera@front"])
         #expect(findings.map(\.state) == [.ok, .fail])
-        #expect(findings.allSatisfy { $0.next?.contains("watchbox.slice") != true })
+        #expect(findings.allSatisfy { $0.hint?.contains("watchbox.slice") != true })
     }
 
     @Test func `the slice's own limit is a limit of ours, never a loop of the box`() throws {
@@ -116,7 +116,7 @@ final class LoadCheckTests {
             LoadChecks.memory(0, incidents, limits: limits.memoryPressure, was: .ok, at: .at(200)).first)
         #expect(finding.state == .fail)
         #expect(finding.evidence.contains("watchbox.slice was reached 20×"))
-        #expect(finding.next?.contains("MemoryMax") != true)
+        #expect(finding.hint?.contains("MemoryMax") != true)
     }
 
     @Test func `a box without memory is a loop when it goes on, seen in groups or only in the slice`() {

@@ -150,7 +150,7 @@ struct ReadingTests {
             #expect(CanaryReading.read(tree.paths).failure == nil)
             #expect(try tree.text("state/canary").utf8.count == 32)
         }
-        // In place: a file that was emptied first would need its block anew, which a full disk does not have.
+        // In place: a file that was emptied first would need its block again, which a full disk does not have.
         let path = "\(tree.root)/state/canary"
         let before = try FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber] as? Int
         #expect(CanaryReading.read(tree.paths).failure == nil)

@@ -39,7 +39,7 @@ struct UnitWatchTests {
         #expect(state(6, 10) == .ok)
         #expect(state(8, 20) == .warn)
         #expect(state(8, 615) == .ok)
-        // Somebody started it by hand: the count begins anew.
+        // Somebody started it by hand: the count begins again.
         #expect(state(0, 620) == .ok)
         #expect(state(3, 630) == .warn)
     }

@@ -200,7 +200,7 @@ struct HooksServiceTests {
             #expect(await receiver.requests(1, of: "/ok").first?.body.contains(#""topic":"test""#) == true)
             let refused = try await service.test("gone")
             #expect(!refused.isDelivered && refused.status == 404 && refused.code == .hookRefused)
-            #expect(refused.next == "Check the hook's URL: watchboxctl hook edit gone --url-file FILE")
+            #expect(refused.hint == "Check the hook's URL: watchboxctl hook edit gone --url-file FILE")
             let dead = try await service.test("dead")
             #expect(!dead.isDelivered && dead.status == nil && dead.code == .hookUnreachable)
             #expect(await service.ask(.post, "/api/v1/hooks/nobody/test").status == 404)

@@ -45,7 +45,7 @@ import Testing
         let store = try CollectionStore(directory: directory, now: 0)
         _ = try store.register(Self.entry(1), now: 0)
         let line = try Data(contentsOf: URL(filePath: file))
-        // 80 MiB of what is no registration any more, and lines that are none at all.
+        // 80 MiB of what is not a registration any more, and lines that are none at all.
         let handle = try #require(FileHandle(forWritingAtPath: file))
         try handle.seekToEnd()
         let stale = Data(repeating: UInt8(ascii: "x"), count: 4000) + Data("\n".utf8)
@@ -77,9 +77,9 @@ import Testing
         #expect(size < 3 * 4096 * 700 + 1024 * 700)
     }
 
-    /// As many live registrations as there may be, each signed by a device, and more that push out the oldest. The journal is
-    /// left out: writing it takes minutes in a debug build, and its bounds have tests of their own. In a process of its own,
-    /// whose memory and processor time are those of this alone.
+    /// As many live registrations as there may be, each signed by a device, and more that push out the oldest. The
+    /// journal is left out: writing it takes minutes in a debug build, and its bounds have tests of their own. In a
+    /// process of its own, whose memory and processor time are those of this alone.
     @Test func `memory and look-ups stay bounded when the registry is full`() async {
         await #expect(processExitsWith: .success) {
             let (streams, most, more) = (32, 65_536, 4096)
@@ -141,7 +141,8 @@ import Testing
 
     // MARK: - In a backup
 
-    /// The journal has up to a quarter more lines than registrations live before it is made short, and what comes until then.
+    /// The journal has up to a quarter more lines than registrations live before it is made short, and what comes until
+    /// then.
     @Test func `a full store's journal has room in a backup`() throws {
         let name = String(repeating: "n", count: StreamPattern.maximumLength)
         var entry = Self.entry(1, stream: name, publisher: "https://\(name)/ \(name)")

@@ -139,7 +139,7 @@ import Testing
         await endpoints.refreshIssuers()
         #expect(server.requests.count == 2)
         #expect(try status(endpoints, rig, new, "new") == 200)
-        // A wrong signature under a known name is no reason to ask.
+        // A wrong signature under a known name is not a reason to ask.
         #expect(try status(endpoints, rig, new, "old") == 401)
         rig.time.nanoseconds += Self.minute
         await endpoints.refreshIssuers()

@@ -115,7 +115,7 @@ import Wire
         #expect(try send(rig, body, subject: "box", streams: ["*"]).status == 200)
     }
 
-    @Test func `what is no registration is refused with a reason`() throws {
+    @Test func `what is not a registration is refused with a reason`() throws {
         let rig = try Rig()
         let good = try rig.registration(header: try rig.sealedHeader(), stream: "front")
         func answer(_ change: (inout CollectionRegistration) -> Void) throws -> ServiceAnswer {

@@ -65,7 +65,7 @@ import Wire
         #expect(new.post(Route.collections, [], token: box).status == 400)
     }
 
-    @Test func `keys are never overwritten, and what is no state is not backed up`() throws {
+    @Test func `keys are never overwritten, and what is not a state is not backed up`() throws {
         let rig = try Rig()
         let state = rig.path + "/state"
         let backup = try StateBackup.make(directory: state, passphrase: Self.passphrase, cost: Self.cheap)
@@ -88,7 +88,7 @@ import Wire
         }
     }
 
-    @Test func `a restore that was cut off can begin anew`() throws {
+    @Test func `a restore that was cut off can begin again`() throws {
         let rig = try Rig()
         let backup = try StateBackup.make(directory: rig.path + "/state", passphrase: Self.passphrase, cost: Self.cheap)
         try temporary { path in

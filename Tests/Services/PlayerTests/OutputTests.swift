@@ -46,12 +46,12 @@ struct OutputTests {
         output.deliver(.videoFormat(SealedStream.videoFormat), nil)
         gate.signal()
         for _ in 0..<4 { try await log.next { _ in true } }
-        let picture = Self.unit(.video(.h264), [0x65])
-        output.deliver(picture, nil)
-        try await log.next { $0 == picture }
+        let frame = Self.unit(.video(.h264), [0x65])
+        output.deliver(frame, nil)
+        try await log.next { $0 == frame }
         #expect(
             log.all.suffix(3) == [
-                .videoFormat(SealedStream.videoFormat), .audioFormat(SealedStream.audioFormat), picture,
+                .videoFormat(SealedStream.videoFormat), .audioFormat(SealedStream.audioFormat), frame,
             ])
         try await output.finish()
     }
@@ -69,7 +69,7 @@ struct OutputTests {
         try await output.finish()
     }
 
-    @Test func `other sound within a film costs the sound, and is counted`() throws {
+    @Test func `other audio within a film costs the audio, and is counted`() throws {
         let sink = MovieSink(.file(path: Self.temporary("sound.mp4")))
         var other = SealedStream.audioFormat
         other.audioSpecificConfig = [0x11, 0x88]
@@ -77,8 +77,8 @@ struct OutputTests {
         for (step, format) in [SealedStream.audioFormat, other, SealedStream.audioFormat].enumerated() {
             let time = Int64(step) * 1000
             try sink.consume(.audioFormat(format), nil)
-            try sink.consume(Self.unit(.video(.h264), at: time, SealedStream.picture(UInt32(time))), nil)
-            try sink.consume(Self.unit(.audio(.aac), at: time, SealedStream.sound(UInt32(time))), nil)
+            try sink.consume(Self.unit(.video(.h264), at: time, SealedStream.frame(UInt32(time))), nil)
+            try sink.consume(Self.unit(.audio(.aac), at: time, SealedStream.audio(UInt32(time))), nil)
         }
         #expect(sink.ignoredUnits == 1)
         try sink.finish()
@@ -90,7 +90,7 @@ struct OutputTests {
         other.codec = .hevc
         try sink.consume(.videoFormat(SealedStream.videoFormat), nil)
         try sink.consume(.audioFormat(SealedStream.audioFormat), nil)
-        try sink.consume(Self.unit(.video(.h264), SealedStream.picture(0)), nil)
+        try sink.consume(Self.unit(.video(.h264), SealedStream.frame(0)), nil)
         let error = #expect(throws: ViewerError.self) { try sink.consume(.videoFormat(other), nil) }
         guard case .formatChanged(let why)? = error else {
             Issue.record("\(String(describing: error))")
@@ -99,14 +99,14 @@ struct OutputTests {
         #expect(why.contains("the video codec changed"))
     }
 
-    @Test func `a picture that needs others is no snapshot`() throws {
+    @Test func `a frame that needs others is not a snapshot`() throws {
         let path = Self.temporary("needs-others.png")
         let sink = SnapshotSink(path: path, takesFirst: true)
         try sink.consume(.videoFormat(SealedStream.videoFormat), nil)
-        try sink.consume(Self.unit(.video(.h264), key: false, SealedStream.picture(0)), nil)
-        try sink.consume(Self.unit(.audio(.aac), SealedStream.sound(0)), nil)
+        try sink.consume(Self.unit(.video(.h264), key: false, SealedStream.frame(0)), nil)
+        try sink.consume(Self.unit(.audio(.aac), SealedStream.audio(0)), nil)
         #expect(!sink.isSatisfied)
-        #expect(throws: ViewerError.output("no picture came that \(path) could show")) { try sink.finish() }
+        #expect(throws: ViewerError.output("no video came that \(path) could show")) { try sink.finish() }
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 

@@ -10,7 +10,7 @@ import Wire
 
 /// The publisher's half: collections, header frames and sealed messages, as a relay would hand them out.
 struct SealedStream {
-    /// The avcC of an ffmpeg 5.1 file (x264); what it says of the picture is what the parser makes of it.
+    /// The avcC of an ffmpeg 5.1 file (x264); what it says of the frame is what the parser makes of it.
     static let videoFormat = {
         let record = try! Hexadecimal.decode(
             "01640009ffe1001867640009acd9420db011000003000100000300320f12259601000568ebecb22cfdf8f800")
@@ -54,7 +54,7 @@ struct SealedStream {
         /// As a camera that seals notes would send it.
         func video(_ time: UInt32, key isKeyFrame: Bool = false, note: StreamNote) throws -> Message {
             let header = VideoTagHeader(codec: .h264, isKeyFrame: isKeyFrame, kind: .codedFrame(compositionTime: 0))
-            let carrier = note.inserted(intoVideo: SealedStream.picture(time), codec: .h264)
+            let carrier = note.inserted(intoVideo: SealedStream.frame(time), codec: .h264)
             return Message(type: FLVTag.video, timestamp: time, body: header.encoded() + (try item(carrier ?? [])))
         }
 
@@ -67,13 +67,13 @@ struct SealedStream {
         func video(_ time: UInt32, key isKeyFrame: Bool = false) throws -> Message {
             let header = VideoTagHeader(codec: .h264, isKeyFrame: isKeyFrame, kind: .codedFrame(compositionTime: 0))
             return Message(
-                type: FLVTag.video, timestamp: time, body: header.encoded() + (try item(SealedStream.picture(time))))
+                type: FLVTag.video, timestamp: time, body: header.encoded() + (try item(SealedStream.frame(time))))
         }
 
         func audio(_ time: UInt32) throws -> Message {
             let header = AudioTagHeader(kind: .rawFrame)
             return Message(
-                type: FLVTag.audio, timestamp: time, body: header.encoded() + (try item(SealedStream.sound(time))))
+                type: FLVTag.audio, timestamp: time, body: header.encoded() + (try item(SealedStream.audio(time))))
         }
 
         private func item(_ plaintext: [UInt8]) throws -> [UInt8] {
@@ -93,15 +93,15 @@ struct SealedStream {
 
     static func clearVideo(_ time: UInt32, key isKeyFrame: Bool) -> Message {
         let header = VideoTagHeader(codec: .h264, isKeyFrame: isKeyFrame, kind: .codedFrame(compositionTime: 0))
-        return Message(type: FLVTag.video, timestamp: time, body: header.encoded() + picture(time))
+        return Message(type: FLVTag.video, timestamp: time, body: header.encoded() + frame(time))
     }
 
     /// One NAL unit behind its length; its bytes name the time.
-    static func picture(_ time: UInt32) -> [UInt8] {
+    static func frame(_ time: UInt32) -> [UInt8] {
         [0, 0, 0, 5, 0x65] + withUnsafeBytes(of: time.bigEndian) { Array($0) }
     }
 
-    static func sound(_ time: UInt32) -> [UInt8] {
+    static func audio(_ time: UInt32) -> [UInt8] {
         [0x21] + withUnsafeBytes(of: time.bigEndian) { Array($0) }
     }
 }

@@ -48,7 +48,7 @@ struct ViewerSessionTests {
         #expect(session.keyArrived(collection.key, forHeader: collection.hash, at: 2) == [])
         let actions = give(&session, [try collection.video(0, key: true), try collection.audio(20)])
         #expect(actions.formats == [.videoFormat(SealedStream.videoFormat), .audioFormat(SealedStream.audioFormat)])
-        #expect(actions.units.map(\.data) == [SealedStream.picture(0), SealedStream.sound(20)])
+        #expect(actions.units.map(\.data) == [SealedStream.frame(0), SealedStream.audio(20)])
         #expect(actions.units.map(\.isKeyFrame) == [true, true])
         #expect(actions.provenances.map(\.counter) == [1, 2])
         #expect(actions.provenances.allSatisfy { $0.collection == collection.hash })
@@ -86,7 +86,7 @@ struct ViewerSessionTests {
         actions += give(&session, [try second.video(120)], at: 200 * Self.millisecond)
         #expect(
             Set(actions.units.map(\.data))
-                == Set([0, 40, 80, 120].map(SealedStream.picture) + [SealedStream.sound(70)]))
+                == Set([0, 40, 80, 120].map(SealedStream.frame) + [SealedStream.audio(70)]))
         #expect(actions.units.count == 5)
         let video = actions.units.filter(\.track.isVideo).map(\.decodeTime)
         #expect(video == video.sorted())
@@ -124,7 +124,7 @@ struct ViewerSessionTests {
         #expect(give(&strict, messages) == [.refuseClear])
         var open = session(allowsClear: true)
         let actions = give(&open, messages)
-        #expect(actions.units.map(\.data) == [SealedStream.picture(0)])
+        #expect(actions.units.map(\.data) == [SealedStream.frame(0)])
         #expect(actions.provenances.isEmpty)
     }
 
@@ -221,8 +221,8 @@ struct ViewerSessionTests {
             case 3: message = try collection.audio(time)
             default: message = try collection.video(time, key: step.isMultiple(of: 10))
             }
-            sent.insert(SealedStream.picture(time))
-            sent.insert(SealedStream.sound(time))
+            sent.insert(SealedStream.frame(time))
+            sent.insert(SealedStream.audio(time))
             if step.isMultiple(of: 3) {
                 for _ in 0..<4 {
                     let index = Int.random(in: 0..<message.body.count, using: &generator)

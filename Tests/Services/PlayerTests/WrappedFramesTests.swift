@@ -59,8 +59,8 @@ import Testing
         #expect(
             actions.units.map(\.data)
                 == [
-                    SealedStream.picture(0), SealedStream.sound(10), SealedStream.picture(40), SealedStream.picture(80),
-                    SealedStream.picture(120), SealedStream.sound(130),
+                    SealedStream.frame(0), SealedStream.audio(10), SealedStream.frame(40), SealedStream.frame(80),
+                    SealedStream.frame(120), SealedStream.audio(130),
                 ])
         let counts = statistics(session)
         #expect(counts.opened == 6 && counts.malformed == 0 && counts.authenticationFailed == 0 && counts.gaps == 0)
@@ -72,7 +72,7 @@ import Testing
         _ = give(&session, [try collection.headerFrame()] + SealedStream.formats)
         #expect(give(&session, [wrapped(try collection.video(0, key: true)), wrapped(try collection.video(40))]) == [])
         let actions = session.keyArrived(collection.key, forHeader: collection.hash, at: 2)
-        #expect(actions.units.map(\.data) == [SealedStream.picture(0), SealedStream.picture(40)])
+        #expect(actions.units.map(\.data) == [SealedStream.frame(0), SealedStream.frame(40)])
     }
 
     @Test func `one item is taken once, whatever form it comes in`() throws {
@@ -81,7 +81,7 @@ import Testing
         let frame = try collection.video(0, key: true)
         #expect(give(&session, [frame, wrapped(frame), frame, wrapped(frame)]).units.count == 1)
         #expect(statistics(session).replayed == 3)
-        // And twice wrapped is no form.
+        // And twice wrapped is not a form.
         #expect(give(&session, [wrapped(wrapped(try collection.video(40)))]).units.isEmpty)
         #expect(statistics(session).malformed == 1)
     }
@@ -106,7 +106,7 @@ import Testing
         hostile.append(longer)
         #expect(give(&session, hostile).units.isEmpty)
         #expect(statistics(session).opened == 0)
-        #expect(give(&session, [frame]).units.map(\.data) == [SealedStream.picture(0)])
+        #expect(give(&session, [frame]).units.map(\.data) == [SealedStream.frame(0)])
     }
 
     @Test func `a wrapped frame whose lengths fit an item as well is opened all the same`() throws {

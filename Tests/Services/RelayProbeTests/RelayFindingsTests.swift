@@ -10,7 +10,8 @@ import Testing
         stream = try ProbeStream(seconds: 2)
     }
 
-    /// The findings of a player that got `frames` of the stream, in this order, after everything that comes before them.
+    /// The findings of a player that got `frames` of the stream, in this order, after everything that comes before
+    /// them.
     private func findings(_ frames: [ProbeStream.Message]) -> RelayFindings {
         var findings = RelayFindings()
         findings.judge(sent: stream, early: stream.preamble + frames, late: [])
@@ -40,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `up to a tenth may be missing, and more is no relay`() {
+    @Test func `up to a tenth may be missing, and more is not a relay`() {
         let count = stream.frames.count
         #expect(findings(Array(stream.frames.dropFirst(count / 10))).verdict == .carriesEverything)
         let half = findings(Array(stream.frames.dropFirst(count / 2)))

@@ -6,7 +6,7 @@ import Testing
     private static let second: UInt64 = 1_000_000_000
     private static let limits = UploadMeter.Limits(bytes: 8_000_000, time: 3 * second)
 
-    @Test func `what nobody acknowledged is no speed`() {
+    @Test func `what nobody acknowledged is not a speed`() {
         var meter = UploadMeter(Self.limits, acknowledged: 3000, at: 5)
         #expect(meter.upload == nil)
         meter.sampled(acknowledged: 3000, at: Self.second)

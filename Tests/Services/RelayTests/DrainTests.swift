@@ -41,7 +41,7 @@ struct DrainTests {
         #expect(drain.timePassed(isEmpty: false, at: 50) == [.closeRest, .finished])
     }
 
-    @Test func `the end of time is no end`() {
+    @Test func `the end of time is not an end`() {
         var drain = Drain()
         _ = drain.ordered(Drain.Order(to: nil, time: 3_600_000_000_000), isEmpty: false, at: .max)
         #expect(drain.isOn)
@@ -65,12 +65,12 @@ struct DrainTests {
         #"{"to": "rtmp://b/"# + String(repeating: "x", count: 1100) + #""}"#,
         String(repeating: "[", count: 16_000),
     ])
-    func `what is no request is refused with what to do`(text: String) {
+    func `what is not a request is refused with what to do`(text: String) {
         do throws(RelayProblem) {
             _ = try RelayDrainRequest.parse(Array(text.utf8))
             Issue.record("taken for a request")
         } catch {
-            #expect(error.status == 400 && !error.next.isEmpty)
+            #expect(error.status == 400 && !error.hint.isEmpty)
             #expect(!"\(error)".contains("pw") && !"\(error)".contains("key=x"))
         }
     }
@@ -201,8 +201,8 @@ struct DrainTests {
         #expect(other.log.all == [.started, .closed(shutdown)])
     }
 
-    /// What systemd does (`FileDescriptorStoreMax=`): the socket outlives the process, and who comes back at once waits in its
-    /// backlog for the next one.
+    /// What systemd does (`FileDescriptorStoreMax=`): the socket outlives the process, and who comes back at once waits
+    /// in its backlog for the next one.
     @Test func `who is asked to leave by a relay that stops finds the next process on the kept socket`() async throws {
         let kept = try ListeningSocket.open(host: "127.0.0.1", port: 0)
         defer { kept.close() }

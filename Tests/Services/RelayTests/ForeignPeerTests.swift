@@ -12,11 +12,11 @@ import Testing
 @Suite(.serialized, .enabled(if: ForeignProgram.path("ffmpeg") != nil)) struct ForeignPeerTests {
     /// Two seconds of H.264 (a key frame each half second, B-frames) and AAC.
     private func clip(in directory: TemporaryDirectory, video: Bool = true) async throws -> [FLVTag] {
-        let picture = ["-f", "lavfi", "-i", "testsrc2=s=320x240:r=25"]
-        let sound = ["-f", "lavfi", "-i", "sine=440:r=48000"]
+        let frame = ["-f", "lavfi", "-i", "testsrc2=s=320x240:r=25"]
+        let audio = ["-f", "lavfi", "-i", "sine=440:r=48000"]
         let coding = ["-c:v", "libx264", "-preset", "veryfast", "-g", "12", "-bf", "2", "-pix_fmt", "yuv420p"]
         let arguments =
-            ["-nostdin", "-loglevel", "error", "-y"] + (video ? picture : []) + sound + (video ? coding : [])
+            ["-nostdin", "-loglevel", "error", "-y"] + (video ? frame : []) + audio + (video ? coding : [])
             + ["-c:a", "aac", "-ac", "2", "-t", "2", "-f", "flv", directory.path("clip.flv")]
         let ffmpeg = try #require(try ForeignProgram("ffmpeg", arguments, in: directory))
         let status = try await ffmpeg.end()

@@ -106,7 +106,7 @@ struct ForwardPlanTests {
                 let (watcher, watched) = try await next.play()
                 let (publisher, _) = try await relay.publish("cam?key=secret")
                 try await relay.wait { $0.forwards.first?.state == .forwarding }
-                // Sound waits for a picture, but not beyond the end.
+                // Audio waits for a frame, but not beyond the end.
                 try await publisher.send([Sent(.video, 0, Body.key(1, size: 100_000)), Sent(.audio, 3, Body.audio(1))])
                 _ = try await watched.messages(1)
                 await publisher.stop()

@@ -37,7 +37,7 @@ struct ForwardTests {
         "http://x/y", "rtmp://x", "live rtmp://x/y", "*/x rtmp://x/y", "a b rtmp://x/y", "rtmp://x/y#z",
         "/* rtmp://x/y",
     ])
-    func `what is no target is told by its line alone`(line: String) {
+    func `what is not a target is told by its line alone`(line: String) {
         #expect(throws: ForwardTarget.Fault.malformedLine(2)) { try ForwardTarget.parse("# one\n\(line)") }
     }
 
@@ -91,7 +91,7 @@ struct ForwardTests {
                 let forward = try #require(statistics.forwards.first)
                 #expect(forward.state == .forwarding && forward.stream == "live/cam" && forward.connections == 1)
                 #expect(forward.bytesSent > 140_000 && forward.dropped == DropCount())
-                #expect(statistics.subscribers == 0, "another relay is no viewer")
+                #expect(statistics.subscribers == 0, "another relay is not a viewer")
                 let text = RelayMetrics.text(statistics, streams: 10)
                 #expect(PrometheusLinter.faults(text) == [])
                 #expect(text.contains("watchbox_relay_forward_up{app=\"live\",name=\"cam\",forward=\"1\""))
@@ -357,7 +357,7 @@ struct ForwardTests {
     }
 }
 
-/// Takes a stream, and from its first picture on reads nothing until it is released.
+/// Takes a stream, and from its first frame on reads nothing until it is released.
 private final class StallingRelay: RTMPServerDelegate, @unchecked Sendable {
     let loop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
     private let gate = DispatchSemaphore(value: 0)

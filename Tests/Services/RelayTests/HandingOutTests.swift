@@ -31,7 +31,7 @@ import Testing
         return (hub, outlet)
     }
 
-    @Test func `sounds and headers go with the next picture, in one piece and in order`() throws {
+    @Test func `audio and headers go with the next frame, in one piece and in order`() throws {
         var (hub, outlet) = try streaming()
         hub.audio(Body.audio(1), 1, at: .milliseconds(1))
         hub.video(Body.ntdfHeader(2), 2, at: .milliseconds(2))
@@ -55,7 +55,7 @@ import Testing
         #expect(hub.takeReady().isEmpty && hub.drain(7).isEmpty, "nothing went through the queue")
     }
 
-    @Test func `a sound for which no picture comes waits 20 ms and no longer`() throws {
+    @Test func `an audio for which no video comes waits 20 ms and no longer`() throws {
         var (hub, outlet) = try streaming()
         hub.audio(Body.audio(1), 1, at: .milliseconds(1))
         hub.audio(Body.audio(2), 12, at: .milliseconds(12))
@@ -99,7 +99,7 @@ import Testing
         #expect(hub.dropped(7) == DropCount())
     }
 
-    @Test func `who joins between a sound and the next picture gets each of them once`() throws {
+    @Test func `who joins between an audio and the next frame gets each of them once`() throws {
         var (hub, outlet) = try streaming()
         hub.audio(Body.audio(1), 1, at: .milliseconds(1))
         _ = hub.play(8, at: .milliseconds(5))
@@ -109,7 +109,7 @@ import Testing
         #expect(outlet.taken.isEmpty)
     }
 
-    @Test func `a new publisher's first picture is a key frame for those who are served directly, too`() throws {
+    @Test func `a new publisher's first frame is a key frame for those who are served directly, too`() throws {
         var (hub, outlet) = try streaming()
         hub.audio(Body.audio(1), 1, at: .milliseconds(1))
         hub.handOut(at: .milliseconds(21))

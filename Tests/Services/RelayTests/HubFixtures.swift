@@ -82,7 +82,8 @@ extension StreamHub where Encoded == Sent {
         handOut(at: now)
     }
 
-    /// As the driver does it after each read and when time has passed. An outlet of a test sees the last message of a batch.
+    /// As the driver does it after each read and when time has passed. An outlet of a test sees the last message of a
+    /// batch.
     mutating func handOut(at now: UInt64) {
         for delivery in takeDue(at: now) {
             let last = delivery.items[delivery.items.count - 1].message.encoded
@@ -90,7 +91,7 @@ extension StreamHub where Encoded == Sent {
         }
     }
 
-    /// Everything that waits for `id`, as a connection with endless room takes it; what waits for a picture as well.
+    /// Everything that waits for `id`, as a connection with endless room takes it; what waits for a frame as well.
     mutating func drain(_ id: ConnectionID, at now: UInt64 = 0) -> [Sent] {
         handOut(at: .max - 1)
         var taken: [Sent] = []

@@ -100,8 +100,8 @@ struct RelayAPITests {
         }
     }
 
-    /// By its queue, or by the signs of life that it does not take. The queue has room for what comes while a busy machine
-    /// keeps from reading who reads.
+    /// By its queue, or by the signs of life that it does not take. The queue has room for what comes while a busy
+    /// machine keeps from reading who reads.
     @Test(arguments: [(64, Duration.seconds(15)), (1_000_000, .milliseconds(100))])
     func `one listener too many is refused, and one that does not read is closed`(
         events: Int, ping: Duration
@@ -157,7 +157,7 @@ struct RelayAPITests {
         }
     }
 
-    @Test func `what is no request ends soon, and others are answered meanwhile`() async throws {
+    @Test func `what is not a request ends soon, and others are answered meanwhile`() async throws {
         try await withAPI {
             // For who asks after them as well, on a machine that is busy.
             $0.head = .seconds(2)
@@ -202,7 +202,7 @@ struct RelayAPITests {
                 ("DELETE", "/v1/streams/live/cam/publisher"), ("POST", "/v1/drain"),
             ] {
                 let problem = try await relay.ask(method, path, headers: []).document(RelayProblem.self)
-                #expect(problem.status == 403 && problem.next.contains("api_token"), "\(path)")
+                #expect(problem.status == 403 && problem.hint.contains("api_token"), "\(path)")
             }
             let (publisher, _) = try await relay.publish()
             #expect(await relay.service.statistics().publishers == 1)
@@ -224,7 +224,8 @@ struct RelayAPITests {
             let other = try await APIClient.connect(
                 relay.apiPort, sending: APIClient.request("GET", "/metrics"), from: "127.0.0.2")
             #expect(try await other.rest().contains("200 OK"))
-            // What is given back can be had again: as soon as the relay has noticed its own closing, a moment after we have.
+            // What is given back can be had again: as soon as the relay has noticed its own closing, a moment after we
+            // have.
             try await silent[0].send(APIClient.request("GET", "/metrics"))
             #expect(try await silent[0].rest().contains("200 OK"))
             var status: Int?
@@ -257,7 +258,7 @@ struct RelayAPITests {
                 #expect(metrics.contains("watchbox_relay_stream_published{app=\"\(app)\",name=\"\(name)\"} 1\n"))
             }
             let answer = try await relay.ask("DELETE", "/v1/streams/live/x/y/publisher").document(RelayProblem.self)
-            #expect(answer.status == 409 && answer.next.contains("ID"))
+            #expect(answer.status == 409 && answer.hint.contains("ID"))
             #expect(await relay.service.statistics().publishers == 2)
             for publisher in publishers { await publisher.stop() }
         }

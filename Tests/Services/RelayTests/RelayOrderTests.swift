@@ -35,7 +35,7 @@ struct RelayOrderTests {
             Issue.record("\(method) \(target) was taken for an order")
         } catch {
             #expect(error.status == status)
-            #expect(!error.what.isEmpty && !error.why.isEmpty && !error.next.isEmpty)
+            #expect(!error.what.isEmpty && !error.why.isEmpty && !error.hint.isEmpty)
         }
     }
 
@@ -67,7 +67,7 @@ struct RelayOrderTests {
         #expect(status("192.0.2.8", listen: "::", local: "::ffff:192.0.2.7") == 403)
     }
 
-    @Test func `who shows the token may call the relay what they like, but is no web page`() {
+    @Test func `who shows the token may call the relay what they like, but is not a web page`() {
         let token = APIClient.token
         #expect(status("box.example", authorization: "Bearer \(token)", token: token) == nil)
         #expect(status(nil, authorization: "Bearer \(token)", token: token) == nil)

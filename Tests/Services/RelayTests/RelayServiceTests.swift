@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func `a publisher that is cut off and comes back keeps its players, on one time line`() async throws {
+    @Test func `a publisher that is cut off and comes back keeps its players, on one timeline`() async throws {
         try await withRelay { relay in
             let (player, log) = try await relay.play("cam")
             let (first, _) = try await relay.publish("cam?key=k")
@@ -188,7 +188,7 @@ import Testing
         }
     }
 
-    @Test func `a player that takes nothing loses pictures, is closed, and disturbs nobody`() async throws {
+    @Test func `a player that takes nothing loses frames, is closed, and disturbs nobody`() async throws {
         try await withRelay {
             $0.limits.subscriberBudget = 200_000_000
             $0.limits.subscriberPatience = 1_000_000_000

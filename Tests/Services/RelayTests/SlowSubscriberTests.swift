@@ -16,7 +16,7 @@ import Testing
         return hub
     }
 
-    @Test func `over budget pictures are dropped up to the newest key frame that waits`() {
+    @Test func `over budget frames are dropped up to the newest key frame that waits`() {
         var hub = streaming()
         hub.video(Body.inter(1), 1000, at: .seconds(1))
         hub.audio(Body.audio(1), 1000, at: .seconds(1))
@@ -27,7 +27,7 @@ import Testing
         #expect(dropped.frames == 1 && dropped.bytes == 6 && dropped.gaps == 1)
     }
 
-    @Test func `without a waiting key frame all pictures go, and resume at the next key frame`() {
+    @Test func `without a waiting key frame all frames go, and resume at the next key frame`() {
         var hub = streaming()
         hub.video(Body.inter(1), 1000, at: .seconds(1))
         hub.video(Body.inter(2), 1040, at: .seconds(1))
@@ -58,7 +58,7 @@ import Testing
         #expect(hub.drain(7).map(\.payload) == [Body.inter(6), Body.key(7)])
     }
 
-    @Test func `pictures do not resume while even audio is behind`() {
+    @Test func `frames do not resume while even audio is behind`() {
         var hub = streaming()
         hub.audio(Body.audio(1), 1000, at: .seconds(1))
         hub.video(Body.inter(1), 1000, at: .seconds(1))
@@ -79,7 +79,7 @@ import Testing
         #expect(hub.dropped(7).bytes == 1600)
     }
 
-    @Test func `the shortest pictures count with what they cost in memory`() {
+    @Test func `the shortest frames count with what they cost in memory`() {
         var hub = streaming { $0.subscriberBytes = 10 * (6 + 256) }
         for _ in 1...11 { hub.video(Body.inter()) }
         #expect(hub.dropped(7).frames == 0)
@@ -130,7 +130,7 @@ import Testing
             ])
     }
 
-    @Test func `a subscriber that takes nothing for 10 s is closed, dropped pictures or not`() {
+    @Test func `a subscriber that takes nothing for 10 s is closed, dropped frames or not`() {
         var hub = streaming()
         for second in UInt64(1)...11 {
             hub.video(Body.key(1), UInt32(second * 1000), at: .seconds(second))
@@ -142,7 +142,7 @@ import Testing
     @Test func `one that trickles is closed when what it gets is 10 s old`() {
         var hub = streaming()
         var closedAt: UInt64?
-        // Ten sounds a second, of which it takes one.
+        // Ten audio frames a second, of which it takes one.
         for tenth in UInt64(1)...200 where closedAt == nil {
             let now = UInt64.milliseconds(tenth * 100)
             hub.audio(Body.audio(), UInt32(tenth * 100), at: now)
@@ -212,7 +212,7 @@ import Testing
     }
 
     @Test(arguments: 1...32 as ClosedRange<UInt64>)
-    func `whatever the pace, no picture comes without its key frame and every loss is counted`(seed: UInt64) {
+    func `whatever the pace, no frame comes without its key frame and every loss is counted`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var hub = TestHub.make { $0.subscriberBytes = 10_000 }
         _ = hub.publish(1)
@@ -221,27 +221,27 @@ import Testing
         var sent = 0
         var tag: UInt8 = 0
         var taken: [Sent] = []
-        for frame in 0..<2000 {
+        for index in 0..<2000 {
             now += .milliseconds(.random(in: 0..<80, using: &random))
-            let isKey = frame == 0 || Int.random(in: 0..<20, using: &random) == 0
+            let isKey = index == 0 || Int.random(in: 0..<20, using: &random) == 0
             // The tag counts frames within a group, so that a hole shows.
             let body = isKey ? Body.key(0) : Body.inter(tag, size: Int.random(in: 1...300, using: &random))
             tag = isKey ? 1 : tag &+ 1
             hub.video(body, UInt32(now / 1_000_000), at: now)
             sent += 1
             if Int.random(in: 0..<3, using: &random) == 0 { hub.audio(Body.audio(), UInt32(now / 1_000_000), at: now) }
-            let room = Int.random(in: 0..<(frame / 200 % 2 == 0 ? 6 : 2), using: &random)
+            let room = Int.random(in: 0..<(index / 200 % 2 == 0 ? 6 : 2), using: &random)
             for _ in 0..<room { if let next = hub.dequeue(for: 7, at: now) { taken.append(next) } }
         }
         taken += hub.drain(7)
-        let pictures = taken.filter { $0.type == .video }
+        let frames = taken.filter { $0.type == .video }
         var expected: UInt8?
-        for picture in pictures {
-            let isKey = picture.payload[0] == 0x17
-            if !isKey { #expect(picture.payload[5] == expected) }
-            expected = (isKey ? 0 : picture.payload[5]) &+ 1
+        for frame in frames {
+            let isKey = frame.payload[0] == 0x17
+            if !isKey { #expect(frame.payload[5] == expected) }
+            expected = (isKey ? 0 : frame.payload[5]) &+ 1
         }
-        #expect(pictures.count + hub.dropped(7).frames == sent)
-        #expect(zip(pictures, pictures.dropFirst()).allSatisfy { $0.time <= $1.time })
+        #expect(frames.count + hub.dropped(7).frames == sent)
+        #expect(zip(frames, frames.dropFirst()).allSatisfy { $0.time <= $1.time })
     }
 }

@@ -128,7 +128,7 @@ package struct Demonstration {
         report.overheadBytes = final.overheadBytes
         report.mediaBytes = final.video.bytes + final.audio.bytes
         report.relay = try RelayCopy(copy).view(camera: sealed)
-        report.viewerPicture = [UInt8](try Data(contentsOf: output.appending(path: "viewer.png")))
+        report.viewerFrame = [UInt8](try Data(contentsOf: output.appending(path: "viewer.png")))
         report.versions = "One machine, loopback; latency includes encoding, sealing, relaying, opening."
         try Data(report.text.utf8).write(to: output.appending(path: "report.txt"))
         try Data(report.page.utf8).write(to: output.appending(path: "report.html"))

@@ -3,7 +3,7 @@ package import Foundation
 /// One line of a frame log, as `watchboxd camera --frame-log` and `watchboxctl play --frame-log` write it.
 package struct FrameRecord: Codable {
     package var track: String
-    /// Decoding time on the stream's time line, milliseconds.
+    /// Decoding time on the stream's timeline, milliseconds.
     package var dts: Int64
     package var key: Bool
     /// Size of the access unit in the clear.

@@ -58,15 +58,15 @@ package struct RelayCopy {
             let decoder = try VideoDecoder(format)
             for unit in video { try decoder.decode(unit) { _, _ in } }
             try decoder.finish { _, _ in }
-            view.decodedPictures = decoder.verdict.pictures
+            view.decodedFrames = decoder.verdict.frames
             view.verdict =
                 "Given \(video.count) frames, a decoder refused \(decoder.verdict.errors) and made "
-                + "\(decoder.verdict.pictures) pictures"
+                + "\(decoder.verdict.frames) frames"
             if view.clearFrames > 0 { view.verdict += "; \(view.clearFrames) frames are NOT encrypted" }
         } else {
             view.verdict = "No video was relayed"
         }
-        if let key = video.first(where: \.isKeyFrame) { view.picture = try Self.picture(of: key.data) }
+        if let key = video.first(where: \.isKeyFrame) { view.frame = try Self.frame(of: key.data) }
         return view
     }
 
@@ -80,7 +80,8 @@ package struct RelayCopy {
     }
 
     /// IV, length of the rest, ciphertext and tag, for an access unit of the size that the camera sealed under that IV:
-    /// 22 bytes longer, and by its note, every one of them accounted for. The end of a stream is an item without content.
+    /// 22 bytes longer, and by its note, every one of them accounted for. The end of a stream is an item without
+    /// content.
     private static func isItem(_ data: [UInt8], of sealed: Set<String>) -> Bool {
         guard data.count >= 22 else { return false }
         let counter = data[0..<3].reduce(0) { $0 << 8 | Int($1) }
@@ -89,7 +90,7 @@ package struct RelayCopy {
     }
 
     /// One grey pixel for each byte, 16:9.
-    private static func picture(of bytes: [UInt8]) throws -> [UInt8] {
+    private static func frame(of bytes: [UInt8]) throws -> [UInt8] {
         let height = max(9, Int((Double(bytes.count) * 9 / 16).squareRoot()) / 9 * 9)
         let width = height * 16 / 9
         var pixels: [UInt8] = []
@@ -100,6 +101,6 @@ package struct RelayCopy {
             pixels.append(grey)
             pixels.append(grey)
         }
-        return try PNGWriter.encode(try RawPicture(width: width, height: height, pixels: pixels))
+        return try PNGWriter.encode(try VideoFrame(width: width, height: height, pixels: pixels))
     }
 }

@@ -4,15 +4,16 @@ package struct Report {
     package struct RelayView {
         /// Media messages in the relay's copy.
         package var frames = 0
-        /// Access units that were given to a decoder, and pictures that came out.
+        /// Access units that were given to a decoder, and frames that came out.
         package var videoFrames = 0
-        package var decodedPictures = 0
-        /// Frames of the relay's copy that are not an item of the size that the camera sealed: anything else may be clear.
+        package var decodedFrames = 0
+        /// Frames of the relay's copy that are not an item of the size that the camera sealed: anything else may be
+        /// clear.
         package var clearFrames = 0
         /// In one sentence.
         package var verdict = ""
         /// PNG: one pixel for each byte of the first key frame, as the relay holds it.
-        package var picture: [UInt8] = []
+        package var frame: [UInt8] = []
 
         package init() {}
     }
@@ -27,7 +28,7 @@ package struct Report {
     package var mediaBytes = 0
     package var camera: [FrameRecord] = []
     /// PNG, as the viewer saw it.
-    package var viewerPicture: [UInt8] = []
+    package var viewerFrame: [UInt8] = []
     package var versions = ""
 
     package init(comparison: Comparison) {
@@ -35,7 +36,7 @@ package struct Report {
     }
 
     package var isGood: Bool {
-        comparison.isExact && relay.clearFrames == 0 && relay.decodedPictures == 0 && relay.frames > 0
+        comparison.isExact && relay.clearFrames == 0 && relay.decodedFrames == 0 && relay.frames > 0
             && framesEncoded == comparison.sealed
     }
 

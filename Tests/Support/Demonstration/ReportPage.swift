@@ -41,19 +41,19 @@ extension Report {
             ? "Every frame arrived exactly as it left the encoder, and the relay could see none of them."
             : "Something was not exact: see the figures.")</p>
         <div class="views">
-        <figure><img class="noise" alt="noise" src="\(dataURI(relay.picture))"><figcaption><b>What the relay sees.</b>
+        <figure><img class="noise" alt="noise" src="\(dataURI(relay.frame))"><figcaption><b>What the relay sees.</b>
         One pixel for each byte of the first key frame, as the relay holds it. \(escaped(relay.verdict))</figcaption></figure>
-        <figure><img alt="the picture" src="\(dataURI(viewerPicture))"><figcaption><b>What the viewer sees</b>,
+        <figure><img alt="the frame" src="\(dataURI(viewerFrame))"><figcaption><b>What the viewer sees</b>,
         with the key that the key access server gave to it.</figcaption></figure>
         </div>
         <h2>Figures</h2>
         <table>\(figures.map { "<tr><td>\(escaped($0.label))</td><td>\(escaped($0.value))</td></tr>" }.joined())</table>
-        <h2>Latency of each picture, capture to opened, in ms</h2>
+        <h2>Latency of each frame, capture to opened, in ms</h2>
         \(Plot(
             points: comparison.latencies.map { .init(x: Double($0.dts) / 1000, y: $0.milliseconds, isMarked: false) },
             unit: "ms"
         ).svg)
-        <h2>Size of each picture before sealing, in kB <span style="color:var(--key)">● key frame</span></h2>
+        <h2>Size of each frame before sealing, in kB <span style="color:var(--key)">● key frame</span></h2>
         \(Plot(
             points: camera.filter { $0.track == "video" }.map {
                 .init(x: Double($0.dts) / 1000, y: Double($0.bytes) / 1000, isMarked: $0.key)

@@ -54,7 +54,7 @@ package struct Stage: Sendable {
                 atPath: file.path, contents: Data(token.utf8), attributes: [.posixPermissions: 0o600])
         else {
             throw CommandFailure(
-                what: "no token was stored", why: "\(file.path) cannot be written", next: "check the directory")
+                what: "no token was stored", why: "\(file.path) cannot be written", hint: "check the directory")
         }
         return file.path
     }
@@ -65,7 +65,7 @@ package struct Stage: Sendable {
             .joined(separator: "\n  ")
         return CommandFailure(
             what: what, why: words.map { "its last words were:\n  \($0)" } ?? "it said nothing",
-            next: "see \(log.path)")
+            hint: "see \(log.path)")
     }
 }
 
@@ -94,7 +94,7 @@ extension ChildProgram {
     package func finalStatistics() throws -> FinalStatistics {
         guard let line = lines.last(where: { $0.contains("\"event\":\"final\"") }) else {
             throw CommandFailure(
-                what: "\(name) printed no statistics", why: "it may have been killed", next: "see its log")
+                what: "\(name) printed no statistics", why: "it may have been killed", hint: "see its log")
         }
         return try JSONDecoder().decode(FinalLine.self, from: Data(line.utf8)).statistics
     }

@@ -39,7 +39,7 @@ struct Arguments {
     mutating func number(_ name: String) throws(UsageError) -> Double? {
         guard let text = try option(name) else { return nil }
         guard let value = Double(text), value >= 0, value < 1e9 else {
-            throw UsageError("\(name) \(text) is no number")
+            throw UsageError("\(name) \(text) is not a number")
         }
         return value
     }
@@ -65,7 +65,7 @@ struct Arguments {
     /// "640x480"
     static func size(_ text: String) throws(UsageError) -> (width: Int, height: Int) {
         let parts = text.split(separator: "x").compactMap { Int($0) }
-        guard parts.count == 2 else { throw UsageError("\(text) is no size, such as 640x480") }
+        guard parts.count == 2 else { throw UsageError("\(text) is not a size, such as 640x480") }
         return (parts[0], parts[1])
     }
 

@@ -1,18 +1,18 @@
 import Glibc
 import VideoCapture
 
-/// Takes pictures from a camera, and with `--recover` goes on after its faults as a program that heals itself does.
+/// Takes frames from a camera, and with `--recover` goes on after its faults as a program that heals itself does.
 final class CaptureRun {
     private let path: String
     private let request: CaptureRequest
     private let count: Int
-    /// Pictures count from when this file is there; nil: it is, or there never was one.
+    /// Frames count from when this file is there; nil: it is, or there never was one.
     private var mark: String?
     private let controls: [(name: String, value: Int)]
     private let output: UnsafeMutablePointer<FILE>?
     private let limit: Double
     /// With `--recover`: so many, and it ends.
-    private let mostErrors: Int
+    private let maxErrors: Int
     private let pause: Int
     private let isRecovering: Bool
     private let isExporting: Bool
@@ -20,19 +20,19 @@ final class CaptureRun {
 
     private var device: CaptureDevice?
     private var identity: CaptureIdentity?
-    private var pictures = 0
+    private var frames = 0
     /// Of them behind the mark.
     private var counted = 0
     private var errors: [CaptureError] = []
     private var counters = CaptureCounters()
     private var held: (frame: DetachedFrame, bytes: [UInt8])?
-    /// Of the attempts since the last picture, so that only the first one is told.
+    /// Of the attempts since the last frame, so that only the first one is told.
     private var isWaiting = false
 
     init(_ arguments: inout Arguments) throws {
         var formats: FourCC?
         if let text = try arguments.option("--format") {
-            guard let format = FourCC(text) else { throw UsageError("\(text) is no pixel format") }
+            guard let format = FourCC(text) else { throw UsageError("\(text) is not a pixel format") }
             formats = format
         }
         let rate = try arguments.number("--rate") ?? 15
@@ -40,7 +40,7 @@ final class CaptureRun {
         mark = try arguments.option("--behind")
         controls = try arguments.options("--control").map(Arguments.setting)
         limit = try arguments.number("--limit") ?? 30
-        mostErrors = try arguments.count("--errors") ?? Int.max
+        maxErrors = try arguments.count("--errors") ?? Int.max
         pause = try arguments.count("--pause") ?? 0
         isRecovering = arguments.flag("--recover")
         isExporting = arguments.flag("--dmabuf")
@@ -58,7 +58,7 @@ final class CaptureRun {
     func run() throws {
         let begin = monotonicNanoseconds()
         defer { finish() }
-        while counted < count, errors.count < mostErrors {
+        while counted < count, errors.count < maxErrors {
             guard Double(monotonicNanoseconds() - begin) / 1e9 < limit else {
                 Report.say("limit")
                 return
@@ -117,17 +117,17 @@ final class CaptureRun {
             return
         }
         isWaiting = false
-        pictures += 1
+        frames += 1
         if mark == nil { counted += 1 }
         Report.say(
             "picture",
             [
                 "sequence": .number(Int(frame.sequence)), "timestamp": .number(frame.timestamp),
                 "received": .number(frame.received), "bytes": .number(frame.count),
-                // Of this opening, with this picture.
+                // Of this opening, with this frame.
                 "captured": .number(device.counters.captured), "lost": .number(device.counters.lost),
             ])
-        if isExporting, pictures == 1 { try export(frame) }
+        if isExporting, frames == 1 { try export(frame) }
         let detached = frame.detach()
         if let output { write(detached, to: output) }
         if isHolding, held == nil { held = (detached, Array(detached.bytes)) }
@@ -173,7 +173,7 @@ final class CaptureRun {
         Report.say(
             "end",
             [
-                "pictures": .number(pictures), "counted": .number(counted), "errors": .number(errors.count),
+                "pictures": .number(frames), "counted": .number(counted), "errors": .number(errors.count),
                 "captured": .number(counters.captured), "superseded": .number(counters.superseded),
                 "lost": .number(counters.lost), "damaged": .number(counters.damaged),
             ])

@@ -4,8 +4,8 @@ import VideoCodec
 
 /// Shows what `VideoCapture` and `VideoEncoder` do at devices that are there. Run by Tests/Rigs/vm in a guest machine.
 ///
-/// Every answer is lines of JSON on standard output. Exit status 0 as asked, 1 an error that was told, 2 usage, 9 a call into
-/// the encoder that did not end.
+/// Every answer is lines of JSON on standard output. Exit status 0 as asked, 1 an error that was told, 2 usage, 9 a
+/// call into the encoder that did not end.
 @main
 struct DeviceCheck {
     static let usage = """
@@ -17,7 +17,7 @@ struct DeviceCheck {
         set PATH NAME=VALUE…                       sets it
         capture PATH WIDTHxHEIGHT [OPTION…]        --rate N --format FOURCC --count N --control NAME=VALUE --output FILE
                                                    --limit SECONDS --pause MILLISECONDS --recover --errors N --dmabuf --hold
-                                                   --behind FILE: pictures count from when it is there
+                                                   --behind FILE: frames count from when it is there
         encode ENCODER WIDTHxHEIGHT COUNT [OPTION…] --coded FILE --raw FILE --stride N --rate N --gop SECONDS --buffers N
                                                    --deadline SECONDS --change N:BITS --key-at N
         encoder-probe --encoder NAME --size WIDTHxHEIGHT --rate N

@@ -2,7 +2,7 @@ import Glibc
 import Media
 import VideoCodec
 
-/// Codes pictures with one encoder, and keeps what went in and what came out.
+/// Encodes frames with one encoder, and keeps what went in and what came out.
 struct EncodeRun {
     private let encoder: String
     private let width: Int
@@ -35,14 +35,14 @@ struct EncodeRun {
         raw = try Self.file(try arguments.option("--raw"))
         encoder = try arguments.next("an encoder")
         (width, height) = try Arguments.size(try arguments.next("a size"))
-        guard let count = Int(try arguments.next("a count of pictures")) else {
-            throw UsageError("the count is no number")
+        guard let count = Int(try arguments.next("a count of frames")) else {
+            throw UsageError("the count is not a number")
         }
         self.count = count
         stride = wantedStride ?? width
         try arguments.end()
         guard width >= 64, height >= 64, stride >= width, stride.isMultiple(of: 2) else {
-            throw UsageError("pictures are 64x64 or larger, and their lines as long or longer")
+            throw UsageError("frames are 64x64 or larger, and their lines as long or longer")
         }
         configuration = VideoEncoderConfiguration(
             width: width, height: height, frameRate: rate, bitsPerSecond: 2_000_000)
@@ -70,8 +70,8 @@ struct EncodeRun {
                 "lineAlignment": .number(encoder.lineAlignment), "seconds": .real(Self.seconds(since: begin)),
                 "formats": .number(encoder.acceptedPixelFormats.count),
             ])
-        let source = MovingPicture(width: width, height: height, stride: stride)
-        var output = CodedOutput(file: coded, rate: rate)
+        let source = MovingImage(width: width, height: height, stride: stride)
+        var output = EncodedOutput(file: coded, rate: rate)
         for number in 0..<count {
             if let bits = changes[number] {
                 var changed = encoder.configuration
@@ -79,10 +79,10 @@ struct EncodeRun {
                 try encoder.reconfigure(changed)
             }
             if keys.contains(number) { encoder.requestKeyFrame() }
-            let picture = try source.picture(number, raw: raw)
+            let frame = try source.frame(number, raw: raw)
             let time = MediaTime(nanoseconds: Int64(Double(number) * 1e9 / rate))
-            try output.take(try encoder.encode(picture, at: time, captureInstant: monotonicNanoseconds()))
-            guardian.pictures = number + 1
+            try output.take(try encoder.encode(frame, at: time, captureInstant: monotonicNanoseconds()))
+            guardian.frames = number + 1
         }
         let sent = monotonicNanoseconds()
         try output.take(try encoder.finish())
@@ -108,10 +108,10 @@ struct EncodeRun {
 }
 
 /// What an encoder gave, as a byte stream that any decoder reads.
-struct CodedOutput {
+struct EncodedOutput {
     private let file: UnsafeMutablePointer<FILE>?
     private let rate: Double
-    /// Of the pictures that came out, in order.
+    /// Of the frames that came out, in order.
     private(set) var numbers: [Int] = []
     private(set) var keys: [Int] = []
     private(set) var formats = 0

@@ -13,8 +13,8 @@ final class StuckGuard: Sendable {
         deadline = seconds
     }
 
-    /// So many were coded before it hung.
-    var pictures: Int {
+    /// So many were encoded before it hung.
+    var frames: Int {
         get { count.load(ordering: .relaxed) }
         set { count.store(newValue, ordering: .relaxed) }
     }
@@ -36,7 +36,7 @@ final class StuckGuard: Sendable {
             usleep(20_000)
             let now = monotonicNanoseconds()
             guard heartbeat.isStuck(longerThan: UInt64(deadline * 1e9), now: now) else { continue }
-            Report.say("hang", ["pictures": .number(pictures), "seconds": .real(deadline)])
+            Report.say("hang", ["pictures": .number(frames), "seconds": .real(deadline)])
             _exit(9)
         }
     }

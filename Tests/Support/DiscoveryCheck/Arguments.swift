@@ -35,7 +35,7 @@ struct Arguments {
     mutating func seconds(_ name: String) throws(UsageError) -> Duration? {
         guard let text = try options(name).last else { return nil }
         guard let value = Double(text), value >= 0, value < 1e6 else {
-            throw UsageError("\(name) \(text) is no number")
+            throw UsageError("\(name) \(text) is not a number")
         }
         return .seconds(value)
     }
@@ -43,7 +43,7 @@ struct Arguments {
     mutating func ports(_ name: String) throws(UsageError) -> [UInt16]? {
         guard let text = try options(name).last else { return nil }
         return try text.split(separator: ",").map { word throws(UsageError) in
-            guard let port = UInt16(word) else { throw UsageError("\(word) is no port") }
+            guard let port = UInt16(word) else { throw UsageError("\(word) is not a port") }
             return port
         }
     }

@@ -5,7 +5,8 @@ import Logging
 import ONVIF
 import RTSPIngest
 
-/// A camera as its process runs it, and what control does for one that is away; only that looks follow each other at once.
+/// A camera as its process runs it, and what control does for one that is away; only that looks follow each other at
+/// once.
 enum CameraCheck {
     private struct Told: Encodable, Equatable {
         var event = "camera"
@@ -23,7 +24,7 @@ enum CameraCheck {
         network.memoryFile = try arguments.options("--memory").last
         network.url = try arguments.next("a camera's URL")
         try arguments.end()
-        guard let host = DeviceURL(network.url)?.host else { throw UsageError("\(network.url) is no URL") }
+        guard let host = DeviceURL(network.url)?.host else { throw UsageError("\(network.url) is not a URL") }
         let logger = Logger(label: "discovery-check")
         let source = NetworkSource(network, camera: "yard", logger: logger)
         Thread.detachNewThread { try? source.run { _ in } }

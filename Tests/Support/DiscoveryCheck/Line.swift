@@ -17,7 +17,7 @@ struct Line: Encodable {
     var milliseconds: Int?
     var addresses: Int?
     var error: String?
-    var next: String?
+    var hint: String?
 
     struct Device: Encodable {
         var kind: String
@@ -89,7 +89,7 @@ struct Line: Encodable {
     init(_ error: DiscoveryError) {
         self.init("error")
         self.error = error.description
-        next = error.next
+        hint = error.hint
     }
 
     func say() {

@@ -10,8 +10,8 @@ import Settings
 ///
 ///     KeyAccessLoad --port 9443 --publish-token FILE --viewer-token FILE [--viewers 1000] [--rounds 3] [--ahead]
 ///
-/// Prints a JSON document: requests per second, and milliseconds from the common start to a viewer's answer. Every answer
-/// is opened, after the clock has stopped, and must hold the collection's key.
+/// Prints a JSON document: requests per second, and milliseconds from the common start to a viewer's answer. Every
+/// answer is opened, after the clock has stopped, and must hold the collection's key.
 @main struct KeyAccessLoad {
     struct Round: Encodable {
         var perSecond: Double
@@ -56,7 +56,7 @@ import Settings
                 let opened = try AESGCM.open(
                     key: request.unwrap(body), nonce: [UInt8](repeating: 0, count: 9) + item[..<3],
                     ciphertextAndTag: Array(item[6...]), tagLength: 16)
-                guard opened == picture else { throw Failure("a viewer was given a key that opens something else") }
+                guard opened == frame else { throw Failure("a viewer was given a key that opens something else") }
             }
             let sorted = outcome.latencies.sorted()
             func milliseconds(_ share: Double) -> Double { sorted[Int(Double(sorted.count - 1) * share)] * 1000 }
@@ -69,7 +69,7 @@ import Settings
         print(String(decoding: try JSONEncoder().encode(rounds), as: UTF8.self))
     }
 
-    private static let picture = Array("a picture".utf8)
+    private static let frame = Array("a frame".utf8)
 
     /// A collection as a camera makes it, and an item of it: its key stays in the sealer.
     private static func registeredCollection(
@@ -82,7 +82,7 @@ import Settings
         try await KASCollectionRegistrar(configuration: configuration).register(
             sealer.claim, stream: "bench", lifetime: 3600)
         var item: [UInt8] = []
-        _ = try sealer.seal(picture, into: &item)
+        _ = try sealer.seal(frame, into: &item)
         return (sealer.headerBytes, item)
     }
 

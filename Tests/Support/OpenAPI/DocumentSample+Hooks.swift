@@ -14,7 +14,7 @@ extension DocumentSample {
             Self(
                 HookTestDocument(
                     name: "phone", isDelivered: false, status: 403, milliseconds: 85, code: .hookRefused,
-                    reason: "the receiver answers with status 403", next: "Check its URL and its token")),
+                    reason: "the receiver answers with status 403", hint: "Check its URL and its token")),
             Self(EventPositionDocument(id: 812)),
         ]
     }

@@ -103,7 +103,7 @@ extension DocumentSample {
             found: [found], remarks: ["eth1 is down"],
             problem: Problem(
                 status: 422, title: "The network to search is too large", detail: "10.0.0.0/8 has 16777214 addresses",
-                code: .scanTooLarge, next: "Name a smaller network such as 192.168.1.0/24", object: "10.0.0.0/8"))
+                code: .scanTooLarge, hint: "Name a smaller network such as 192.168.1.0/24", object: "10.0.0.0/8"))
     }
 
     private static var test: CameraTestRequest {
@@ -117,7 +117,7 @@ extension DocumentSample {
         report.lines = [
             .init(
                 step: .login, outcome: .failed, milliseconds: 41.5, text: "the camera refuses user or password",
-                code: .loginRefused, next: "Check user and password")
+                code: .loginRefused, hint: "Check user and password")
         ]
         report.isDone = true
         report.streamURL = "rtsp://192.0.2.7:554/stream1"

@@ -67,7 +67,7 @@ struct DocumentSample: Sendable {
             Self(
                 Problem(
                     status: 404, title: "There is no such object", detail: "there is no camera frnot", code: .notFound,
-                    next: "List what there is: watchboxctl camera list", object: "frnot")),
+                    hint: "List what there is: watchboxctl camera list", object: "frnot")),
         ]
     }
 
@@ -81,8 +81,8 @@ struct DocumentSample: Sendable {
         statistics.video.late = 4
         statistics.audio.late = 0
         statistics.video.lastCaptured = 987_150_000_000
-        statistics.video.unchangedPictures = 3
-        statistics.audio.unchangedPictures = 0
+        statistics.video.unchangedFrames = 3
+        statistics.audio.unchangedFrames = 0
         statistics.audio.lastCaptured = 987_160_000_000
         statistics.code = .relayUnreachable
         statistics.collection = "9f86d081"
@@ -112,16 +112,16 @@ struct DocumentSample: Sendable {
         capture.width = 1280
         capture.height = 720
         capture.rate = 15.5
-        capture.limit = "30 pictures per second were asked for, 15 are what this processor codes at 1280x720"
+        capture.limit = "30 frames per second were asked for, 15 are what this processor encodes at 1280x720"
         capture.captured = 25_010
         capture.superseded = 10
         capture.encodeDurations.took(8_200_000)
         capture.ownDurations.took(400_000)
         capture.latencyNanoseconds = 21_000_000
         capture.wallClockDriftMilliseconds = 0.25
-        capture.soundDriftMilliseconds = -1.5
-        capture.sound = "hw:CARD=Camera"
-        capture.soundReason = "the sound device is busy"
+        capture.audioDriftMilliseconds = -1.5
+        capture.audio = "hw:CARD=Camera"
+        capture.audioReason = "the audio device is busy"
         capture.network = networkStatistics
         return capture
     }
@@ -129,7 +129,7 @@ struct DocumentSample: Sendable {
     private static var stream: StreamDocument {
         StreamDocument(
             camera: "front", stream: "front", state: .waiting, reason: "the relay does not answer",
-            code: .relayUnreachable, next: "Check the relay", relay: "main", framesPerSecond: 25,
+            code: .relayUnreachable, hint: "Check the relay", relay: "main", framesPerSecond: 25,
             bitsPerSecond: 2_000_000.5,
             acknowledgedSecondsAgo: 0.4, roundTripMilliseconds: 41.5, restarts: 1, unit: "active",
             statistics: statistics)
@@ -163,7 +163,7 @@ struct DocumentSample: Sendable {
     private static var cameraStatus: CameraStatusDocument {
         CameraStatusDocument(
             statistics: statistics, instant: 987_200_000_000, framesPerSecond: 25, bitsPerSecond: 2_000_000,
-            ivUsedRatio: 0.0015, pictureUnchangedSeconds: 0.04, watchdogSeconds: 20, version: "0.2.0")
+            ivUsedRatio: 0.0015, frameUnchangedSeconds: 0.04, watchdogSeconds: 20, version: "0.2.0")
     }
 
     private static var key: KeyDocument {
@@ -206,7 +206,7 @@ struct DocumentSample: Sendable {
         HealthCheck(
             check: "publish", object: "front", state: .fail, since: 1_790_000_000,
             evidence: "last acknowledgement 41.2 s ago", code: .relayUnreachable,
-            next: "Run: watchboxctl relay test main",
+            hint: "Run: watchboxctl relay test main",
             isAcknowledged: true)
     }
 
@@ -229,7 +229,7 @@ struct DocumentSample: Sendable {
     private static var issue: ConfigurationIssue {
         ConfigurationIssue(
             code: .unknownKey, file: "conf.d/10-cams.toml", line: 4, column: 3, key: "camera.front.bitrat",
-            reason: "is not known, did you mean \"bitrate\"?", next: "Write bitrate")
+            reason: "is not known, did you mean \"bitrate\"?", hint: "Write bitrate")
     }
 
     private static var change: ConfigurationChange {
@@ -247,7 +247,7 @@ struct DocumentSample: Sendable {
     private static var status: BoxStatus {
         BoxStatus(
             name: "porch-box", version: "0.2.0", state: .degraded, reason: "1 of 3 cameras is not publishing",
-            next: "Run: watchboxctl stream list", time: 1_790_000_041, uptimeSeconds: 1_051_200,
+            hint: "Run: watchboxctl stream list", time: 1_790_000_041, uptimeSeconds: 1_051_200,
             isClockSynchronised: true,
             generation: 27, configurationProblem: "conf.d/10-cams.toml:4: camera.front.bitrat is not known",
             cameras: [camera], relays: [relay], keyAccess: keyAccess, health: health, recoveriesToday: 2,

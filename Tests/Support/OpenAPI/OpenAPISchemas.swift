@@ -3,7 +3,7 @@ internal import ControlAPI
 internal import ErrorCatalog
 internal import Settings
 
-/// JSON Schemas (draft 2020-12, as OpenAPI 3.1 uses it) of Swift types, learnt by decoding: a type is asked to read
+/// JSON Schemas (draft 2020-12, as OpenAPI 3.1 uses it) of Swift types, learned by decoding: a type is asked to read
 /// itself, and what it asks for is written down. So the schema is what the code does, not what somebody wrote about it.
 ///
 /// Understands synthesized conformances of structures, enumerations of strings that list their cases, optionals,
@@ -170,7 +170,8 @@ private struct SchemaDecoder: Decoder {
     }
 
     func singleValueContainer() throws -> any SingleValueDecodingContainer {
-        throw OpenAPISchemas.Unsupported(description: "a value that is no structure; teach OpenAPISchemas its schema")
+        throw OpenAPISchemas.Unsupported(
+            description: "a value that is not a structure; teach OpenAPISchemas its schema")
     }
 }
 

@@ -8,10 +8,10 @@ import Settings
 import VideoCapture
 import VideoCodec
 
-/// A camera as `watchboxd camera` runs it, on a scripted V4L2 device that delivers JPEG pictures out of a file: no driver
+/// A camera as `watchboxd camera` runs it, on a scripted V4L2 device that delivers JPEG images out of a file: no driver
 /// that a test machine has gives MJPEG. Run by Tests/Rigs/bench.
 ///
-/// `scripted-camera FILE WIDTHxHEIGHT RATE BITRATE SECONDS RELAY KAS TOKEN-FILE` prints a line of JSON: when each picture
+/// `scripted-camera FILE WIDTHxHEIGHT RATE BITRATE SECONDS RELAY KAS TOKEN-FILE` prints a line of JSON: when each frame
 /// was delivered (CLOCK_MONOTONIC, nanoseconds), and what became of them.
 @main
 struct ScriptedCamera {
@@ -32,8 +32,8 @@ struct ScriptedCamera {
                 Data("usage: scripted-camera FILE WIDTHxHEIGHT RATE BITRATE SECONDS RELAY KAS TOKEN-FILE\n".utf8))
             exit(64)
         }
-        let pictures = JPEGFile.pictures(in: [UInt8](try Data(contentsOf: URL(filePath: words[1]))))
-        guard !pictures.isEmpty else { fatalError("\(words[1]) holds no JPEG picture") }
+        let frames = JPEGFile.frames(in: [UInt8](try Data(contentsOf: URL(filePath: words[1]))))
+        guard !frames.isEmpty else { fatalError("\(words[1]) holds no JPEG image") }
         let machine = try ScriptedMachine()
         let camera = ScriptedDevice { script in
             script.formats = [
@@ -55,7 +55,7 @@ struct ScriptedCamera {
             id: "bench", source: .device(device), relay: .init(url: words[6]),
             kas: KASConfiguration(url: words[7], token: .file(words[8])), duration: seconds)
         let service = try CameraService(configuration: configuration, source: source, logger: logger)
-        let feed = PictureFeed(pictures, rate: Double(rate), camera: camera, source: source)
+        let feed = FrameFeed(frames, rate: Double(rate), camera: camera, source: source)
         feed.start()
         try await service.run()
         feed.stop()

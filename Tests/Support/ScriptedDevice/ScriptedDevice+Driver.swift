@@ -62,7 +62,7 @@ extension ScriptedDevice {
         let fourCC = list[Int(answer.pointee.index)]
         answer.pointee.pixelformat = fourCC.rawValue
         answer.pointee.flags = fourCC.isCompressed ? UInt32(V4L2_FMT_FLAG_COMPRESSED) : 0
-        withUnsafeMutableBytes(of: &answer.pointee.description) { write("Pictures in \(fourCC)", to: $0) }
+        withUnsafeMutableBytes(of: &answer.pointee.description) { write("Frames in \(fourCC)", to: $0) }
         return 0
     }
 
@@ -107,7 +107,7 @@ extension ScriptedDevice {
         let format = script.formats.first { $0.fourCC.rawValue == wanted } ?? script.formats[0]
         var size = CaptureSize(width: Int(pix.width), height: Int(pix.height))
         if format.stepwise == nil, !format.sizes.contains(size) { size = format.sizes[0] }
-        let layout = PictureLayout(format.fourCC)
+        let layout = FrameLayout(format.fourCC)
         var stride = layout?.bytesPerLine(width: size.width) ?? 0
         let asked = Int(isMultiplanar ? answer.pointee.fmt.pix_mp.plane_fmt.0.bytesperline : pix.bytesperline)
         if script.grantsAlignment, layout != nil { stride = max(stride, asked) }
@@ -169,19 +169,19 @@ extension ScriptedDevice {
         if request == watchbox_VIDIOC_DQBUF {
             guard state.isStreaming else { return EINVAL }
             guard !state.done.isEmpty else { return EAGAIN }
-            let (index, picture) = state.done.removeFirst()
+            let (index, frame) = state.done.removeFirst()
             answer.pointee.index = UInt32(index)
-            answer.pointee.sequence = picture.sequence
-            answer.pointee.flags = picture.flags
-            if let timestamp = picture.timestamp {
+            answer.pointee.sequence = frame.sequence
+            answer.pointee.flags = frame.flags
+            if let timestamp = frame.timestamp {
                 answer.pointee.flags |= UInt32(V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC)
                 answer.pointee.timestamp = timeval(
                     tv_sec: Int(timestamp / 1_000_000_000), tv_usec: Int(timestamp % 1_000_000_000 / 1000))
             }
-            let used = UInt32(picture.bytesUsed ?? length)
+            let used = UInt32(frame.bytesUsed ?? length)
             if isMultiplanar {
                 answer.pointee.m.planes.pointee.bytesused = used
-                answer.pointee.m.planes.pointee.data_offset = UInt32(picture.dataOffset)
+                answer.pointee.m.planes.pointee.data_offset = UInt32(frame.dataOffset)
                 answer.pointee.m.planes.pointee.length = UInt32(length)
             } else {
                 answer.pointee.bytesused = used

@@ -3,13 +3,13 @@ import Glibc
 import Synchronization
 package import VideoCapture
 
-/// A video device made of what it answers: real memory behind a file, real readiness behind a pipe, and every answer can be
-/// overruled. Behaves like a driver on videobuf2 where nothing else is said.
+/// A video device made of what it answers: real memory behind a file, real readiness behind a pipe, and every answer
+/// can be overruled. Behaves like a driver on videobuf2 where nothing else is said.
 package final class ScriptedDevice: DeviceCalls {
     package struct Format {
         package var fourCC: FourCC
         package var sizes: [CaptureSize] = [CaptureSize(width: 640, height: 480)]
-        /// Pictures per second; empty: not listed.
+        /// Frames per second; empty: not listed.
         package var rates: [Int] = [30, 15]
         package var stepwise: (minimum: CaptureSize, maximum: CaptureSize, step: Int)?
 
@@ -49,7 +49,7 @@ package final class ScriptedDevice: DeviceCalls {
         }
     }
 
-    package struct Picture {
+    package struct Frame {
         package var sequence: UInt32
         /// Nanoseconds; nil: another clock.
         package var timestamp: UInt64?
@@ -109,7 +109,7 @@ package final class ScriptedDevice: DeviceCalls {
         var granted: CaptureSetup?
         var bufferCount = 0
         var queued: [Int] = []
-        var done: [(index: Int, picture: Picture)] = []
+        var done: [(index: Int, frame: Frame)] = []
         var isStreaming = false
         var queueCounts: [Int: Int] = [:]
         var mapped = 0
@@ -119,7 +119,7 @@ package final class ScriptedDevice: DeviceCalls {
     private let state: Mutex<State>
     /// Of all buffers, one after the other, each `pitch` bytes from the last.
     private let memory: Int32
-    /// Readable while pictures are there; what is written to the rope.
+    /// Readable while frames are there; what is written to the rope.
     private let bell: Int32
     private let rope: Int32
     package static let pitch = 4 << 20
@@ -159,17 +159,17 @@ package final class ScriptedDevice: DeviceCalls {
     }
     package var isStreaming: Bool { state.withLock { $0.isStreaming } }
 
-    /// Fills the next buffer; false when the driver has none, so that the picture is lost.
+    /// Fills the next buffer; false when the driver has none, so that the frame is lost.
     @discardableResult
-    package func deliver(_ picture: Picture) -> Bool {
+    package func deliver(_ frame: Frame) -> Bool {
         state.withLock { state in
-            guard state.isStreaming, !state.queued.isEmpty || picture.index != nil else { return false }
-            let index = picture.index ?? state.queued.removeFirst()
+            guard state.isStreaming, !state.queued.isEmpty || frame.index != nil else { return false }
+            let index = frame.index ?? state.queued.removeFirst()
             if let position = state.queued.firstIndex(of: index) { state.queued.remove(at: position) }
             let length = state.script.bufferBytes ?? state.granted?.imageBytes ?? 0
-            let bytes = picture.content ?? [UInt8](repeating: picture.fill, count: min(length, Self.pitch))
+            let bytes = frame.content ?? [UInt8](repeating: frame.fill, count: min(length, Self.pitch))
             if index < 32 { pwrite(memory, bytes, bytes.count, off_t(index * Self.pitch)) }
-            state.done.append((index, picture))
+            state.done.append((index, frame))
             Glibc.write(rope, [1], 1)
             return true
         }
@@ -177,7 +177,7 @@ package final class ScriptedDevice: DeviceCalls {
 
     /// Several, with sequence numbers in a row.
     package func deliver(_ count: Int, from sequence: UInt32 = 0) {
-        for step in 0..<UInt32(count) { deliver(Picture(sequence: sequence &+ step, fill: UInt8(step & 0xFF))) }
+        for step in 0..<UInt32(count) { deliver(Frame(sequence: sequence &+ step, fill: UInt8(step & 0xFF))) }
     }
 
     // MARK: DeviceCalls
@@ -210,7 +210,7 @@ package final class ScriptedDevice: DeviceCalls {
         state.withLock { $0.mapped -= 1 }
     }
 
-    /// The wait is the kernel's, on a descriptor that a picture makes readable.
+    /// The wait is the kernel's, on a descriptor that a frame makes readable.
     package func poll(_ descriptor: Int32, events: Int16, milliseconds: Int32) throws(CallFailure) -> Int16 {
         let flags: Int16 = state.withLock { state in
             var flags = state.script.pollFlags

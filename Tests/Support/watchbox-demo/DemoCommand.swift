@@ -12,7 +12,7 @@ struct DemoCommand: AsyncParsableCommand {
     @Option(help: "Directory of watchboxd and watchboxctl.")
     var programs: String
 
-    @Option(help: "Directory for the report, the film and the picture.")
+    @Option(help: "Directory for the report, the film and the frame.")
     var output: String
 
     @Option(help: "Media file to publish instead of the test pattern.")

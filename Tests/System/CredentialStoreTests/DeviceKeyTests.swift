@@ -55,7 +55,7 @@ import Testing
         try store.provide(["relay-other"], to: "camera-front")
         #expect(try names() == ["relay-other"])
         #expect(try rig.bytes("\(given)/relay-other") == [7])
-        // What changes or goes follows, for a unit that systemd starts anew.
+        // What changes or goes follows, for a unit that systemd starts again.
         try await store.set([8], name: "relay-other", scope: "box")
         #expect(try rig.bytes("\(given)/relay-other") == [8])
         try store.remove(name: "relay-other", scope: "box")
@@ -380,7 +380,7 @@ import Testing
         #expect(try rig.bytes(clear(rig, "camera-yard", "password")) == [1])
     }
 
-    @Test func `what is set aside is no unit's, and comes back as it was`() async throws {
+    @Test func `what is set aside is not a unit's, and comes back as it was`() async throws {
         let rig = try SecretRig()
         let store = try rig.store()
         let (first, second) = (

@@ -45,7 +45,7 @@ import Testing
             try store.provide(["relay-main"], to: "camera-front")
             #expect(try FileManager.default.contentsOfDirectory(atPath: given) == ["relay-main"])
             #expect(try rig.bytes("\(given)/relay-main") == rig.bytes(rig.state + "/credstore/box/relay-main"))
-            // A unit that systemd starts anew gets what there is then.
+            // A unit that systemd starts again gets what there is then.
             try await store.set([7], name: "relay-main", scope: "box")
             #expect(try rig.bytes("\(given)/relay-main") == StandInCredentials.blob("box_relay-main", [7]))
             #expect(try FileManager.default.contentsOfDirectory(atPath: rig.runtime + "/secret/box-camera-front") == [])
@@ -223,8 +223,8 @@ import Testing
         .keyMissing(path: "/p"), .notInMemory(path: "/p"), .encryption(.denied("encrypting")), .full(path: "/p"),
         .readOnly(path: "/p"), .system(call: "open", path: "/p", code: 13),
     ]) func `every error says what, why and what next`(error: CredentialError) {
-        #expect(!error.what.isEmpty && !error.why.isEmpty && !error.next.isEmpty)
-        #expect("\(error)" == "\(error.what): \(error.why).\nNext: \(error.next)")
+        #expect(!error.what.isEmpty && !error.why.isEmpty && !error.hint.isEmpty)
+        #expect("\(error)" == "\(error.what): \(error.why).\nNext: \(error.hint)")
     }
 
     @Test(arguments: [

@@ -33,7 +33,7 @@ import Testing
         #expect(failures > 0)
     }
 
-    @Test func `what is no certificate has no pin`() {
+    @Test func `what is not a certificate has no pin`() {
         let long = [UInt8](repeating: UInt8(ascii: "A"), count: CertificatePin.textLimit + 1)
         let empty = "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n"
         for bytes in [[], [0], Array("certificate".utf8), Array(empty.utf8), long] {

@@ -236,7 +236,7 @@ private func texts(_ database: OpenedDatabase) throws -> [String] {
                 Issue.record("\(failure)")
                 return
             }
-            #expect(failure.next.contains("restart the service"))
+            #expect(failure.hint.contains("restart the service"))
         }
     }
 }
@@ -249,8 +249,8 @@ private func texts(_ database: OpenedDatabase) throws -> [String] {
     ]
 
     @Test(arguments: all) func `every failure says what, why and what next`(failure: DatabaseFailure) {
-        #expect(failure.what.contains("/p") && !failure.why.isEmpty && !failure.next.isEmpty)
-        #expect("\(failure)" == "\(failure.what): \(failure.why).\nNext: \(failure.next)")
+        #expect(failure.what.contains("/p") && !failure.why.isEmpty && !failure.hint.isEmpty)
+        #expect("\(failure)" == "\(failure.what): \(failure.why).\nNext: \(failure.hint)")
     }
 
     /// On a file system with room.

@@ -43,9 +43,9 @@ struct HTTPClientTrustTests {
             #expect(first.peerAddress == "127.0.0.1")
         }
         for count in 3...5 {
-            let next = try await client.send(request(peer, .pinned(files.pin)))
-            #expect(next.pin == files.pin)
-            #expect(next.body == Array(repeatElement("0 none", count: count).joined(separator: ";").utf8))
+            let hint = try await client.send(request(peer, .pinned(files.pin)))
+            #expect(hint.pin == files.pin)
+            #expect(hint.body == Array(repeatElement("0 none", count: count).joined(separator: ";").utf8))
         }
     }
 
@@ -60,7 +60,7 @@ struct HTTPClientTrustTests {
         #expect(error?.isPinMismatch == true)
         #expect(error?.isTransient == false)
         #expect(error?.description.contains("is not the one that was accepted") == true)
-        #expect(error?.next.contains("accept the new one") == true)
+        #expect(error?.hint.contains("accept the new one") == true)
         // A connection that stands under the right pin is none under another.
         let client = HTTPClient()
         #expect(try await client.send(request(peer, .pinned(files.pin))).body == Array("0 none".utf8))

@@ -60,7 +60,7 @@ struct JournalLogHandlerTests {
     }
 
     @Test(arguments: ["/tmp/watchbox-no-journal", "", "relative"])
-    func `a journal that is gone is no error`(path: String) {
+    func `a journal that is gone is not an error`(path: String) {
         logger(path).critical("nobody hears this")
     }
 

@@ -41,7 +41,7 @@ struct JournalReaderTests {
         }
     }
 
-    @Test func `a file that is no journal is skipped`() throws {
+    @Test func `a file that is not a journal is skipped`() throws {
         let folder = try Folder()
         let descriptor = open("\(folder.path)/system.journal", O_WRONLY | O_CREAT, 0o600)
         let garbage = [UInt8](repeating: 0xA5, count: 8192)

@@ -110,7 +110,7 @@ struct NotifierTests {
         #expect(try socket.receiveText() == "WATCHDOG=1")
     }
 
-    @Test func `a socket that is gone is no error`() throws {
+    @Test func `a socket that is gone is not an error`() throws {
         let notifier = Notifier(socketPath: "/tmp/watchbox-\(getpid())-nobody")
         #expect(notifier.isActive)
         notifier.ready()

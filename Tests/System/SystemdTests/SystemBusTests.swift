@@ -272,7 +272,7 @@ struct SystemBusTests {
         #expect(states.map(\.name) == ["a.service", "b.service"])
     }
 
-    @Test func `a lost connection is made anew by the next call`() async throws {
+    @Test func `a lost connection is made again by the next call`() async throws {
         let body = properties(unit)
         let flag = Flag()
         let bus = try StandInBus { call, peer in

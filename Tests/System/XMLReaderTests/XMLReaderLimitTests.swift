@@ -52,7 +52,7 @@ struct XMLReaderLimitTests {
         for declaration in [" xmlns='u'", "\nxmlns = 'u'", "\txmlns:p\n=\"u\"", "\rxmlns:q='' "] {
             #expect(failure("<a\(declaration)/>") { $0.namespaces = 0 } == .limitExceeded(.namespaces(0)))
         }
-        // Some devices declare anew at each element.
+        // Some devices declare again at each element.
         let row = "<b xmlns='urn:b'><c xmlns='urn:c'/></b>"
         #expect(failure("<a>" + String(repeating: row, count: 500) + "</a>") { $0.namespaces = 2 } == nil)
         let text = "<a xmlnsx='1' x:xmlns='2' y=' xmlns=' xmlns:x='u'> xmlns='u'</a>"

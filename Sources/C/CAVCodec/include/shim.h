@@ -70,7 +70,7 @@ static inline int64_t wb_nopts(void) { return AV_NOPTS_VALUE; }
 /// "hvc1", the sample entry of H.265 whose parameter sets are all in the configuration record.
 static inline uint32_t wb_tag_hvc1(void) { return MKTAG('h', 'v', 'c', '1'); }
 
-/// Whether the decoder says of a picture that parts of it are missing or invented.
+/// Whether the decoder says of a frame that parts of it are missing or invented.
 static inline bool wb_frame_is_damaged(const AVFrame *frame) {
     return frame->decode_error_flags != 0 || (frame->flags & AV_FRAME_FLAG_CORRUPT) != 0;
 }

@@ -16,7 +16,7 @@ public struct BoxStatus: Codable, Equatable, Sendable {
     /// Why it is degraded, one sentence; nil when ok.
     public var reason: String?
     /// The command that helps; nil when ok.
-    public var next: String?
+    public var hint: String?
     /// Seconds since 1970, and since boot.
     public var time: Int64
     public var uptimeSeconds: Int64
@@ -34,7 +34,7 @@ public struct BoxStatus: Codable, Equatable, Sendable {
     public var rebootRequired: Bool
 
     public init(
-        name: String, version: String, state: State, reason: String? = nil, next: String? = nil, time: Int64,
+        name: String, version: String, state: State, reason: String? = nil, hint: String? = nil, time: Int64,
         uptimeSeconds: Int64, isClockSynchronised: Bool? = nil, generation: Int, configurationProblem: String? = nil,
         cameras: [CameraDocument], relays: [RelayDocument], keyAccess: KeyAccessDocument, health: HealthReport? = nil,
         recoveriesToday: Int = 0, secretProtection: String, rebootRequired: Bool = false
@@ -43,7 +43,7 @@ public struct BoxStatus: Codable, Equatable, Sendable {
         self.version = version
         self.state = state
         self.reason = reason
-        self.next = next
+        self.hint = hint
         self.time = time
         self.uptimeSeconds = uptimeSeconds
         self.isClockSynchronised = isClockSynchronised
@@ -141,8 +141,8 @@ public struct KeyAccessDocument: Codable, Equatable, Sendable {
     /// Nil when none is set.
     public var url: String?
     public var certificateAuthorityFile: String?
-    /// `sha256//BASE64` of the only public key that is accepted; nil: any that the certificates vouch for. In a request nil
-    /// leaves it as it is, and "" takes it away.
+    /// `sha256//BASE64` of the only public key that is accepted; nil: any that the certificates vouch for. In a request
+    /// nil leaves it as it is, and "" takes it away.
     public var publicKeyPin: String?
     /// `auto`, `always` or `never`: whether headers name the KAS key. In a request nil leaves it as it is.
     public var keyIdentifiers: String?
@@ -172,7 +172,8 @@ public struct KeyAccessDocument: Codable, Equatable, Sendable {
     }
 }
 
-/// `GET /api/v1/device`: the key with which the box signs what it registers at the key access server. Never a private key.
+/// `GET /api/v1/device`: the key with which the box signs what it registers at the key access server. Never a private
+/// key.
 public struct DeviceKeyDocument: Codable, Equatable, Sendable {
     public var schema = "watchbox.device/1"
     /// SubjectPublicKeyInfo PEM; nil when the box has none and signs nothing.

@@ -8,17 +8,19 @@ public struct CameraRequest: Codable, Equatable, Sendable {
     /// Needed to add; refused in a change.
     public var id: String?
     public var name: String?
-    /// `test:`, `file:/path`, `v4l2:/dev/…`, `rtsp://…`, `rtsps://…`, `onvif://…`, `http://…`, `https://…`; without user or password.
+    /// `test:`, `file:/path`, `v4l2:/dev/…`, `rtsp://…`, `rtsps://…`, `onvif://…`, `http://…`, `https://…`; without
+    /// user or password.
     public var source: String?
     public var user: String?
     public var isActive: Bool?
-    /// The keys of `camera` in docs/ref/configuration.md, as in the TOML. Those that a change does not name stay as they are.
+    /// The keys of `camera` in docs/ref/configuration.md, as in the TOML. Those that a change does not name stay as
+    /// they are.
     public var settings: [String: SettingValue]?
-    /// ID of a camera test of the same source: what it found out is kept with the camera (maker, identity, profiles, and
-    /// the certificate's pin), if the camera was usable.
+    /// ID of a camera test of the same source: what it found out is kept with the camera (maker, identity, profiles,
+    /// and the certificate's pin), if the camera was usable.
     public var test: String?
-    /// Of a change: where the camera seems to have moved (`NetworkStatistics.moves`) and is from now on: the `source` of an
-    /// `onvif://` camera, the `address` of another. Nothing else is taken, and what is known of the camera stays.
+    /// Of a change: where the camera seems to have moved (`NetworkStatistics.moves`) and is from now on: the `source`
+    /// of an `onvif://` camera, the `address` of another. Nothing else is taken, and what is known of the camera stays.
     public var acceptMove: String?
 
     public init(
@@ -42,7 +44,7 @@ public struct CameraRenameRequest: Codable, Equatable, Sendable {
     public var id: String
     /// Name of its stream at relay and KAS from now on; without it the stream's name stays.
     public var stream: String?
-    /// Of its login, given anew: needed where one is stored that only systemd can open. It is never told back.
+    /// Of its login, given again: needed where one is stored that only systemd can open. It is never told back.
     public var password: String?
 
     public init(id: String, stream: String? = nil, password: String? = nil) {
@@ -58,7 +60,7 @@ public struct CameraDocument: Codable, Equatable, Sendable {
         public var name: String
         public var width: Int?
         public var height: Int?
-        /// Pictures per second.
+        /// Frames per second.
         public var rate: Double?
         public var codec: String?
         public var isDefault: Bool
@@ -66,7 +68,7 @@ public struct CameraDocument: Codable, Equatable, Sendable {
         public var token: String?
         /// Bits per second.
         public var bitrate: Int?
-        /// Pictures from one key frame to the next.
+        /// Frames from one key frame to the next.
         public var gop: Int?
 
         public init(
@@ -182,7 +184,7 @@ public struct StreamDocument: Codable, Equatable, Sendable {
     public var reason: String?
     public var code: ErrorCode?
     /// What to do about `reason`; nil when there is nothing.
-    public var next: String?
+    public var hint: String?
     /// Name of the relay in the configuration.
     public var relay: String?
     /// Of the last second or so; nil when the process does not answer.
@@ -199,7 +201,7 @@ public struct StreamDocument: Codable, Equatable, Sendable {
 
     public init(
         camera: String, stream: String, state: State, reason: String? = nil, code: ErrorCode? = nil,
-        next: String? = nil, relay: String? = nil, framesPerSecond: Double? = nil, bitsPerSecond: Double? = nil,
+        hint: String? = nil, relay: String? = nil, framesPerSecond: Double? = nil, bitsPerSecond: Double? = nil,
         acknowledgedSecondsAgo: Double? = nil, roundTripMilliseconds: Double? = nil, restarts: Int = 0,
         unit: String, statistics: CameraStatistics? = nil
     ) {
@@ -208,7 +210,7 @@ public struct StreamDocument: Codable, Equatable, Sendable {
         self.state = state
         self.reason = reason
         self.code = code
-        self.next = next
+        self.hint = hint
         self.relay = relay
         self.framesPerSecond = framesPerSecond
         self.bitsPerSecond = bitsPerSecond
@@ -240,21 +242,21 @@ public struct CameraStatusDocument: Codable, Equatable, Sendable {
     public var bitsPerSecond: Double
     /// Items used of the 2^24 − 1 that a collection has.
     public var ivUsedRatio: Double
-    /// For how long every picture was the same as the one before; nil when the source does not tell.
-    public var pictureUnchangedSeconds: Double?
+    /// For how long every frame was the same as the one before; nil when the source does not tell.
+    public var frameUnchangedSeconds: Double?
     public var watchdogSeconds: Double?
     public var version: String
 
     public init(
         statistics: CameraStatistics, instant: UInt64, framesPerSecond: Double, bitsPerSecond: Double,
-        ivUsedRatio: Double, pictureUnchangedSeconds: Double? = nil, watchdogSeconds: Double?, version: String
+        ivUsedRatio: Double, frameUnchangedSeconds: Double? = nil, watchdogSeconds: Double?, version: String
     ) {
         self.statistics = statistics
         self.instant = instant
         self.framesPerSecond = framesPerSecond
         self.bitsPerSecond = bitsPerSecond
         self.ivUsedRatio = ivUsedRatio
-        self.pictureUnchangedSeconds = pictureUnchangedSeconds
+        self.frameUnchangedSeconds = frameUnchangedSeconds
         self.watchdogSeconds = watchdogSeconds
         self.version = version
     }

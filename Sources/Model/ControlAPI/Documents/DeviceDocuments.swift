@@ -1,11 +1,11 @@
 /// One video device of this machine.
 public struct VideoNodeDocument: Codable, Equatable, Sendable {
     public enum Kind: String, Codable, Sendable, CaseIterable {
-        /// Gives pictures of a camera.
+        /// Gives frames of a camera.
         case camera
         /// A codec, a scaler or an image processor: no source.
         case processor
-        /// Describes the pictures of another node.
+        /// Describes the frames of another node.
         case metadata
         /// A sensor without an image processor, an output, a tuner: `reason` says what, and what to do.
         case unusable
@@ -19,7 +19,7 @@ public struct VideoNodeDocument: Codable, Equatable, Sendable {
         public var pixelFormat: String
         /// `1280x720`; a range as `64x64 to 1920x1080`.
         public var size: String
-        /// Pictures per second, the fastest first; a range has its two ends.
+        /// Frames per second, the fastest first; a range has its two ends.
         public var rates: [Double]
         /// This version can publish it.
         public var isUsable: Bool
@@ -51,9 +51,9 @@ public struct VideoNodeDocument: Codable, Equatable, Sendable {
     public var serial: String?
     /// Of the USB device, as the kernel names it: `1-1.4`.
     public var usbPort: String?
-    /// Why it is no camera, and what to do.
+    /// Why it is not a camera, and what to do.
     public var reason: String?
-    /// Empty for what is no camera, and for one that was not asked.
+    /// Empty for what is not a camera, and for one that was not asked.
     public var formats: [Format]
     /// Nil unless they were asked for.
     public var controls: [VideoControlDocument]?
@@ -91,7 +91,7 @@ public struct VideoControlDocument: Codable, Equatable, Sendable {
     public var minimum: Int
     public var maximum: Int
     public var step: Int
-    public var standard: Int
+    public var defaultValue: Int
     /// Nil where it cannot be read.
     public var value: Int?
     /// What the values of a menu mean: `1` → `Manual Mode`.
@@ -101,7 +101,7 @@ public struct VideoControlDocument: Codable, Equatable, Sendable {
     public var isInactive: Bool
 
     public init(
-        name: String, kind: String, minimum: Int, maximum: Int, step: Int, standard: Int, value: Int?,
+        name: String, kind: String, minimum: Int, maximum: Int, step: Int, defaultValue: Int, value: Int?,
         menu: [String: String] = [:], isReadOnly: Bool = false, isInactive: Bool = false
     ) {
         self.name = name
@@ -109,7 +109,7 @@ public struct VideoControlDocument: Codable, Equatable, Sendable {
         self.minimum = minimum
         self.maximum = maximum
         self.step = step
-        self.standard = standard
+        self.defaultValue = defaultValue
         self.value = value
         self.menu = menu
         self.isReadOnly = isReadOnly
@@ -117,8 +117,8 @@ public struct VideoControlDocument: Codable, Equatable, Sendable {
     }
 }
 
-/// One sound device of this machine.
-public struct SoundDeviceDocument: Codable, Equatable, Sendable {
+/// One audio device of this machine.
+public struct AudioDeviceDocument: Codable, Equatable, Sendable {
     /// As `microphone` names it: `hw:CARD=C920`.
     public var name: String
     public var description: String
@@ -133,19 +133,19 @@ public struct SoundDeviceDocument: Codable, Equatable, Sendable {
 public struct DiscoveryDocument: Codable, Equatable, Sendable {
     public var schema = "watchbox.discovery/2"
     public var nodes: [VideoNodeDocument]
-    public var sounds: [SoundDeviceDocument]
+    public var audioDevices: [AudioDeviceDocument]
     /// What the network was asked; nil: it was not, and `limits` says why.
     public var network: NetworkSearchDocument?
     /// What was not looked for, or cannot be used.
     public var limits: [String]
 
     public init(
-        nodes: [VideoNodeDocument], sounds: [SoundDeviceDocument] = [], network: NetworkSearchDocument? = nil,
+        nodes: [VideoNodeDocument], audioDevices: [AudioDeviceDocument] = [], network: NetworkSearchDocument? = nil,
         limits: [String]
     ) {
         self.network = network
         self.nodes = nodes
-        self.sounds = sounds
+        self.audioDevices = audioDevices
         self.limits = limits
     }
 }
@@ -169,16 +169,16 @@ public struct CameraControlsDocument: Codable, Equatable, Sendable {
 
 /// What `watchboxctl camera encoders --json` prints.
 public struct CameraEncodersDocument: Codable, Equatable, Sendable {
-    /// What one camera codes with at this moment.
+    /// What one camera encodes with at this moment.
     public struct Use: Codable, Equatable, Sendable {
         public var camera: String
-        /// FFmpeg's name; `passthrough` where the camera codes; nil before the first picture.
+        /// FFmpeg's name; `passthrough` where the camera encodes; nil before the first frame.
         public var encoder: String?
         public var isHardware: Bool?
         public var reason: String?
         public var width: Int?
         public var height: Int?
-        /// Pictures per second.
+        /// Frames per second.
         public var rate: Double?
         /// What was asked for and could not be held; nil: all as asked.
         public var limit: String?
@@ -201,7 +201,7 @@ public struct CameraEncodersDocument: Codable, Equatable, Sendable {
         }
     }
 
-    /// A device of this machine that codes.
+    /// A device of this machine that encodes.
     public struct Node: Codable, Equatable, Sendable {
         public var device: String
         public var card: String
@@ -224,11 +224,11 @@ public struct CameraEncodersDocument: Codable, Equatable, Sendable {
         public var isHardware: Bool
         /// This libavcodec has it, and for hardware: this machine has a device for it.
         public var isAvailable: Bool
-        /// Of `--probe`: whether it really codes; nil: not tried.
+        /// Of `--probe`: whether it really encodes; nil: not tried.
         public var works: Bool?
         /// Why it is not available; of `--probe`: what came of it.
         public var reason: String?
-        /// Of `--probe`: pictures per second.
+        /// Of `--probe`: frames per second.
         public var rate: Double?
 
         public init(

@@ -10,18 +10,18 @@ public struct DoctorFinding: Codable, Equatable, Sendable {
     /// Nil while ok, and where the catalog has no words.
     public var code: ErrorCode?
     /// One command or sentence; nil while ok.
-    public var next: String?
+    public var hint: String?
     public var milliseconds: Double
 
     public init(
-        check: String, state: HealthState, evidence: String, code: ErrorCode? = nil, next: String? = nil,
+        check: String, state: HealthState, evidence: String, code: ErrorCode? = nil, hint: String? = nil,
         milliseconds: Double = 0
     ) {
         self.check = check
         self.state = state
         self.evidence = evidence
         self.code = code
-        self.next = next
+        self.hint = hint
         self.milliseconds = milliseconds
     }
 }

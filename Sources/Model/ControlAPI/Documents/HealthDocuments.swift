@@ -10,9 +10,9 @@ public enum HealthState: String, Codable, Sendable, CaseIterable {
 
 /// One check of the box or of one of its cameras.
 public struct HealthCheck: Codable, Equatable, Sendable {
-    /// `publish`, `camera`, `frozen-picture`, `encoder`, `sound`, `power`, `heat`, `storage-read-only`, `disk`, `memory`,
-    /// `cpu`, `clock`, `network-link`, `network-address`, `network-gateway`, `network-dns`, `relay`, `kas`, `watchdog`,
-    /// `certificate`, `key`, `unit` …
+    /// `publish`, `camera`, `frozen-picture`, `encoder`, `audio`, `power`, `heat`, `storage-read-only`, `disk`,
+    /// `memory`, `cpu`, `clock`, `network-link`, `network-address`, `network-gateway`, `network-dns`, `relay`, `kas`,
+    /// `watchdog`, `certificate`, `key`, `unit` …
     public var check: String
     /// The camera, relay or interface that it is about; nil: the box.
     public var object: String?
@@ -24,13 +24,13 @@ public struct HealthCheck: Codable, Equatable, Sendable {
     /// Nil while ok, and where nothing is known.
     public var code: ErrorCode?
     /// One command or sentence; nil while ok.
-    public var next: String?
+    public var hint: String?
     /// Somebody has seen it.
     public var isAcknowledged: Bool
 
     public init(
         check: String, object: String? = nil, state: HealthState, since: Int64, evidence: String,
-        code: ErrorCode? = nil, next: String? = nil, isAcknowledged: Bool = false
+        code: ErrorCode? = nil, hint: String? = nil, isAcknowledged: Bool = false
     ) {
         self.check = check
         self.object = object
@@ -38,7 +38,7 @@ public struct HealthCheck: Codable, Equatable, Sendable {
         self.since = since
         self.evidence = evidence
         self.code = code
-        self.next = next
+        self.hint = hint
         self.isAcknowledged = isAcknowledged
     }
 }

@@ -44,7 +44,7 @@ public struct HookDocument: Codable, Equatable, Sendable {
     }
 }
 
-/// How a hook stands; figures are of its process, which begins anew when hooks change.
+/// How a hook stands; figures are of its process, which begins again when hooks change.
 public struct HookState: Codable, Equatable, Sendable {
     /// The last request came to nothing; it is made again.
     public var isFailing: Bool
@@ -122,11 +122,11 @@ public struct HookTestDocument: Codable, Equatable, Sendable {
     /// Why it was not delivered, and what to do.
     public var code: ErrorCode?
     public var reason: String?
-    public var next: String?
+    public var hint: String?
 
     public init(
         name: String, isDelivered: Bool, status: Int? = nil, milliseconds: Int, code: ErrorCode? = nil,
-        reason: String? = nil, next: String? = nil
+        reason: String? = nil, hint: String? = nil
     ) {
         self.name = name
         self.isDelivered = isDelivered
@@ -134,7 +134,7 @@ public struct HookTestDocument: Codable, Equatable, Sendable {
         self.milliseconds = milliseconds
         self.code = code
         self.reason = reason
-        self.next = next
+        self.hint = hint
     }
 }
 

@@ -35,13 +35,13 @@ public struct CameraAdditionsDocument: Codable, Equatable, Sendable {
         public var source: String
         public var what: String
         public var why: String
-        public var next: String
+        public var hint: String
 
-        public init(source: String, what: String, why: String, next: String) {
+        public init(source: String, what: String, why: String, hint: String) {
             self.source = source
             self.what = what
             self.why = why
-            self.next = next
+            self.hint = hint
         }
     }
 
@@ -164,8 +164,8 @@ public struct NetworkSearchDocument: Codable, Equatable, Sendable {
     }
 }
 
-/// Body of `POST /api/v1/camera-tests`: a camera to be tried, which need not be one of this box. Its password is held in
-/// memory while the test runs, and nowhere else.
+/// Body of `POST /api/v1/camera-tests`: a camera to be tried, which need not be one of this box. Its password is held
+/// in memory while the test runs, and nowhere else.
 public struct CameraTestRequest: Codable, Equatable, Sendable, CustomStringConvertible {
     /// `rtsp://`, `rtsps://`, `onvif://`, `http://` or `https://`, without user and password.
     public var source: String

@@ -16,8 +16,8 @@ public struct DiscoveryAddress: Equatable, Sendable {
         self.path = path
     }
 
-    /// Nil for what is no http or https URL, is longer than 512 bytes, has characters that no URL has, or a user in it.
-    /// The host may be empty: some devices leave it out.
+    /// Nil for what is not a http or https URL, is longer than 512 bytes, has characters that no URL has, or a user in
+    /// it. The host may be empty: some devices leave it out.
     public init?(_ text: String) {
         guard text.utf8.count <= 512, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !Self.isForbidden($0) }) else {
             return nil
@@ -31,7 +31,8 @@ public struct DiscoveryAddress: Equatable, Sendable {
         guard !authority.contains("@") else { return nil }
         var path = String(rest[end...].prefix { $0 != "#" })
         if !path.hasPrefix("/") { path = "/" + path }
-        guard let parts = HostPort(authority: authority), let port = parts.port(standard: isSecure ? 443 : 80) else {
+        guard let parts = HostPort(authority: authority), let port = parts.port(defaultValue: isSecure ? 443 : 80)
+        else {
             return nil
         }
         self.init(isSecure: isSecure, host: Self.plainZone(String(parts.host)), port: port, path: path)
@@ -58,8 +59,8 @@ public struct DiscoveryAddress: Equatable, Sendable {
         (isSecure ? "https://" : "http://") + authority(standardPort: isSecure ? 443 : 80) + path
     }
 
-    /// As a camera's source, which has no query: `onvif://host[:port][/path]`. It does not say whether TLS is spoken; the
-    /// port is left out only where a device without it is looked for first.
+    /// As a camera's source, which has no query: `onvif://host[:port][/path]`. It does not say whether TLS is spoken;
+    /// the port is left out only where a device without it is looked for first.
     public var source: String {
         let path = path.prefix { $0 != "?" }
         return "onvif://" + authority(standardPort: isSecure ? nil : 80) + (path == Self.standardPath ? "" : path)

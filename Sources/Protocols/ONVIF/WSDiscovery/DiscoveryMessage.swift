@@ -20,11 +20,11 @@ public struct DiscoveryMessage: Equatable, Sendable {
     static let wordLimit = 64
     static let textLimit = 512
 
-    /// Reads an envelope. What the answer relates to is not looked at: cameras get it wrong, and who would forge an answer
-    /// has read the Probe.
+    /// Reads an envelope. What the answer relates to is not looked at: cameras get it wrong, and who would forge an
+    /// answer has read the Probe.
     ///
     /// - Parameter source: the address that the datagram came from.
-    /// - Throws: when it is no envelope with a body.
+    /// - Throws: when it is not an envelope with a body.
     public static func parse(_ root: XMLElement, source: String) throws(DiscoveryMessageError) -> DiscoveryMessage {
         guard root.name == "Envelope" else { throw .notAnEnvelope(root: String(root.name.prefix(64))) }
         guard let content = root.child("Body")?.children.first else { throw .empty }

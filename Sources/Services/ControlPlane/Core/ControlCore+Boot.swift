@@ -15,11 +15,11 @@ extension ControlCore {
         skipEventIDs()
         makeDirectories()
         for directory in [paths.generations, paths.removals, paths.services] {
-            effects.removeStaged(in: directory)
+            transaction.removeStaged(in: directory)
         }
-        let (newest, problem) = shelf.newest()
+        let (newest, problem) = generationStore.newest()
         current = newest ?? .none
-        shelfProblem = problem
+        generationStoreProblem = problem
         if let problem { report(problem, .config) }
         takeOverFormerStore()
         tellMemory()
@@ -27,9 +27,9 @@ extension ControlCore {
         await adoptSecrets()
         readDevice()
         unitStates = await listUnits()
-        if shelfProblem == nil { saveAtBoot() }
+        if generationStoreProblem == nil { saveAtBoot() }
         // Of a time when they were kept.
-        if shelfProblem == nil, !current.settings.previews { removeThumbnails() }
+        if generationStoreProblem == nil, !current.settings.previews { removeThumbnails() }
         if let filesProblem { report(filesProblem, .config) }
         // What is impossible is told: at boot there is nobody to refuse it to.
         for warning in warnings + serviceChecks.issues(current.settings) {
@@ -62,7 +62,8 @@ extension ControlCore {
         }
     }
 
-    /// With the first start after a boot of the machine, which may have ended with a power cut: then nothing is in memory.
+    /// With the first start after a boot of the machine, which may have ended with a power cut: then nothing is in
+    /// memory.
     private func skipEventIDs() {
         guard let memory, !SmallFile.exists("\(paths.services)/health.json"),
             ((try? memory.latestEventID()) ?? 0) > 0
@@ -70,11 +71,11 @@ extension ControlCore {
         try? memory.skipEventIDs()
     }
 
-    /// Until generations were the configuration, the database was, and each generation had a copy. What the database was
-    /// being replaced by when control was killed has a note. Both are there until a generation of today is saved.
+    /// Until generations were the configuration, the database was, and each generation had a copy. What the database
+    /// was being replaced by when control was killed has a note. Both are there until a generation of today is saved.
     private func takeOverFormerStore() {
         guard current.schema != Generation.currentSchema || current.number == 0 else { return }
-        if let interrupted = shelf.unfinishedRestore() {
+        if let interrupted = generationStore.unfinishedRestore() {
             current = interrupted
         } else {
             do {
@@ -96,7 +97,7 @@ extension ControlCore {
 
     /// What cannot be read stays, for whoever can.
     private func removeFormerStore() {
-        try? shelf.removeRestore()
+        try? generationStore.removeRestore()
         do {
             _ = try formerStore()
             try memory?.removeFormerStore()
@@ -115,7 +116,7 @@ extension ControlCore {
         )
     }
 
-    /// systemd may start their units anew before control does, and by the unit files of this version.
+    /// systemd may start their units again before control does, and by the unit files of this version.
     private func provideForThoseThatRun() {
         for (id, camera) in target.cameras where camera.runs && unitStates?[UnitName.camera(id)]?.isUp == true {
             try? Self.provide(to: id, credentials, runtime, hub: hub, logger: logger)
@@ -156,7 +157,7 @@ extension ControlCore {
         let disk: Result<[Generation.KeptFile], CodedError>
         do throws(CodedError) { disk = .success(try filesOnDisk()) } catch { disk = .failure(error) }
 
-        if let pending = shelf.pending() {
+        if let pending = generationStore.pending() {
             switch pending.verdict(
                 now: clock.sinceBoot(), bootIdentifier: clock.bootIdentifier, currentGeneration: current.number)
             {
@@ -188,11 +189,11 @@ extension ControlCore {
     static func lastGoodInUse(_ error: CodedError, generation: Int) -> CodedError {
         let runs = generation > 0 ? "generation \(generation) runs" : "an empty configuration runs"
         return CodedError(
-            .lastGoodInUse, "the files are not valid, \(runs)", why: "\(error.code) \(error.what)", next: nil,
+            .lastGoodInUse, "the files are not valid, \(runs)", why: "\(error.code) \(error.what)", hint: nil,
             object: error.object)
     }
 
-    /// The last generation, read anew; when this version does not take it any more, what came of it then.
+    /// The last generation, read again; when this version does not take it any more, what came of it then.
     private func lastGood(_ cause: String) -> Proposal {
         var proposal = Proposal(
             cause: cause, files: current.files, ignoredFiles: current.ignoredFiles, content: current.store,
@@ -207,7 +208,7 @@ extension ControlCore {
     private func taking(
         back pending: PendingConfirmation, _ disk: [Generation.KeptFile]?
     ) -> Proposal {
-        guard let before = shelf.generation(pending.before) else {
+        guard let before = generationStore.generation(pending.before) else {
             report(
                 CodedError(
                     .noSuchGeneration, "generation \(pending.before) cannot be read", why: "so nothing is taken back"),
@@ -246,10 +247,10 @@ extension ControlCore {
         removeFormerStore()
         finishMoves(moves, left)
         warnings = proposal.warnings
-        shelf.prune()
+        generationStore.prune()
         guard pending == nil else { return }
         endSettling()
-        if shelf.pending() != nil { try shelf.removePending() }
+        if generationStore.pending() != nil { try generationStore.removePending() }
     }
 
     /// What could not be saved, as soon as there is room.
@@ -270,7 +271,7 @@ extension ControlCore {
     }
 
     private func finishRemovals() {
-        let isPending = shelf.pending() != nil
+        let isPending = generationStore.pending() != nil
         for id in SmallFile.names(in: paths.removals) where CameraIdentifier.isValid(id) {
             do {
                 let isForeign = try areForeign(secretsOf: id, current.store)
@@ -279,10 +280,10 @@ extension ControlCore {
                     continue
                 }
                 if isForeign {
-                    try effects.willDo("credentials: remove camera-\(id)")
+                    try transaction.willDo("credentials: remove camera-\(id)")
                     try credentials.removeScope("camera-\(id)")
                 }
-                try effects.remove(removalNote(id), isDurable: true)
+                try transaction.remove(removalNote(id), isDurable: true)
             } catch {
                 report(CodedError(of: error), .camera)
             }

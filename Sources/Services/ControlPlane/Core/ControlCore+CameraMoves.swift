@@ -3,11 +3,12 @@ internal import CredentialStore
 internal import ErrorCatalog
 internal import Platform
 
-/// What goes by a camera's ID follows when that changes: by a command, or by going back to a generation with another one.
+/// What goes by a camera's ID follows when that changes: by a command, or by going back to a generation with another
+/// one.
 ///
-/// The generation's rename is the point from which the camera has its new ID. Before it all is made ready under the new ID,
-/// after it what is under the former one goes. Notes in `removals` say
-/// whose the secrets of both IDs are: wherever a kill comes, the next start removes those that nobody has.
+/// The generation's rename is the point from which the camera has its new ID. Before it all is made ready under the new
+/// ID, after it what is under the former one goes. Notes in `removals` say whose the secrets of both IDs are: wherever
+/// a kill comes, the next start removes those that nobody has.
 extension ControlCore {
     func moves(of proposal: Proposal) -> CameraMoves {
         CameraMoves(from: current.settings, current.store, to: proposal.settings, proposal.content)
@@ -25,13 +26,13 @@ extension ControlCore {
                 if !keepsRests { try removeRests(of: move.to) }
                 try note(move.uuid, of: move.from)
                 try note(move.uuid, of: move.to)
-                try effects.willDo("credentials: copy camera-\(move.from)")
+                try transaction.willDo("credentials: copy camera-\(move.from)")
                 left[move.to] = try credentials.copyScope("camera-\(move.from)", to: "camera-\(move.to)") { name in
                     follows(name, move)
                 }
                 try bringBack(move.to, of: move.uuid)
                 if SmallFile.exists(paths.stopMark(move.from)) {
-                    try effects.write([], to: paths.stopMark(move.to), mode: 0o600, isDurable: false)
+                    try transaction.write([], to: paths.stopMark(move.to), mode: 0o600, isDurable: false)
                 }
             }
         } catch {
@@ -44,11 +45,11 @@ extension ControlCore {
     /// The change was not saved.
     func abandonMoves(_ moves: CameraMoves) {
         for move in moves.moves {
-            try? effects.remove(paths.stopMark(move.to))
+            try? transaction.remove(paths.stopMark(move.to))
             try? removeRests(of: move.to)
-            try? effects.remove(removalNote(move.from), isDurable: true)
+            try? transaction.remove(removalNote(move.from), isDurable: true)
         }
-        for id in moves.taken.keys.sorted() { try? effects.remove(removalNote(id), isDurable: true) }
+        for id in moves.taken.keys.sorted() { try? transaction.remove(removalNote(id), isDurable: true) }
     }
 
     /// The change is saved.
@@ -74,7 +75,7 @@ extension ControlCore {
             forgetMark(ofUnit: UnitName.camera(from))
             do {
                 if isUnconfirmed { try setAside(from, of: move.uuid) } else { try removeRests(of: from) }
-                try effects.remove(removalNote(to), isDurable: true)
+                try transaction.remove(removalNote(to), isDurable: true)
             } catch {
                 report(CodedError(of: error), .camera)
             }
@@ -101,7 +102,7 @@ extension ControlCore {
         let error = CodedError(
             .missingSecret, "camera \(id) has no password any more",
             why: "it was encrypted for the ID \(former), and only systemd opens it",
-            next: "Give it anew: watchboxctl camera password \(id)", object: id)
+            hint: "Give it again: watchboxctl camera password \(id)", object: id)
         report(error, .camera)
     }
 
@@ -118,9 +119,9 @@ extension ControlCore {
 
     /// The secrets of an ID that its camera may have again.
     func setAside(_ id: String, of uuid: String) throws {
-        try effects.willDo("credentials: set aside camera-\(id)")
+        try transaction.willDo("credentials: set aside camera-\(id)")
         try credentials.setAside(CredentialStore.Aside(scope: "camera-\(id)", owner: uuid))
-        try effects.remove(removalNote(id), isDurable: true)
+        try transaction.remove(removalNote(id), isDurable: true)
     }
 
     /// What was set aside of this ID's secrets for this camera, but for what it has by now.
@@ -128,11 +129,12 @@ extension ControlCore {
     private func bringBack(_ id: String, of uuid: String) throws -> Bool {
         let aside = CredentialStore.Aside(scope: "camera-\(id)", owner: uuid)
         guard try credentials.aside().contains(aside) else { return false }
-        try effects.willDo("credentials: bring back camera-\(id)")
+        try transaction.willDo("credentials: bring back camera-\(id)")
         return try !credentials.bringBack(aside).isEmpty
     }
 
-    /// A change is confirmed, or taken back: what was set aside goes to the cameras that have their IDs again, and away.
+    /// A change is confirmed, or taken back: what was set aside goes to the cameras that have their IDs again, and
+    /// away.
     ///
     /// - Returns: whether one got something.
     @discardableResult
@@ -145,7 +147,7 @@ extension ControlCore {
             if try areForeign(secretsOf: camera.id, current.store) { try removeRests(of: camera.id) }
             if try bringBack(camera.id, of: camera.uuid) { isBack = true }
         }
-        try effects.willDo("credentials: remove what was set aside")
+        try transaction.willDo("credentials: remove what was set aside")
         try credentials.removeAside()
         return isBack
     }
@@ -156,11 +158,11 @@ extension ControlCore {
 
     /// The secrets of this ID are those of this camera, and of no other that has the ID later.
     func note(_ uuid: String, of id: String) throws {
-        try effects.write(Array(uuid.utf8), to: removalNote(id), mode: 0o600, isDurable: true)
+        try transaction.write(Array(uuid.utf8), to: removalNote(id), mode: 0o600, isDurable: true)
     }
 
-    /// Whether a note says that the secrets of an ID are not those of the camera that has it by this content. An empty note
-    /// is of a camera that was removed.
+    /// Whether a note says that the secrets of an ID are not those of the camera that has it by this content. An empty
+    /// note is of a camera that was removed.
     func areForeign(secretsOf id: String, _ content: StoreContent) throws -> Bool {
         guard let owner = try notedOwner(of: id) else { return false }
         guard let camera = content.camera(id) else { return true }
@@ -174,6 +176,6 @@ extension ControlCore {
 
     /// Whether an ID's secrets could not be set aside, and are those of the camera that gets it back.
     private func areKept(secretsOf id: String, for uuid: String) throws -> Bool {
-        try shelf.pending() != nil && notedOwner(of: id) == uuid
+        try generationStore.pending() != nil && notedOwner(of: id) == uuid
     }
 }

@@ -12,7 +12,7 @@ extension ControlCore {
     /// - Returns: the diff for a dry run, and nil when the camera was added.
     ///
     /// - Parameters:
-    ///   - finding: of a test of this very source; one that ended without a picture proves nothing, and is not taken.
+    ///   - finding: of a test of this very source; one that ended without a frame proves nothing, and is not taken.
     ///   - seen: what a search found of this very source.
     func addCamera(
         _ request: CameraRequest, finding: StreamTestReport? = nil, seen: DeviceIdentity? = nil, dryRun: Bool
@@ -52,7 +52,7 @@ extension ControlCore {
     ) throws -> ConfigurationDiff? {
         guard request.id == nil || request.id == id else {
             throw CodedError(
-                .badRequest, "a camera keeps its ID", next: "Rename it: watchboxctl camera rename \(id) NEW-ID",
+                .badRequest, "a camera keeps its ID", hint: "Rename it: watchboxctl camera rename \(id) NEW-ID",
                 object: id)
         }
         let stored = try storedCamera(id)
@@ -71,7 +71,7 @@ extension ControlCore {
         if let place = request.acceptMove {
             guard request.source == nil else {
                 throw CodedError(
-                    .badRequest, "source and acceptMove both say where the camera is", next: "Give one", object: id)
+                    .badRequest, "source and acceptMove both say where the camera is", hint: "Give one", object: id)
             }
             // The same device elsewhere: what is known of it stays.
             camera.source = try acceptedSource(of: id, at: place)
@@ -100,7 +100,7 @@ extension ControlCore {
     /// Refused where it is asked for. What was stored before goes on, over TCP, and the camera's status tells.
     private static func checkTransport(of camera: StoredCamera, before: StoredCamera?) throws {
         typealias Network = CameraConfiguration.Network
-        func problem(_ camera: StoredCamera) -> (reason: String, next: String)? {
+        func problem(_ camera: StoredCamera) -> (reason: String, hint: String)? {
             guard case .string(let text) = camera.settings["transport"],
                 let transport = Network.Transport(rawValue: text)
             else { return nil }
@@ -111,15 +111,15 @@ extension ControlCore {
                 let found = Network.misplaced(name, url: camera.source)
             else { continue }
             throw CodedError(
-                .invalidValue, "settings.\(name) \(found.reason)", next: found.next, object: camera.id)
+                .invalidValue, "settings.\(name) \(found.reason)", hint: found.hint, object: camera.id)
         }
         guard let found = problem(camera), before.flatMap(problem) == nil else { return }
         throw CodedError(
-            .invalidValue, "settings.transport \(found.reason)", next: found.next, object: camera.id)
+            .invalidValue, "settings.transport \(found.reason)", hint: found.hint, object: camera.id)
     }
 
-    /// What of a test's findings the camera's process has to go by: which device it is, and the certificate's pin unless
-    /// one is set.
+    /// What of a test's findings the camera's process has to go by: which device it is, and the certificate's pin
+    /// unless one is set.
     private static func take(_ finding: StreamTestReport, into camera: inout StoredCamera) {
         if let pin = finding.pin, CameraConfiguration.Network.isPin(pin), camera.settings["pin"] == nil {
             camera.settings["pin"] = .string(pin)
@@ -144,11 +144,11 @@ extension ControlCore {
         if dryRun { return difference(proposal) }
         // From the commit on, the next start would remove the secrets if this process cannot.
         let note = removalNote(id)
-        try effects.write([], to: note, mode: 0o600, isDurable: true)
+        try transaction.write([], to: note, mode: 0o600, isDurable: true)
         do {
             _ = try commit(proposal)
         } catch {
-            try? effects.remove(note, isDurable: true)
+            try? transaction.remove(note, isDurable: true)
             throw error
         }
         forgetMark(ofUnit: UnitName.camera(id))
@@ -164,7 +164,7 @@ extension ControlCore {
     }
 
     func forgetMark(ofUnit unit: String) {
-        if let path = paths.restartMark(ofUnit: unit) { try? effects.remove(path) }
+        if let path = paths.restartMark(ofUnit: unit) { try? transaction.remove(path) }
     }
 
     func orderCameras(_ ids: [String], dryRun: Bool) throws -> ConfigurationDiff? {
@@ -181,7 +181,7 @@ extension ControlCore {
         }
         if let missing = current.store.cameras.map(\.id).first(where: { !ids.contains($0) }) {
             throw CodedError(
-                .badRequest, "the order does not name camera \(missing)", next: "Name every camera of the store once")
+                .badRequest, "the order does not name camera \(missing)", hint: "Name every camera of the store once")
         }
         let proposal = try propose("camera reorder") { content in
             for (position, id) in ids.enumerated() {
@@ -212,28 +212,28 @@ extension ControlCore {
 
     private func noCamera(_ id: String) -> CodedError {
         CodedError(
-            .notFound, "there is no camera \(id)", next: Self.nearest(id, in: Array(current.settings.cameras.keys)),
+            .notFound, "there is no camera \(id)", hint: Self.nearest(id, in: Array(current.settings.cameras.keys)),
             object: id)
     }
 
     static func exists(_ id: String) -> CodedError {
         CodedError(
             .exists, "camera \(id) was not added", why: "a camera has this ID already",
-            next: "Choose another ID, or remove that camera first")
+            hint: "Choose another ID, or remove that camera first")
     }
 
     static func nearest(_ name: String, in candidates: [String]) -> String? {
         NearestName.nearest(name, in: candidates.sorted()).map { "Did you mean \($0)?" }
     }
 
-    /// What an earlier camera of this ID has left: its secrets must not become another's. Also when there is no note, as
-    /// of a camera whose file went.
+    /// What an earlier camera of this ID has left: its secrets must not become another's. Also when there is no note,
+    /// as of a camera whose file went.
     func removeRests(of id: String) throws {
         let note = removalNote(id)
         guard try SmallFile.exists(note) || !credentials.names(scope: "camera-\(id)").isEmpty else { return }
-        try effects.willDo("credentials: remove camera-\(id)")
+        try transaction.willDo("credentials: remove camera-\(id)")
         try credentials.removeScope("camera-\(id)")
-        try effects.remove(note, isDurable: true)
+        try transaction.remove(note, isDurable: true)
     }
 
     private static func set(_ settings: [String: SettingValue]?, of camera: inout StoredCamera) throws(CodedError) {
@@ -243,13 +243,13 @@ extension ControlCore {
         for (key, value) in settings {
             if key == "grid" {
                 guard case .integer(let position) = value, (0...9999).contains(position) else {
-                    throw CodedError(.invalidValue, "settings.grid is not a position", next: "Use 0 to 9999")
+                    throw CodedError(.invalidValue, "settings.grid is not a position", hint: "Use 0 to 9999")
                 }
                 camera.gridPosition = Int(position)
             } else if StoreContent.cameraFields.contains(key) {
                 throw CodedError(
                     .badRequest, "settings.\(key) is a field of the camera",
-                    next: "Give it as \(key == "active" ? "isActive" : key), beside settings")
+                    hint: "Give it as \(key == "active" ? "isActive" : key), beside settings")
             } else if case .string("") = value {
                 // An empty text takes a setting away, as of a relay.
                 values[key] = nil

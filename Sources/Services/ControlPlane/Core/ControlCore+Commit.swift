@@ -42,22 +42,22 @@ extension ControlCore {
         throw CodedError(
             .conflict, "\(object) was not changed",
             why: changed == nil ? "it does not exist any more" : "it was changed in between",
-            next: "Read it again and repeat the change")
+            hint: "Read it again and repeat the change")
     }
 
     /// - Parameter acceptsOlder: for who goes on from an older generation because the newest cannot be read.
     func requireNothingPending(acceptsOlder: Bool = false) throws(CodedError) {
-        if let shelfProblem, !acceptsOlder || current.number == 0 { throw shelfProblem }
+        if let generationStoreProblem, !acceptsOlder || current.number == 0 { throw generationStoreProblem }
         if let beingRenamed {
             throw CodedError(
                 .busy, "camera \(beingRenamed) is being renamed", why: "until then nothing else changes",
-                next: "Try again in a moment")
+                hint: "Try again in a moment")
         }
         guard let pending else { return }
         throw CodedError(
             .busy, "generation \(pending.generation) waits to be confirmed",
             why: "until then, or until it is taken back, nothing else changes",
-            next: "Confirm it: watchboxctl config confirm")
+            hint: "Confirm it: watchboxctl config confirm")
     }
 
     func difference(_ proposal: Proposal) -> ConfigurationDiff {
@@ -85,8 +85,8 @@ extension ControlCore {
         return !change.isEmpty
     }
 
-    /// Puts it to use. What is written first may fail and leaves nothing; the generation's rename is the point from which the
-    /// change is there, also for a start after a kill.
+    /// Puts it to use. What is written first may fail and leaves nothing; the generation's rename is the point from
+    /// which the change is there, also for a start after a kill.
     func commit(_ proposal: Proposal) throws -> ConfigurationDiff {
         var difference = difference(proposal)
         let generation = generation(of: proposal)
@@ -100,12 +100,12 @@ extension ControlCore {
         let left = try prepareMoves(moves, proposal)
         let (target, plan, resumed) = plan(
             proposal.settings, proposal.content, startsIdle: false, resumesChanged: true)
-        var staged: [Effects.Staged] = []
+        var staged: [FileTransaction.Staged] = []
         do {
             staged = try runtime.stage(plan)
             try save(generation, confirmSeconds: proposal.confirmSeconds)
         } catch {
-            effects.discard(staged)
+            transaction.discard(staged)
             abandonMoves(moves)
             throw error
         }
@@ -121,12 +121,12 @@ extension ControlCore {
         // Origins are no part of the comparison, but are told.
         warnings = proposal.warnings
         savingProblem = nil
-        shelfProblem = nil
+        generationStoreProblem = nil
         isUnsaved = false
-        for id in resumed { try? effects.remove(paths.stopMark(id)) }
+        for id in resumed { try? transaction.remove(paths.stopMark(id)) }
         forgetTokens(ofStreamsIn: former)
         put(target, plan, staged, after: predecessors)
-        shelf.prune()
+        generationStore.prune()
         tell(difference, number: number, cause: proposal.cause, moves)
         finishMoves(moves, left, isUnconfirmed: proposal.confirmSeconds != nil)
         forgetRemoved()
@@ -163,14 +163,14 @@ extension ControlCore {
         } catch {
             let error = CodedError(of: error)
             report(
-                CodedError(error.code, "small pictures are still on the disk", why: error.what, next: error.next),
+                CodedError(error.code, "thumbnails are still on the disk", why: error.what, hint: error.hint),
                 .system)
         }
     }
 
     /// What is remembered of cameras that there are not any more, unless they may be there again in a moment.
     func forgetRemoved() {
-        guard pending == nil, shelfProblem == nil else { return }
+        guard pending == nil, generationStoreProblem == nil else { return }
         let sources = current.store.cameras.map { ($0.uuid, $0.source) }
         try? memory?.forget(allBut: Dictionary(sources, uniquingKeysWith: { first, _ in first }))
     }
@@ -179,7 +179,7 @@ extension ControlCore {
     func generation(of proposal: Proposal) -> Generation {
         let isRepeated =
             proposal.settings == current.settings && proposal.content.says(theSameAs: current.store)
-            && current.number > 0 && !isUnsaved && shelfProblem == nil && proposal.confirmSeconds == nil
+            && current.number > 0 && !isUnsaved && generationStoreProblem == nil && proposal.confirmSeconds == nil
         let number = isRepeated ? current.number : nextNumber()
         return Generation(
             number: number, time: isRepeated ? current.time : clock.seconds,
@@ -194,7 +194,7 @@ extension ControlCore {
     func plan(
         _ settings: BoxSettings, _ content: StoreContent, startsIdle: Bool, resumesChanged: Bool = false
     ) -> (target: RuntimeTarget, plan: RuntimePlan, resumed: Set<String>) {
-        let present = runtime.present(units: unitStates.map { Array($0.values) }, changing: crew.changing)
+        let present = runtime.present(units: unitStates.map { Array($0.values) }, changing: unitJobs.changing)
         let stopped = runtime.stopped()
         let free = makeTarget(settings, content, stopped: [])
         let resumed = stopped.filter { id in
@@ -207,8 +207,8 @@ extension ControlCore {
         return (target, plan, resumed)
     }
 
-    /// Units that take over the stream or the device of another one that ends, with that one: relay and device serve one at
-    /// a time.
+    /// Units that take over the stream or the device of another one that ends, with that one: relay and device serve
+    /// one at a time.
     private func predecessors(in settings: BoxSettings) -> [String: String] {
         let ending = current.settings.cameras.filter { settings.cameras[$0.key] == nil }.sorted { $0.key < $1.key }
         var found: [String: String] = [:]
@@ -226,7 +226,7 @@ extension ControlCore {
     ///
     /// - Parameter after: units whose jobs wait until those of another unit are done.
     func put(
-        _ target: RuntimeTarget, _ plan: RuntimePlan, _ staged: [Effects.Staged], after: [String: String] = [:]
+        _ target: RuntimeTarget, _ plan: RuntimePlan, _ staged: [FileTransaction.Staged], after: [String: String] = [:]
     ) {
         self.target = target
         let (failed, failure) = runtime.publish(staged, plan)
@@ -240,9 +240,9 @@ extension ControlCore {
                 continue
             }
             if let change = job.change {
-                crew.request(change, mark: plan.markContent(isChange: true), job.unit)
+                unitJobs.request(change, mark: plan.markContent(isChange: true), job.unit)
             } else {
-                crew.request(job.job, job.unit, after: after[job.unit])
+                unitJobs.request(job.job, job.unit, after: after[job.unit])
             }
         }
         guard let failure else { return }
@@ -265,35 +265,35 @@ extension ControlCore {
     ///
     /// - Parameter job: what somebody asked for, of which unit: one job with what that unit needs anyway.
     func reconcile(
-        startsIdle: Bool = false, asking job: UnitLine.Job? = nil, of unit: String = ""
+        startsIdle: Bool = false, asking job: UnitJobQueue.Job? = nil, of unit: String = ""
     ) throws {
         guard !isConfigurationUnknown else { return }
         var (target, plan, gone) = plan(current.settings, current.store, startsIdle: startsIdle)
         if let job { plan.ask(for: job, of: unit) }
         let staged = try runtime.stage(plan)
-        for id in gone { try? effects.remove(paths.stopMark(id)) }
+        for id in gone { try? transaction.remove(paths.stopMark(id)) }
         put(target, plan, staged)
     }
 
     // MARK: On the disk
 
-    /// Either all of it is on disk afterwards, or nothing is different. The rename is the point from which the change is
-    /// there, also for a start after a kill.
+    /// Either all of it is on disk afterwards, or nothing is different. The rename is the point from which the change
+    /// is there, also for a start after a kill.
     func save(_ generation: Generation, confirmSeconds: Int?) throws {
         guard generation != current else { return }
-        let staged = try shelf.stage(generation)
+        let staged = try generationStore.stage(generation)
         do {
             if let confirmSeconds { try setPending(generation.number, confirmSeconds) }
             do {
-                try effects.publish(staged)
+                try transaction.publish(staged)
             } catch {
                 // It may have its name, and only be not sure to keep it.
-                if generation.number != current.number { try? shelf.remove(generation) }
+                if generation.number != current.number { try? generationStore.remove(generation) }
                 throw error
             }
         } catch {
-            effects.discard([staged])
-            if confirmSeconds != nil, (try? shelf.removePending()) != nil { pending = nil }
+            transaction.discard([staged])
+            if confirmSeconds != nil, (try? generationStore.removePending()) != nil { pending = nil }
             throw error
         }
     }
@@ -303,7 +303,7 @@ extension ControlCore {
         let pending = PendingConfirmation(
             generation: number, before: current.number, bootIdentifier: clock.bootIdentifier,
             deadline: (now + .seconds(seconds)) / .seconds(1))
-        try shelf.setPending(pending)
+        try generationStore.setPending(pending)
         self.pending = pending
     }
 

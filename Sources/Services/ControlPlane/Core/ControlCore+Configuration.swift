@@ -14,7 +14,7 @@ extension ControlCore {
         } catch {
             let issue = ConfigurationIssue(
                 code: error.code, file: error.object, line: nil, key: "", reason: "\(error.what): \(error.why ?? "")",
-                next: error.next ?? error.code.entry?.next ?? "")
+                hint: error.hint ?? error.code.entry?.hint ?? "")
             return ValidationDocument(isValid: false, files: [], issues: [issue])
         }
     }
@@ -32,8 +32,8 @@ extension ControlCore {
             issues: issues + refused)
     }
 
-    /// What a change would have relay and KAS do must be possible on this machine. What runs already is no reason to refuse
-    /// something else.
+    /// What a change would have relay and KAS do must be possible on this machine. What runs already is not a reason to
+    /// refuse something else.
     private func requirePossible(_ settings: BoxSettings) throws(CodedError) {
         let issues = serviceChecks.issues(settings, running: current.settings).filter { !$0.isWarning }
         guard issues.isEmpty else { throw CodedError(issues) }
@@ -82,8 +82,8 @@ extension ControlCore {
 
     func rollback(to number: Int?, confirmSeconds: Int?, dryRun: Bool) throws -> ConfigurationDiff {
         try requireNothingPending(acceptsOlder: true)
-        let wanted = number ?? shelf.generations().first { $0.number < current.number }?.number ?? 0
-        guard let generation = shelf.generation(wanted) else {
+        let wanted = number ?? generationStore.generations().first { $0.number < current.number }?.number ?? 0
+        guard let generation = generationStore.generation(wanted) else {
             throw CodedError(
                 .noSuchGeneration,
                 number == nil ? "there is no generation before \(current.number)" : "there is no generation \(wanted)")
@@ -96,7 +96,7 @@ extension ControlCore {
         _ proposal: inout Proposal, confirmSeconds: Int?, dryRun: Bool
     ) throws -> ConfigurationDiff {
         if let confirmSeconds, !(10...3600).contains(confirmSeconds) {
-            throw CodedError(.badRequest, "confirmSeconds is \(confirmSeconds)", next: "Use 10 to 3600 seconds")
+            throw CodedError(.badRequest, "confirmSeconds is \(confirmSeconds)", hint: "Use 10 to 3600 seconds")
         }
         // Nothing to take back when nothing changes. Another camera of the same settings is one.
         let moves = moves(of: proposal)
@@ -116,9 +116,9 @@ extension ControlCore {
 
     func confirm() throws {
         guard let pending else {
-            throw CodedError(.notFound, "nothing waits to be confirmed", next: "See: watchboxctl config history")
+            throw CodedError(.notFound, "nothing waits to be confirmed", hint: "See: watchboxctl config history")
         }
-        try shelf.removePending()
+        try generationStore.removePending()
         self.pending = nil
         hub.publish(.config, object: "\(pending.generation)", "generation \(pending.generation) is confirmed")
         endSettling()
@@ -131,13 +131,13 @@ extension ControlCore {
                 now: clock.sinceBoot(), bootIdentifier: clock.bootIdentifier, currentGeneration: current.number)
                 == .takeBack
         else { return }
-        guard let before = shelf.generation(pending.before) else {
+        guard let before = generationStore.generation(pending.before) else {
             report(
                 CodedError(
                     .noSuchGeneration, "generation \(pending.before) cannot be read", why: "so nothing is taken back"),
                 .config)
             self.pending = nil
-            try? shelf.removePending()
+            try? generationStore.removePending()
             endSettling()
             return
         }
@@ -146,7 +146,7 @@ extension ControlCore {
             if try settleSecrets() { try reconcile() }
             self.pending = nil
             forgetRemoved()
-            try shelf.removePending()
+            try generationStore.removePending()
             hub.publish(
                 .config, object: "\(pending.generation)", code: .unconfirmedApply,
                 "generation \(pending.generation) was not confirmed; back to \(pending.before)")
@@ -170,7 +170,7 @@ extension ControlCore {
 
     func history() -> GenerationListDocument {
         GenerationListDocument(
-            generations: shelf.generations().map {
+            generations: generationStore.generations().map {
                 GenerationListDocument.Generation(
                     number: $0.number, time: $0.time, isCurrent: $0.number == current.number, cause: $0.cause,
                     cameras: $0.settings.cameras.count)
@@ -193,7 +193,7 @@ extension ControlCore {
         if let wanted = request.ifGeneration, wanted != current.number {
             throw CodedError(
                 .conflict, "generation \(current.number) runs by now, not \(wanted)",
-                why: "somebody else changed the configuration meanwhile", next: "Look at it, and repeat the command")
+                why: "somebody else changed the configuration meanwhile", hint: "Look at it, and repeat the command")
         }
         var content = current.store
         var added: [String] = []
@@ -215,7 +215,7 @@ extension ControlCore {
                 let storedName = try NamedObject(rawValue: table)?.check(name) ?? kind
                 guard content.object(kind, storedName) == nil || request.replace else {
                     throw CodedError(
-                        .exists, "\(part.object) is there already", next: "Repeat it with --replace, or take it out",
+                        .exists, "\(part.object) is there already", hint: "Repeat it with --replace, or take it out",
                         object: part.object)
                 }
                 content.put(StoredObject(kind: kind, name: storedName, settings: part.settings))
@@ -237,6 +237,6 @@ extension ControlCore {
         throw CodedError(
             .definedInFile, "\(object) is defined in \(origin)",
             why: "what stands in a file wins, and no program changes it",
-            next: "Edit \(origin), then run: watchboxctl config apply", object: object)
+            hint: "Edit \(origin), then run: watchboxctl config apply", object: object)
     }
 }

@@ -30,7 +30,7 @@ extension ControlCore {
             guard signing.device == nil else {
                 throw CodedError(
                     .exists, "this box has a device key",
-                    next: "To replace it: watchboxctl device next, then watchboxctl device switch")
+                    hint: "To replace it: watchboxctl device next, then watchboxctl device switch")
             }
             let identity = try await keep(.generate(), as: BoxDevice.secretName)
             try save(BoxDevice(current: identity.publicKeyPEM))
@@ -49,19 +49,19 @@ extension ControlCore {
         }
     }
 
-    /// Cameras begin anew, with keys that the next one vouches for.
+    /// Cameras begin again, with keys that the next one vouches for.
     func switchDevice() async throws {
         try await changingDevice {
             let device = try requireDevice()
             guard let next = device.next else {
                 throw CodedError(
                     .notFound, "there is no next device key",
-                    next: "Make it, and register it at the KAS: watchboxctl device next")
+                    hint: "Make it, and register it at the KAS: watchboxctl device next")
             }
             guard let identity = identity(BoxDevice.nextSecretName), identity.publicKeyPEM == next else {
                 throw CodedError(
                     .busy, "the next device key cannot be opened yet",
-                    why: "systemd hands it over when control has started", next: "Try again in some seconds")
+                    why: "systemd hands it over when control has started", hint: "Try again in some seconds")
             }
             _ = try await keep(identity, as: BoxDevice.secretName)
             try save(BoxDevice(current: next))
@@ -75,7 +75,7 @@ extension ControlCore {
     func removeDevice() async throws {
         try await changingDevice {
             guard signing.device != nil else { return }
-            try effects.remove(paths.device, isDurable: true)
+            try transaction.remove(paths.device, isDurable: true)
             signing.device = nil
             for name in BoxDevice.secretNames { try forget(name) }
             hub.publish(.kas, "the device key was removed")
@@ -96,7 +96,7 @@ extension ControlCore {
                 CodedError(
                     .unreadableFile, "the device key's file cannot be read",
                     why: "\(paths.device): cameras sign nothing",
-                    next: "Make a new one: remove the file, then watchboxctl device make"), .kas)
+                    hint: "Make a new one: remove the file, then watchboxctl device make"), .kas)
         }
     }
 
@@ -152,7 +152,7 @@ extension ControlCore {
             do {
                 var key = try identity.keyForStream(stream)
                 defer { SigningIdentity.wipe(&key) }
-                try effects.willDo("credentials: sign")
+                try transaction.willDo("credentials: sign")
                 let scope = "camera-\(id)"
                 try await credentials.set(key, name: device.secretName(forStream: stream), scope: scope)
                 // Removed meanwhile: the next camera of that ID must not inherit it.
@@ -199,7 +199,7 @@ extension ControlCore {
     private func keep(_ identity: SigningIdentity, as name: String) async throws -> SigningIdentity {
         var pem = try identity.privateKeyPEM()
         defer { SigningIdentity.wipe(&pem) }
-        try effects.willDo("credentials: device")
+        try transaction.willDo("credentials: device")
         try await credentials.set(pem, name: name, scope: "box")
         signing.identities[name] = identity
         return identity
@@ -211,13 +211,13 @@ extension ControlCore {
     }
 
     private func save(_ device: BoxDevice) throws {
-        try effects.write(JSONDocument.bytes(device), to: paths.device, mode: 0o600, isDurable: true)
+        try transaction.write(JSONDocument.bytes(device), to: paths.device, mode: 0o600, isDurable: true)
         signing.device = device
     }
 
     private func requireDevice() throws(CodedError) -> BoxDevice {
         guard let device = signing.device else {
-            throw CodedError(.notFound, "this box has no device key", next: "Make one: watchboxctl device make")
+            throw CodedError(.notFound, "this box has no device key", hint: "Make one: watchboxctl device make")
         }
         return device
     }
@@ -225,7 +225,7 @@ extension ControlCore {
     /// One change of the keys at a time: each waits for the store of secrets.
     private func changingDevice(_ body: () async throws -> Void) async throws {
         guard !signing.isChanging else {
-            throw CodedError(.busy, "the device key is being changed", next: "Try again in a moment")
+            throw CodedError(.busy, "the device key is being changed", hint: "Try again in a moment")
         }
         signing.isChanging = true
         defer { signing.isChanging = false }

@@ -5,7 +5,8 @@ internal import ErrorCatalog
 internal import Settings
 
 extension ControlCore {
-    /// Attempts to reach the hooks' process for a test, which may have been started this moment; 200 ms lie between them.
+    /// Attempts to reach the hooks' process for a test, which may have been started this moment; 200 ms lie between
+    /// them.
     private static let testAttempts = 25
 
     func hooks() async -> [HookDocument] {
@@ -59,10 +60,10 @@ extension ControlCore {
     func testHook(_ name: String) async throws -> HookTestDocument {
         guard try requireHook(name).enabled else {
             throw CodedError(
-                .badRequest, "hook \(name) is switched off", next: "Run: watchboxctl hook edit \(name) --enable",
+                .badRequest, "hook \(name) is switched off", hint: "Run: watchboxctl hook edit \(name) --enable",
                 object: name)
         }
-        try? await crew.settled(UnitName.hooks)
+        try? await unitJobs.settled(UnitName.hooks)
         let client = ControlClient(
             socketPath: paths.hooksSocket, changeTimeout: .seconds(20),
             maximumAnswerBytes: ControlClient.cameraAnswerBytes)
@@ -71,13 +72,13 @@ extension ControlCore {
             do throws(ControlClientError) {
                 return try await client.send(.post, APIPath.hooks(name, "test"), as: HookTestDocument.self)
             } catch .problem(let problem) {
-                throw CodedError(problem.code, problem.detail, next: problem.next, object: name)
+                throw CodedError(problem.code, problem.detail, hint: problem.hint, object: name)
             } catch .unreachable where attempts < Self.testAttempts {
                 attempts += 1
             } catch {
                 throw CodedError(
                     .unreachable, "the process that tells events to hooks does not answer", why: "\(error)",
-                    next: "Run: systemctl status watchbox-hooks", object: name)
+                    hint: "Run: systemctl status watchbox-hooks", object: name)
             }
             try await clock.sleep(.milliseconds(200))
         }

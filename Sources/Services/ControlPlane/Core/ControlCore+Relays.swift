@@ -50,7 +50,7 @@ extension ControlCore {
 
     func missing(_ kind: NamedObject, _ name: String) -> CodedError {
         CodedError(
-            .notFound, "there is no \(kind.rawValue) \(name)", next: Self.nearest(name, in: names(of: kind)),
+            .notFound, "there is no \(kind.rawValue) \(name)", hint: Self.nearest(name, in: names(of: kind)),
             object: name)
     }
 
@@ -63,8 +63,8 @@ extension ControlCore {
         }
     }
 
-    /// Adds an object, or changes what somebody names of one: to forget a CA file because somebody changed the URL would stop
-    /// every camera. An empty text or list takes a setting away.
+    /// Adds an object, or changes what somebody names of one: to forget a CA file because somebody changed the URL
+    /// would stop every camera. An empty text or list takes a setting away.
     ///
     /// - Returns: the diff for a dry run, else nil.
     func set(
@@ -82,7 +82,7 @@ extension ControlCore {
         if let isEnabled { settings["enabled"] = .boolean(isEnabled) }
         guard settings["url"] != nil || settings["secret"] != nil else {
             throw CodedError(
-                .badRequest, "url is missing", next: "Give the \(kindName)'s URL; a secret one as its secret")
+                .badRequest, "url is missing", hint: "Give the \(kindName)'s URL; a secret one as its secret")
         }
         return try put(
             kindName, name, settings, known, ifRevision, "\(kindName) \(known == nil ? "add" : "edit") \(name)", dryRun)
@@ -97,7 +97,7 @@ extension ControlCore {
         guard users.isEmpty else {
             throw CodedError(
                 .inUse, "relay \(name) is used by \(users.joined(separator: ", "))",
-                next: "Give them another relay: watchboxctl camera edit \(users[0]) --relay NAME", object: name)
+                hint: "Give them another relay: watchboxctl camera edit \(users[0]) --relay NAME", object: name)
         }
         try Self.check(ifRevision, of: "\(kindName) \(name)", object.changed)
         let proposal = try propose("\(kindName) rm \(name)") { $0.remove(kindName, name) }

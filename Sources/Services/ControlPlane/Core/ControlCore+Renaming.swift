@@ -6,9 +6,10 @@ internal import KeyAccessClient
 internal import Settings
 
 extension ControlCore {
-    /// It stays the same camera: settings, place, identity, secrets, whether it runs, and its stream's name at relay and KAS
-    /// unless the request names another. A display name that is the ID follows it. Its process is another one, which begins
-    /// when the former one has ended, and learns anew what that knew: only systemd may open that one's directory.
+    /// It stays the same camera: settings, place, identity, secrets, whether it runs, and its stream's name at relay
+    /// and KAS unless the request names another. A display name that is the ID follows it. Its process is another one,
+    /// which begins when the former one has ended, and learns again what that knew: only systemd may open that one's
+    /// directory.
     ///
     /// - Returns: the diff for a dry run, and nil when it was renamed.
     func renameCamera(
@@ -21,13 +22,13 @@ extension ControlCore {
         guard new != id else {
             throw CodedError(
                 .badRequest, "camera \(id) was not renamed", why: "that is its ID already",
-                next: "Give another ID; its name for people: watchboxctl camera edit \(id) --name NAME", object: id)
+                hint: "Give another ID; its name for people: watchboxctl camera edit \(id) --name NAME", object: id)
         }
         try requireNotInFile("camera.\(new)")
         guard current.settings.cameras[new] == nil else {
             throw CodedError(
                 .exists, "camera \(id) was not renamed", why: "there is a camera \(new) already",
-                next: "Choose another ID, or rename that camera first", object: new)
+                hint: "Choose another ID, or rename that camera first", object: new)
         }
         let proposal = try renaming(camera, request)
         let secrets = try secretsToGive(camera, as: new, proposal.settings, password: request.password)
@@ -63,7 +64,7 @@ extension ControlCore {
         var bytes: [UInt8]
     }
 
-    /// The password, when it is given anew, and the key that signs the stream, when it cannot be taken along.
+    /// The password, when it is given again, and the key that signs the stream, when it cannot be taken along.
     private func secretsToGive(
         _ camera: StoredCamera, as new: String, _ settings: BoxSettings, password: String?
     ) throws -> [GivenSecret] {
@@ -82,7 +83,7 @@ extension ControlCore {
             throw CodedError(
                 .missingSecret, "camera \(camera.id) was not renamed",
                 why: "its password is encrypted for this ID, and cannot be opened to encrypt it for another",
-                next: "Give it anew: watchboxctl camera rename \(camera.id) \(new) --password-file FILE",
+                hint: "Give it again: watchboxctl camera rename \(camera.id) \(new) --password-file FILE",
                 object: camera.id)
         }
         let stream = settings.streamName(new)
@@ -103,7 +104,7 @@ extension ControlCore {
             try removeRests(of: id)
             try note(camera.uuid, of: id)
             for secret in secrets {
-                try effects.willDo("credentials: set for camera-\(id)")
+                try transaction.willDo("credentials: set for camera-\(id)")
                 var bytes = secret.bytes
                 defer { SigningIdentity.wipe(&bytes) }
                 try await credentials.set(bytes, name: secret.name, scope: "camera-\(id)")

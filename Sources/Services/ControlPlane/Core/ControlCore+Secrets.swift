@@ -16,7 +16,7 @@ extension ControlCore {
             let sealed = try await seal(secret, name: name, scope: "camera-\(id)")
             // Removed meanwhile: the next camera of that ID must not inherit it, be it there already.
             guard let present = presentID(of: id, uuid, arrival), let camera = current.settings.cameras[present] else {
-                throw CodedError(.notFound, "camera \(id) was removed meanwhile", next: "Nothing to do", object: id)
+                throw CodedError(.notFound, "camera \(id) was removed meanwhile", hint: "Nothing to do", object: id)
             }
             try requireNotRenamed(present)
             // Sealed for the former ID, it does not open under another one.
@@ -41,14 +41,14 @@ extension ControlCore {
         guard beingRenamed == id else { return }
         throw CodedError(
             .busy, "camera \(id) is being renamed", why: "until then its password does not change",
-            next: "Try again in a moment", object: id)
+            hint: "Try again in a moment", object: id)
     }
 
     func removePassword(of id: String) throws {
         let camera = try requireCamera(id)
-        try effects.willDo("credentials: remove")
+        try transaction.willDo("credentials: remove")
         guard try credentials.remove(name: camera.secret ?? "password", scope: "camera-\(id)") else {
-            throw CodedError(.notFound, "camera \(id) has no password", next: "Nothing to do", object: id)
+            throw CodedError(.notFound, "camera \(id) has no password", hint: "Nothing to do", object: id)
         }
         hub.publish(.camera, object: id, "its password was removed")
         try reconcile()
@@ -62,7 +62,7 @@ extension ControlCore {
     func setRelaySecret(_ name: String, _ secret: [UInt8]) async throws {
         let place = SecretPlace(
             kind: .relay, name: try NamedObject.relay.check(name), key: "secret",
-            present: current.settings.relays[name]?.secret, standard: "relay-\(name)")
+            present: current.settings.relays[name]?.secret, defaultValue: "relay-\(name)")
         let users = current.settings.cameras.filter { $0.value.relay == name }.keys
         try await set(secret, at: place, affects: Set(users.map { UnitName.camera($0) }))
         hub.publish(.relay, object: name, "a secret was set")
@@ -74,7 +74,7 @@ extension ControlCore {
         let place = SecretPlace(
             kind: .hook, name: name, key: isToken ? "token_secret" : "secret",
             present: isToken ? hook?.tokenSecret : hook?.secret,
-            standard: (isToken ? HookSettings.tokenSecretPrefix : HookSettings.secretPrefix) + name)
+            defaultValue: (isToken ? HookSettings.tokenSecretPrefix : HookSettings.secretPrefix) + name)
         try await set(secret, at: place, affects: [UnitName.hooks])
         hub.publish(.config, object: "hook.\(name)", "a secret was set")
     }
@@ -88,19 +88,19 @@ extension ControlCore {
         /// The secret that it names; nil: none yet.
         var present: String?
         /// What it names then.
-        var standard: String
+        var defaultValue: String
 
         var object: String { "\(kind.rawValue).\(name)" }
     }
 
     /// Stores a secret and has the object name it; an object that is not there begins with it.
     ///
-    /// - Parameter affects: units that have to start anew when the object names it already.
+    /// - Parameter affects: units that have to start again when the object names it already.
     private func set(_ secret: [UInt8], at place: SecretPlace, affects: Set<String>) async throws {
         let (kind, missing) = (place.kind.rawValue, missing(place.kind, place.name))
         try requireRoom(for: place.kind, place.name)
         let known = current.store.object(kind, place.name)
-        let secretName = place.present ?? place.standard
+        let secretName = place.present ?? place.defaultValue
         if place.present == nil {
             try requireNotInFile(place.object)
             try requireNothingPending()
@@ -131,7 +131,7 @@ extension ControlCore {
     func setKeyAccessToken(_ secret: [UInt8]) async throws {
         guard let kas = current.settings.kas else {
             throw CodedError(
-                .notFound, "no key access server is set", next: "Set it first: watchboxctl kas set URL")
+                .notFound, "no key access server is set", hint: "Set it first: watchboxctl kas set URL")
         }
         let secretName = kas.secret ?? "kas-token"
         if kas.secret == nil {
@@ -183,9 +183,9 @@ extension ControlCore {
         guard let path = paths.restartMark(ofUnit: unit), runtime.restartToken(ofUnit: unit) == mark else { return }
         // One that cannot be written back stays as it is: a restart too many instead of one that never comes.
         if let former {
-            try? effects.write(former, to: path, mode: 0o600, isDurable: false)
+            try? transaction.write(former, to: path, mode: 0o600, isDurable: false)
         } else {
-            try? effects.remove(path)
+            try? transaction.remove(path)
         }
     }
 
@@ -195,7 +195,7 @@ extension ControlCore {
         return target.services[unit] != nil
     }
 
-    /// - Parameter affects: units that have to start anew with it, as far as they run.
+    /// - Parameter affects: units that have to start again with it, as far as they run.
     private func set(_ secret: [UInt8], name: String, scope: String, affects: Set<String>) async throws {
         try set(try await seal(secret, name: name, scope: scope), affects: affects)
     }
@@ -218,9 +218,9 @@ extension ControlCore {
                 guard let path = paths.restartMark(ofUnit: unit) else { continue }
                 let mark = Array(nextMark().utf8)
                 marks.append((unit, mark, runtime.restartToken(ofUnit: unit)))
-                try effects.write(mark, to: path, mode: 0o600, isDurable: false)
+                try transaction.write(mark, to: path, mode: 0o600, isDurable: false)
             }
-            try effects.willDo("credentials: set")
+            try transaction.willDo("credentials: set")
             try credentials.store(sealed)
         } catch {
             for (unit, mark, former) in marks { takeBack(mark, ofUnit: unit, former: former) }
@@ -228,6 +228,6 @@ extension ControlCore {
         }
         // Those that waited for it start now.
         try reconcile()
-        for unit in running where runs(unit) { crew.request(.restart, unit) }
+        for unit in running where runs(unit) { unitJobs.request(.restart, unit) }
     }
 }

@@ -42,14 +42,14 @@ extension ControlCore {
         await refreshUnits()
         guard let user = users(of: [id])[id] else {
             throw CodedError(
-                .unreachable, "camera \(id) does not run", next: "Run: watchboxctl stream show \(id)", object: id)
+                .unreachable, "camera \(id) does not run", hint: "Run: watchboxctl stream show \(id)", object: id)
         }
         return user
     }
 
     /// Asks systemd unless it was asked within the last second and no job has ended since.
     private func refreshUnits() async {
-        let ended = crew.ended
+        let ended = unitJobs.ended
         let now = clock.sinceBoot()
         if let asked = unitsAsked, asked.jobs == ended, now - asked.at < .seconds(1) { return }
         unitsAsked = (ended, now)
@@ -67,11 +67,11 @@ extension ControlCore {
             isStoppedByRequest: stopped.contains(id), unit: unitStates.map { $0[unit] ?? idle }, process: process
         ).document
         // Between the request and what systemd says of it.
-        if document.state == .stopped, target.cameras[id]?.runs == true, crew.busy.contains(unit) {
+        if document.state == .stopped, target.cameras[id]?.runs == true, unitJobs.busy.contains(unit) {
             document.state = .starting
             document.reason = nil
             document.code = nil
-            document.next = nil
+            document.hint = nil
         }
         return document
     }
@@ -133,8 +133,8 @@ extension ControlCore {
         let settings = try requireCamera(id)
         guard settings.isNetworkCamera else {
             throw CodedError(
-                .badRequest, "camera \(id) has no profiles", why: "it is no camera on the network",
-                next: "See its settings: watchboxctl camera show \(id)", object: id)
+                .badRequest, "camera \(id) has no profiles", why: "it is not a camera on the network",
+                hint: "See its settings: watchboxctl camera show \(id)", object: id)
         }
         let network = try await stream(id).statistics?.capture?.network
         var profiles = network?.device?.profiles ?? []
@@ -155,7 +155,7 @@ extension ControlCore {
         guard let key = KeyDocument(try await stream(id)) else {
             throw CodedError(
                 .unreachable, "camera \(id) does not answer", why: "so its key is not known",
-                next: "Run: watchboxctl stream show \(id)", object: id)
+                hint: "Run: watchboxctl stream show \(id)", object: id)
         }
         return key
     }
@@ -170,7 +170,7 @@ extension ControlCore {
         let clockCheck = report?.checks.first { $0.check == "clock" && $0.object == nil }?.state
         return BoxStatus(
             name: current.settings.name, version: version, state: judgement == nil ? .ok : .degraded,
-            reason: judgement?.reason, next: judgement?.next, time: clock.seconds,
+            reason: judgement?.reason, hint: judgement?.hint, time: clock.seconds,
             uptimeSeconds: clock.sinceBoot().components.seconds,
             isClockSynchronised: clockCheck.flatMap { $0 == .unknown ? nil : $0 == .ok },
             generation: current.number, configurationProblem: configurationProblem, cameras: cameras,
@@ -190,7 +190,7 @@ extension ControlCore {
     }
 
     private var configurationProblem: String? {
-        (shelfProblem ?? filesProblem).map { Self.sentence($0) } ?? memoryFailure.map { Self.sentence($0) }
+        (generationStoreProblem ?? filesProblem).map { Self.sentence($0) } ?? memoryFailure.map { Self.sentence($0) }
             ?? secretsProblem.map { Self.sentence($0) }
             ?? savingProblem.map { "the configuration is not saved: \(Self.sentence($0))" }
     }
@@ -200,7 +200,7 @@ extension ControlCore {
     }
 
     /// The worst that there is to say, and what to do about it; nil when all is well.
-    private func judge(_ cameras: [CameraDocument], _ health: HealthReport?) -> (reason: String, next: String)? {
+    private func judge(_ cameras: [CameraDocument], _ health: HealthReport?) -> (reason: String, hint: String)? {
         let wanted = cameras.filter(\.isActive)
         let missing = wanted.filter { $0.stream.state != .live && $0.stream.reason != "stopped by request" }
         if let first = missing.first {
@@ -208,16 +208,16 @@ extension ControlCore {
             return (
                 "\(missing.count) of \(wanted.count) camera\(wanted.count == 1 ? "" : "s") \(verb) not publishing",
                 first.stream.code == .missingSecret
-                    ? target.cameras[first.id]?.obstacle?.next ?? "watchboxctl camera show \(first.id)"
+                    ? target.cameras[first.id]?.obstacle?.hint ?? "watchboxctl camera show \(first.id)"
                     : "watchboxctl camera show \(first.id)"
             )
         }
         if let problem = configurationProblem { return (problem, "watchboxctl config validate") }
         if let failed = health?.checks.first(where: { $0.state == .fail && !$0.isAcknowledged }) {
             let object = failed.object.map { " (\($0))" } ?? ""
-            return ("\(failed.check)\(object): \(failed.evidence)", failed.next ?? "watchboxctl health show")
+            return ("\(failed.check)\(object): \(failed.evidence)", failed.hint ?? "watchboxctl health show")
         }
-        // Nobody looks after the box: that is not "all is well". Both start together, and a start is no alarm.
+        // Nobody looks after the box: that is not "all is well". Both start together, and a start is not an alarm.
         if health == nil, clock.sinceBoot() >= startedAt + Self.healthGrace {
             return ("the health daemon does not answer", "systemctl status watchbox-health")
         }

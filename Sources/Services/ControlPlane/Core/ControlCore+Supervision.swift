@@ -46,7 +46,7 @@ extension ControlCore {
     /// It could not be opened, or only for reading, when this process began, because of its disk; now it can be. Or the
     /// newest generation can be read.
     var canBeginAnew: Bool {
-        if shelfProblem != nil { return shelf.newest().problem == nil }
+        if generationStoreProblem != nil { return generationStore.newest().problem == nil }
         if beganReadOnly { return !(Mount.of(paths.database)?.isFileSystemReadOnly == true) }
         guard memory == nil, let memoryFailure, [.readOnly, .diskFull, .writeFailed].contains(memoryFailure.code) else {
             return false
@@ -67,14 +67,14 @@ extension ControlCore {
             wanted[unit] = Supervision.Wanted(runs: true, needsRestart: marks.contains(unit))
         }
         let actions = supervision.observed(
-            Array(listed.values), wanted: wanted, busy: crew.busy.union(held), now: clock.sinceBoot())
+            Array(listed.values), wanted: wanted, busy: unitJobs.busy.union(held), now: clock.sinceBoot())
         for action in actions {
             switch action {
             case .job(let job, let unit):
                 logger.notice(
                     "\(unit) is not as it should be: asks systemd to \(job.rawValue) it",
                     metadata: ["unit": "\(unit)", "job": "\(job.rawValue)"])
-                crew.request(job, unit)
+                unitJobs.request(job, unit)
             case .forget(let unit):
                 let units = self.units
                 Task { try? await units.resetFailed(unit) }
@@ -118,7 +118,7 @@ extension ControlCore {
                 HealthHistoryDocument.self, APIPath.health("history"), query: [("hours", "1")])
         else { return }
         let newest = history.events.map(\.id).max() ?? 0
-        // Its database may have begun anew; then what is there now is old news.
+        // Its database may have begun again; then what is there now is old news.
         guard let last = lastHealthEvent, last <= newest else {
             lastHealthEvent = newest
             return

@@ -39,8 +39,8 @@ extension ControlCore {
         tokens.care.tokenChanged()
     }
 
-    /// A token for the stream of before is none for the one that a camera has now: it has the box's, until there is a new one,
-    /// which is asked for at once.
+    /// A token for the stream of before is none for the one that a camera has now: it has the box's, until there is a
+    /// new one, which is asked for at once.
     func forgetTokens(ofStreamsIn former: BoxSettings) {
         guard let name = current.settings.kas?.secret else { return }
         for (id, camera) in current.settings.cameras.sorted(by: { $0.key < $1.key }) {
@@ -50,7 +50,7 @@ extension ControlCore {
             tokens.cameras[id] = nil
             tokens.care.cameraCame()
             do {
-                try effects.willDo("credentials: remove")
+                try transaction.willDo("credentials: remove")
                 try credentials.remove(name: name, scope: "camera-\(id)")
             } catch {
                 logger.warning("camera \(id) starts with a token for another stream: \(error)")
@@ -96,7 +96,7 @@ extension ControlCore {
         switch answer {
         case .success(let renewed):
             do {
-                try effects.willDo("credentials: renew")
+                try transaction.willDo("credentials: renew")
                 try await credentials.set(Array(renewed.token.utf8), name: name, scope: "box")
                 // The owner's token came while this one was sealed: it is what is kept.
                 if tokens.version != version {
@@ -175,7 +175,7 @@ extension ControlCore {
                 // Another kind of server, or the token is not for this stream: what it has of its own is of no use.
                 _ = try? credentials.remove(name: name, scope: "camera-\(id)")
                 tokens.cameras[id] = nil
-                // Its unit, which systemd may start anew at any time, has the box's again.
+                // Its unit, which systemd may start again at any time, has the box's again.
                 try? Self.provide(to: id, credentials, runtime, hub: hub, logger: logger)
             case .failure:
                 // Away: once more with the next look.
@@ -193,7 +193,7 @@ extension ControlCore {
         }
     }
 
-    /// One that does not listen reads it when it is started anew, and is told once more with the next look.
+    /// One that does not listen reads it when it is started again, and is told once more with the next look.
     private func tell(_ token: String, _ facts: AccessTokenFacts, to id: String) async {
         guard let identifier = facts.id, tokens.told[id] != identifier, let user = try? await user(of: id) else {
             return

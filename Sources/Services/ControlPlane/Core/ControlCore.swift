@@ -20,8 +20,8 @@ actor ControlCore {
     static let filesLimit = 1 << 20
 
     let paths: ControlPaths
-    let effects: Effects
-    let shelf: GenerationShelf
+    let transaction: FileTransaction
+    let generationStore: GenerationStore
     let runtime: RuntimeFiles
     nonisolated let memory: BoxMemory?
     /// Why there is none: events are told but not kept, and nothing is learned of cameras.
@@ -30,7 +30,7 @@ actor ControlCore {
     let beganReadOnly: Bool
     let credentials: CredentialStore
     let units: any UnitControl
-    nonisolated let crew: UnitCrew
+    nonisolated let unitJobs: UnitJobs
     nonisolated let hub: EventHub
     nonisolated let processes: CameraProcesses
     let deadlines: ProcessDeadlines
@@ -54,9 +54,9 @@ actor ControlCore {
     /// When that is looked at again.
     var doubts = DoubtPacing()
     /// Why an older generation runs, or none: nothing is changed, saved or cleared away on that ground.
-    var shelfProblem: CodedError?
+    var generationStoreProblem: CodedError?
     /// No generation can be read: whatever runs goes on.
-    var isConfigurationUnknown: Bool { shelfProblem != nil && current.number == 0 }
+    var isConfigurationUnknown: Bool { generationStoreProblem != nil && current.number == 0 }
     /// What runs is on no disk yet.
     var isUnsaved = false
     /// By ID, for cameras that came since control started: another number is another camera.
@@ -96,12 +96,12 @@ actor ControlCore {
     var commits = 0
 
     init(
-        paths: ControlPaths, effects: Effects, units: any UnitControl, credentials: CredentialStore,
+        paths: ControlPaths, transaction: FileTransaction, units: any UnitControl, credentials: CredentialStore,
         network: NetworkTools, keyAccess: KeyAccessTools, version: String, logger: Logger, clock: ControlClock,
         deadlines: ProcessDeadlines
     ) {
         self.paths = paths
-        self.effects = effects
+        self.transaction = transaction
         self.units = units
         self.credentials = credentials
         keyAccessTools = keyAccess
@@ -110,8 +110,8 @@ actor ControlCore {
         self.clock = clock
         serviceChecks = ServiceChecks(directories: paths.unitDirectories, libraries: paths.systemdLibraries)
         startedAt = clock.sinceBoot()
-        shelf = GenerationShelf(directory: paths.generations, effects: effects)
-        let runtime = RuntimeFiles(paths: paths, effects: effects)
+        generationStore = GenerationStore(directory: paths.generations, transaction: transaction)
+        let runtime = RuntimeFiles(paths: paths, transaction: transaction)
         self.runtime = runtime
         self.deadlines = deadlines
         let processes = CameraProcesses(paths: paths, deadlines: deadlines)
@@ -132,8 +132,8 @@ actor ControlCore {
         sightings = network.sightings
         identityAt = network.identity
         jobs = NetworkJobs(tools: network, clock: clock, hub: hub)
-        crew = UnitCrew(
-            units: units, willDo: effects.willDo,
+        unitJobs = UnitJobs(
+            units: units, willDo: transaction.willDo,
             prepare: { unit, isDown in
                 if let id = UnitName.cameraID(unit), CameraIdentifier.isValid(id) {
                     try Self.provide(to: id, credentials, runtime, hub: hub, logger: logger)
@@ -149,9 +149,9 @@ actor ControlCore {
             ended: { outcome in Self.ended(outcome, runtime: runtime, hub: hub, logger: logger) })
     }
 
-    /// What a camera's unit loads: its own secrets, and those of the box that its settings name and it is given none of its
-    /// own for. A secret that cannot be opened is told and left out: whether this camera needs it is for its process to
-    /// say, and one that nobody uses must not keep the others from starting.
+    /// What a camera's unit loads: its own secrets, and those of the box that its settings name and it is given none of
+    /// its own for. A secret that cannot be opened is told and left out: whether this camera needs it is for its
+    /// process to say, and one that nobody uses must not keep the others from starting.
     static func provide(
         to camera: String, _ credentials: CredentialStore, _ runtime: RuntimeFiles, hub: EventHub, logger: Logger
     ) throws(CredentialError) {
@@ -162,8 +162,8 @@ actor ControlCore {
         logger.warning("camera \(camera) \(text)", metadata: ["camera": "\(camera)", "code": "\(lack.code)"])
     }
 
-    /// What the unit of the hooks loads: of the box's secrets those that its settings name. One that cannot be opened is left
-    /// out; its hook says so.
+    /// What the unit of the hooks loads: of the box's secrets those that its settings name. One that cannot be opened
+    /// is left out; its hook says so.
     static func provideToHooks(
         _ credentials: CredentialStore, _ runtime: RuntimeFiles, logger: Logger
     ) throws(CredentialError) {
@@ -189,14 +189,14 @@ actor ControlCore {
     }
 
     /// A job is done: the mark that wanted it goes, unless a newer change has left another.
-    private static func ended(_ outcome: UnitCrew.Outcome, runtime: RuntimeFiles, hub: EventHub, logger: Logger) {
+    private static func ended(_ outcome: UnitJobs.Outcome, runtime: RuntimeFiles, hub: EventHub, logger: Logger) {
         var isObsolete = outcome.failure == nil
         // The old process has ended, and the next one reads the new settings.
         if case .jobFailed? = outcome.failure { isObsolete = true }
         if isObsolete, let mark = outcome.mark, runtime.restartToken(ofUnit: outcome.unit) == mark,
             let path = runtime.paths.restartMark(ofUnit: outcome.unit)
         {
-            try? runtime.effects.remove(path)
+            try? runtime.transaction.remove(path)
         }
         let (topic, object) = Self.subject(ofUnit: outcome.unit)
         if let refusal = outcome.refusal {
@@ -226,7 +226,7 @@ actor ControlCore {
     /// Answers when the actor is free, the memory reads and the crew takes requests: what the watchdog asks.
     func isAlive() {
         _ = try? memory?.latestEventID()
-        _ = crew.busy
+        _ = unitJobs.busy
     }
 
     /// One line for systemd.
@@ -268,8 +268,8 @@ actor ControlCore {
         }
         let problem = filesProblem.map { Self.sentence($0) }
         func instance(_ id: String) -> String? {
-            // One of the store stays the same when a file takes it over. One of files alone is the same for as long as its
-            // pictures come from the same place.
+            // One of the store stays the same when a file takes it over. One of files alone is the same for as long as
+            // its frames come from the same place.
             if let uuid = content.camera(id)?.uuid { return uuid }
             return settings.cameras[id].map { "file-" + Fingerprint.text($0.source) }
         }
@@ -291,7 +291,7 @@ actor ControlCore {
         return "\(clock.bootIdentifier) \(clock.sinceBoot()) \(marks)"
     }
 
-    func nextNumber() -> Int { max(shelf.highestNumber(), current.number) + 1 }
+    func nextNumber() -> Int { max(generationStore.highestNumber(), current.number) + 1 }
 }
 
 extension CodedError {
@@ -306,6 +306,6 @@ extension CodedError {
         let words = "\(first)"
         let code = "\(first.code) "
         let text = words.hasPrefix(code) ? String(words.dropFirst(code.count)) : words
-        self.init(first.code, "\(text)\(more)", why: nil, next: first.next, object: first.file ?? first.key)
+        self.init(first.code, "\(text)\(more)", why: nil, hint: first.hint, object: first.file ?? first.key)
     }
 }

@@ -1,5 +1,5 @@
-/// When to look again at secrets that could not be looked up: after 2 s, then twice as long each time, a minute at most. Time
-/// is an argument.
+/// When to look again at secrets that could not be looked up: after 2 s, then twice as long each time, a minute at
+/// most. Time is an argument.
 struct DoubtPacing: Equatable {
     private static let first = Duration.seconds(2)
     private static let last = Duration.seconds(60)
@@ -12,7 +12,7 @@ struct DoubtPacing: Equatable {
             self = DoubtPacing()
             return
         }
-        // Whoever else looked in between is no reason to wait longer.
+        // Whoever else looked in between is not a reason to wait longer.
         if let next, now < next { return }
         if next != nil { pause = min(pause * 2, Self.last) }
         next = now + pause

@@ -14,7 +14,7 @@ enum NamedObject: String, CaseIterable {
         guard CameraIdentifier.isValid(name) else {
             throw CodedError(
                 .invalidValue, "\"\(Printable.text(name, limit: 64))\" is not a \(rawValue)'s name",
-                next: "Use 1 to 24 of a-z, 0-9 and single hyphens between them, such as "
+                hint: "Use 1 to 24 of a-z, 0-9 and single hyphens between them, such as "
                     + (self == .relay ? "main" : "phone"))
         }
         return name

@@ -137,7 +137,7 @@ final class EventHub: Sendable {
         guard !state.isClosed else { throw CodedError(.busy, "the daemon is stopping") }
         guard state.count < watcherLimit else {
             throw CodedError(
-                .tooMuch, "\(watcherLimit) clients watch already", next: "End one of them, or try again later")
+                .tooMuch, "\(watcherLimit) clients watch already", hint: "End one of them, or try again later")
         }
     }
 

@@ -1,7 +1,7 @@
 internal import KeyAccessClient
 
-/// The box's device key, as far as it is no secret: `device.json` in control's state directory. The private halves are
-/// secrets of the scope `box`, which no camera is given.
+/// The box's device key, as far as it is not a secret: `device.json` in control's state directory. The private halves
+/// are secrets of the scope `box`, which no camera is given.
 struct BoxDevice: Codable, Equatable, Sendable {
     /// Secrets that stay with control, whatever a configuration names.
     static let secretName = "device-key"
@@ -16,8 +16,8 @@ struct BoxDevice: Codable, Equatable, Sendable {
     /// The one that takes over with `device switch`.
     var next: String?
 
-    /// Of the secret with which a camera signs this stream: it names key and stream, so that one that is there is the right
-    /// one.
+    /// Of the secret with which a camera signs this stream: it names key and stream, so that one that is there is the
+    /// right one.
     func secretName(forStream stream: String) -> String {
         Self.cameraPrefix + SigningIdentity.tag(publicKeyPEM: current, stream: stream)
     }

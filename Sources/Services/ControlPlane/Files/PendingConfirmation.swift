@@ -16,7 +16,8 @@ struct PendingConfirmation: Codable, Equatable, Sendable {
         case settled
     }
 
-    /// After a reboot it is taken back: the clock began anew, and the reboot may have been somebody's way to get back in.
+    /// After a reboot it is taken back: the clock began again, and the reboot may have been somebody's way to get back
+    /// in.
     func verdict(now: Duration, bootIdentifier: String, currentGeneration: Int) -> Verdict {
         if currentGeneration > generation { return .settled }
         guard bootIdentifier == self.bootIdentifier, generation == currentGeneration else { return .takeBack }

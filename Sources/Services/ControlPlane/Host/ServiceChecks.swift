@@ -2,16 +2,16 @@ internal import BoxConfiguration
 internal import ErrorCatalog
 internal import Settings
 
-/// What relay and KAS are set to do and this machine does not let them: ports that their units may not bind, files that their
-/// users may not read. Valid by every rule of the configuration, and the unit would run into its start limit.
+/// What relay and KAS are set to do and this machine does not let them: ports that their units may not bind, files that
+/// their users may not read. Valid by every rule of the configuration, and the unit would run into its start limit.
 struct ServiceChecks: Sendable {
     /// Of units, the first with precedence.
     var directories: [String]
     /// Of systemd's libraries.
     var libraries: [String]
 
-    /// - Parameter running: what runs; what is wrong with a service that is the same there is a warning only: it may have
-    ///   been well when it started.
+    /// - Parameter running: what runs; what is wrong with a service that is the same there is a warning only: it may
+    ///   have been well when it started.
     func issues(_ settings: BoxSettings, running: BoxSettings? = nil) -> [ConfigurationIssue] {
         var issues: [ConfigurationIssue] = []
         let relay = settings.relayServer
@@ -78,7 +78,7 @@ struct ServiceChecks: Sendable {
         return [
             ConfigurationIssue(
                 code: .invalidValue, file: place.origin, key: "\(place.table).\(key)", reason: reason,
-                next: "\(choice)systemctl edit \(place.unit), with [Service] and \(lines)",
+                hint: "\(choice)systemctl edit \(place.unit), with [Service] and \(lines)",
                 isWarning: isWarning)
         ]
     }
@@ -94,10 +94,10 @@ struct ServiceChecks: Sendable {
             credential.map {
                 "Give it to the unit: systemd-creds encrypt --name=\($0) FILE /etc/credstore.encrypted/\($0), and name "
                     + "/run/credentials/\(place.unit)/\($0)"
-            } ?? "Put it where everybody may read it, it is no secret, for example in /etc/watchbox"
+            } ?? "Put it where everybody may read it, it is not a secret, for example in /etc/watchbox"
         return ConfigurationIssue(
             code: .unreadableFile, file: place.origin, key: "\(place.table).\(key)", reason: "\(path) \(obstacle)",
-            next: next, isWarning: isWarning)
+            hint: next, isWarning: isWarning)
     }
 }
 

@@ -1,6 +1,6 @@
 /// When to look around for cameras that are away: one look for all of them, every few minutes. No input or output.
 struct AwayWatch: Equatable {
-    /// A camera that restarts is no reason to ask the whole network.
+    /// A camera that restarts is not a reason to ask the whole network.
     static let patience = Duration.seconds(30)
     static let pause = Duration.seconds(180)
     /// From here on a camera is looked for less often: it is more likely to be unplugged than to have moved.

@@ -13,8 +13,8 @@ extension ControlCore {
     /// Between two events about one camera's announcements.
     static let announcementEventPause = Duration.seconds(60)
 
-    /// Somebody on the network says that a device has come or goes. Whether it is that device, is for the camera's process
-    /// to find out before it shows it a password; a Bye changes nothing.
+    /// Somebody on the network says that a device has come or goes. Whether it is that device, is for the camera's
+    /// process to find out before it shows it a password; a Bye changes nothing.
     ///
     /// - Returns: when the processes that it concerns have been told; nobody has to wait for that.
     @discardableResult
@@ -118,9 +118,9 @@ struct NetworkPlace: Equatable {
         scheme = String(source[..<separator.lowerBound])
         let authority = source[separator.upperBound...].prefix { !"/?#".contains($0) }.lowercased()
         guard !authority.contains("@"), let place = HostPort(authority: authority[...]), !place.host.isEmpty,
-            let standard = HostPort.standardPort(ofScheme: scheme), !scheme.hasPrefix("rtmp")
+            let defaultValue = HostPort.standardPort(ofScheme: scheme), !scheme.hasPrefix("rtmp")
         else { return nil }
         host = String(place.host)
-        port = Int(place.port(standard: standard) ?? standard)
+        port = Int(place.port(defaultValue: defaultValue) ?? defaultValue)
     }
 }

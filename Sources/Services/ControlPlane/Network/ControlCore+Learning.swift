@@ -9,7 +9,7 @@ internal import ONVIF
 /// What control remembers of a network camera between two looks at it.
 struct NetworkMemory {
     /// Remembered already.
-    var learnt: Learnt?
+    var learnedFacts: LearnedFacts?
     /// Number of the newest event that was told on; nil before the first look.
     var lastEvent: UInt64?
     /// Of `CLOCK_BOOTTIME`: when its process was told of an announcement, when an event said so, and when its last
@@ -31,7 +31,7 @@ struct NetworkMemory {
     var identifiedAddress: String?
     var identity: DeviceIdentity?
 
-    struct Learnt: Equatable {
+    struct LearnedFacts: Equatable {
         var device: NetworkStatistics.Device?
         var address: String?
         var port: Int?
@@ -54,7 +54,8 @@ extension ControlCore {
         }
     }
 
-    /// Not of a source before, or of the camera that had its ID: the process has begun with that, and does not know better.
+    /// Not of a source before, or of the camera that had its ID: the process has begun with that, and does not know
+    /// better.
     func speaksOfItsSource(_ stream: StreamDocument) -> Bool {
         guard let capture = stream.statistics?.capture else { return false }
         return capture.path == current.settings.cameras[stream.camera]?.source
@@ -64,14 +65,14 @@ extension ControlCore {
 
     /// Its unit does not restart for it: what the process works with is in its settings.
     private func learn(_ id: String, _ statistics: NetworkStatistics) {
-        let learnt = NetworkMemory.Learnt(
+        let learnedFacts = NetworkMemory.LearnedFacts(
             device: statistics.device, address: statistics.address, port: statistics.port,
             isLive: statistics.state == .live)
-        guard network[id]?.learnt != learnt, memory != nil else { return }
+        guard network[id]?.learnedFacts != learnedFacts, memory != nil else { return }
         // Once: a process that says what is not taken is not asked to say it again every other second.
-        network[id, default: NetworkMemory()].learnt = learnt
-        var told = LearnedCamera(learnt.device, address: learnt.address, port: learnt.port)
-        if learnt.isLive { told.lastConnected = clock.seconds }
+        network[id, default: NetworkMemory()].learnedFacts = learnedFacts
+        var told = LearnedCamera(learnedFacts.device, address: learnedFacts.address, port: learnedFacts.port)
+        if learnedFacts.isLive { told.lastConnected = clock.seconds }
         keep(told, of: id)
     }
 
@@ -159,7 +160,7 @@ extension StreamProfile {
 }
 
 extension NetworkStatistics.Profile {
-    /// The one that the setting `profile` means: a token, `main` or nil for the largest picture, `sub` for the smallest.
+    /// The one that the setting `profile` means: a token, `main` or nil for the largest frame, `sub` for the smallest.
     static func used(_ profiles: [Self], wanted: String?) -> Self? {
         if let named = profiles.first(where: { $0.token == wanted }) { return named }
         func pixels(_ profile: Self) -> Int {

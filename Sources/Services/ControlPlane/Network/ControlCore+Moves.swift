@@ -46,8 +46,8 @@ extension ControlCore {
 
     // MARK: Looking
 
-    /// Makers that ship one key in all devices: at another host it is that of another device. Several channels of a recorder
-    /// are at one.
+    /// Makers that ship one key in all devices: at another host it is that of another device. Several channels of a
+    /// recorder are at one.
     func isKeyShared(_ id: String) -> Bool {
         func keys(_ id: String) -> Set<String> {
             (network[id]?.keys ?? []).union([current.settings.cameras[id]?.network.pin].compactMap { $0 })
@@ -82,7 +82,7 @@ extension ControlCore {
     private func places(of id: String) -> [String] {
         let source = host(of: id)
         let stored = remembered(id)?.address
-        return [stored, network[id]?.learnt?.address, source].compactMap { $0 }
+        return [stored, network[id]?.learnedFacts?.address, source].compactMap { $0 }
             .reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 
@@ -106,7 +106,7 @@ extension ControlCore {
         let isKeyShared = isKeyShared(id) ? true : nil
         alike.sort { (order.firstIndex(of: $0.evidence) ?? 0) < (order.firstIndex(of: $1.evidence) ?? 0) }
         guard !alike.isEmpty, let user = try? await user(of: id) else { return }
-        for (sighting, evidence) in alike.prefix(NetworkStatistics.mostMoves).reversed() {
+        for (sighting, evidence) in alike.prefix(NetworkStatistics.maxMoves).reversed() {
             let request = AnnouncedRequest(
                 address: sighting.address, url: sighting.url, evidence: evidence, isKeyShared: isKeyShared)
             try? await processes.announce(request, to: id, user: user)
@@ -125,7 +125,7 @@ extension ControlCore {
     private func tellMoves(_ stream: StreamDocument) {
         let id = stream.camera
         guard let statistics = stream.statistics?.capture?.network, speaksOfItsSource(stream) else { return }
-        let moves = Array((statistics.moves ?? []).prefix(NetworkStatistics.mostMoves))
+        let moves = Array((statistics.moves ?? []).prefix(NetworkStatistics.maxMoves))
         var memory = network[id] ?? NetworkMemory()
         defer { network[id] = memory }
         memory.moves = moves
@@ -154,7 +154,7 @@ extension ControlCore {
             why: moves.isEmpty
                 ? "nothing says that it has moved"
                 : "it seems to be at \(moves.map(\.place).joined(separator: " or "))",
-            next:
+            hint:
                 "See: watchboxctl camera show \(id); or give it its address: watchboxctl camera edit \(id) --source URL",
             object: id)
     }
@@ -182,7 +182,7 @@ extension ControlCore {
 
     /// What is known stays: nothing of this was told to somebody with a password.
     private func learn(_ seen: DeviceIdentity, of id: String, at address: String) {
-        guard network[id]?.identifiedAddress == address, network[id]?.learnt?.address ?? address == address else {
+        guard network[id]?.identifiedAddress == address, network[id]?.learnedFacts?.address ?? address == address else {
             return
         }
         let known = identity(of: id)

@@ -27,23 +27,23 @@ extension ControlCore {
         network[id, default: NetworkMemory()].thumbnailAt = now
         let (arrival, source) = (arrivals[id], current.settings.cameras[id]?.source)
         thumbnailTask = Task {
-            let picture: [UInt8]?
+            let frame: [UInt8]?
             if let user = try? await self.user(of: id) {
-                picture = try? await self.processes.snapshot(
+                frame = try? await self.processes.snapshot(
                     of: id, user: user, width: Self.thumbnailWidth, limit: Self.thumbnailBytes)
             } else {
-                picture = nil
+                frame = nil
             }
-            self.took(picture, of: id, arrival: arrival, source: source)
+            self.took(frame, of: id, arrival: arrival, source: source)
         }
     }
 
-    private func took(_ picture: [UInt8]?, of id: String, arrival: Int?, source: String?) {
+    private func took(_ frame: [UInt8]?, of id: String, arrival: Int?, source: String?) {
         thumbnailTask = nil
-        guard let picture, picture.count <= Self.thumbnailBytes, let camera = current.settings.cameras[id],
+        guard let frame, frame.count <= Self.thumbnailBytes, let camera = current.settings.cameras[id],
             arrivals[id] == arrival, camera.source == source
         else { return }
-        thumbnails[id] = picture
+        thumbnails[id] = frame
         // In clear on the disk only for an owner who wants that.
         guard current.settings.previews else { return }
         let now = clock.sinceBoot()
@@ -52,20 +52,20 @@ extension ControlCore {
         else { return }
         network[id, default: NetworkMemory()].thumbnailStoredAt = now
         // A full disk costs a thumbnail.
-        try? memory?.setThumbnail(picture, of: stored.uuid, at: stored.source, taken: clock.seconds)
+        try? memory?.setThumbnail(frame, of: stored.uuid, at: stored.source, taken: clock.seconds)
     }
 
-    /// The newest small picture, also of a camera that is away.
+    /// The newest thumbnail, also of a camera that is away.
     func thumbnail(_ id: String) throws -> [UInt8] {
         _ = try requireCamera(id)
-        if let picture = thumbnails[id] { return picture }
+        if let frame = thumbnails[id] { return frame }
         if current.settings.previews, let camera = rememberedCamera(id),
-            let picture = try? memory?.thumbnail(of: camera.uuid, at: camera.source)
+            let frame = try? memory?.thumbnail(of: camera.uuid, at: camera.source)
         {
-            return picture
+            return frame
         }
         throw CodedError(
-            .notFound, "there is no small picture of \(id) yet", why: "one is taken once a minute while it is live",
-            next: "Run: watchboxctl camera snapshot \(id) --output FILE", object: id)
+            .notFound, "there is no thumbnail of \(id) yet", why: "one is taken once a minute while it is live",
+            hint: "Run: watchboxctl camera snapshot \(id) --output FILE", object: id)
     }
 }

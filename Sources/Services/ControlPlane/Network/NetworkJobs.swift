@@ -57,7 +57,7 @@ actor NetworkJobs {
     // MARK: Search
 
     func startSearch(_ request: DiscoveryRequest) async throws -> NetworkSearchDocument {
-        // One that was cancelled needs a moment, and is no search that somebody waits for.
+        // One that was cancelled needs a moment, and is not a search that somebody waits for.
         if let search, search.state != .running, let ending = search.task { await ending.value }
         try requireOpen()
         guard search?.task == nil else {
@@ -85,7 +85,7 @@ actor NetworkJobs {
         guard let search else {
             throw CodedError(
                 .notFound, "nobody has searched the network since the daemon started",
-                next: "Run: watchboxctl discover")
+                hint: "Run: watchboxctl discover")
         }
         let progress = search.board.value
         let elapsed = (search.endedAt ?? clock.sinceBoot()) - search.startedAt
@@ -127,7 +127,8 @@ actor NetworkJobs {
         }
     }
 
-    /// What the last search found of a device with this source: most tell their endpoint reference there and nowhere else.
+    /// What the last search found of a device with this source: most tell their endpoint reference there and nowhere
+    /// else.
     func seen(_ source: String) -> DeviceIdentity? {
         let found = search?.board.value.found.first { $0.source == source }
         return found.map { DeviceIdentity(endpoint: $0.endpoint, serial: $0.serial) }
@@ -141,7 +142,7 @@ actor NetworkJobs {
         forgetTests()
         guard tests.values.count(where: { $0.task != nil }) < Self.testLimit else {
             throw CodedError(
-                .tooMuch, "\(Self.testLimit) cameras are being tested already", next: "Wait for one of them to end")
+                .tooMuch, "\(Self.testLimit) cameras are being tested already", hint: "Wait for one of them to end")
         }
         // Nobody guesses another's.
         let id = String(UInt64.random(in: 0 ... .max), radix: 36) + String(UInt64.random(in: 0 ... .max), radix: 36)
@@ -163,7 +164,7 @@ actor NetworkJobs {
         guard let job = tests[id] else {
             throw CodedError(
                 .notFound, "there is no such test of a camera", why: "a test is forgotten 5 minutes after its end",
-                next: "Test it again: watchboxctl camera test URL")
+                hint: "Test it again: watchboxctl camera test URL")
         }
         return job.board.value
     }
@@ -178,10 +179,10 @@ actor NetworkJobs {
     func finding(_ id: String, source: String?) throws(CodedError) -> StreamTestReport {
         let report = try test(id)
         guard report.isDone else {
-            throw CodedError(.busy, "the test of the camera has not ended", next: "Wait for its end")
+            throw CodedError(.busy, "the test of the camera has not ended", hint: "Wait for its end")
         }
         guard tests[id]?.source == source else {
-            throw CodedError(.badRequest, "the test was of another source", next: "Test this one")
+            throw CodedError(.badRequest, "the test was of another source", hint: "Test this one")
         }
         return report
     }

@@ -81,7 +81,7 @@ extension CodedError {
             case .noNetwork: .unreachable
             case .ranAlready, .system: .internalFault
             }
-        self.init(code, "the network cannot be searched", why: "\(error)", next: error.next)
+        self.init(code, "the network cannot be searched", why: "\(error)", hint: error.hint)
     }
 }
 

@@ -78,7 +78,7 @@ extension ControlRoutes {
                 try await stored(request) { try await core.setPassword(of: request.parameter("id"), $0) }
             },
             APIRoute(
-                .get, "\(path)/snapshot", "The newest picture of a camera that publishes, masks and text burnt in",
+                .get, "\(path)/snapshot", "The newest frame of a camera that publishes, masks and text burnt in",
                 responseType: "image/jpeg", isForAdministrators: true
             ) { request in
                 let id = request.parameter("id")

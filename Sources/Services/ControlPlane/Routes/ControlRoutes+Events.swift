@@ -7,8 +7,8 @@ extension ControlRoutes {
     private static let logLimit = 10_000
     private static let roles = ["control", "health", "relay", "kas", "hooks"]
 
-    /// What the hooks' process is given, at a socket of its own: it may know what happened, and nothing else of the box. It
-    /// can wait for the cameras' next turn, so they are asked no more often for it.
+    /// What the hooks' process is given, at a socket of its own: it may know what happened, and nothing else of the
+    /// box. It can wait for the cameras' next turn, so they are asked no more often for it.
     var eventsAlone: [APIRoute] { [happenings(isPatient: true), latestEvent] }
 
     private func happenings(isPatient: Bool) -> APIRoute {
@@ -72,7 +72,7 @@ extension ControlRoutes {
         if let unknown = topics.subtracting(known).min() {
             throw CodedError(
                 .badRequest, "there is no topic \"\(Printable.text(unknown, limit: 32))\"",
-                next: "Use some of \(known.sorted().joined(separator: ", "))")
+                hint: "Use some of \(known.sorted().joined(separator: ", "))")
         }
         return topics
     }
@@ -84,7 +84,7 @@ extension ControlRoutes {
         query.last = try request.number("n", in: 1...logLimit, default: 100)
         if let since = request.query["since"] {
             guard let seconds = UInt64(since), seconds < 1 << 40 else {
-                throw CodedError(.badRequest, "since is not a time", next: "Give seconds since 1970")
+                throw CodedError(.badRequest, "since is not a time", hint: "Give seconds since 1970")
             }
             query.sinceMicroseconds = seconds * 1_000_000
         }
@@ -93,7 +93,7 @@ extension ControlRoutes {
             guard let priority = levels[level] else {
                 throw CodedError(
                     .badRequest, "there is no level \"\(Printable.text(level, limit: 32))\"",
-                    next: "Use error, warning, notice, info or debug")
+                    hint: "Use error, warning, notice, info or debug")
             }
             query.maximumPriority = priority
         }
@@ -120,8 +120,8 @@ extension ControlRoutes {
             }
         guard isPlain, name.hasPrefix("watchbox-"), name.hasSuffix(".service") else {
             throw CodedError(
-                .badRequest, "\"\(Printable.text(name, limit: 64))\" is no unit of WatchBox",
-                next: "Use \(roles.joined(separator: ", ")), or watchbox-camera@ID.service")
+                .badRequest, "\"\(Printable.text(name, limit: 64))\" is not a unit of WatchBox",
+                hint: "Use \(roles.joined(separator: ", ")), or watchbox-camera@ID.service")
         }
         return name
     }

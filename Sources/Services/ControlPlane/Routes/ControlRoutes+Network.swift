@@ -54,7 +54,7 @@ extension ControlRoutes {
             ) { request in
                 try await forwarded(request) { .document(try await core.processes.test($0, user: $1)) }
             },
-            APIRoute(.post, "\(path)/ptz", "Moves a camera that has motors", request: "PTZCommand") { request in
+            APIRoute(.post, "\(path)/ptz", "Moves a camera that has PTZ", request: "PTZCommand") { request in
                 let command = try request.decode(PTZCommand.self)
                 return try await forwarded(request) { id, user in
                     try await core.processes.move(command, id, user: user)
@@ -62,7 +62,7 @@ extension ControlRoutes {
                 }
             },
             APIRoute(
-                .get, "\(path)/presets", "Positions that a camera with motors knows", response: "PTZPresetListDocument",
+                .get, "\(path)/presets", "Positions that a camera with PTZ knows", response: "PTZPresetListDocument",
                 isForAdministrators: true
             ) { request in
                 try await forwarded(request) { .document(try await core.processes.presets(of: $0, user: $1)) }
@@ -88,7 +88,7 @@ extension ControlRoutes {
                 .get, "\(path)/profiles", "Streams that a network camera offers", response: "CameraProfileListDocument"
             ) { request in .document(try await coded { try await core.profiles(request.parameter("id")) }) },
             APIRoute(
-                .get, "\(path)/thumbnail", "A small picture of a network camera, at most a minute old while it is live",
+                .get, "\(path)/thumbnail", "A thumbnail of a network camera, at most a minute old while it is live",
                 responseType: "image/jpeg", isForAdministrators: true
             ) { request in
                 APIResponse(
@@ -107,7 +107,8 @@ extension ControlRoutes {
             let camera = try await coded { try await core.requireCamera(id) }
             guard camera.isNetworkCamera else {
                 throw CodedError(
-                    .badRequest, "camera \(id) is no camera on the network", next: "See: watchboxctl camera show \(id)",
+                    .badRequest, "camera \(id) is not a camera on the network",
+                    hint: "See: watchboxctl camera show \(id)",
                     object: id)
             }
             return try await body(id, try await coded { try await core.user(of: id) })

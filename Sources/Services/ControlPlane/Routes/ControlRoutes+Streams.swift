@@ -45,9 +45,9 @@ extension ControlRoutes {
     }
 
     private func settle(_ unit: String) async throws {
-        let crew = core.crew
+        let unitJobs = core.unitJobs
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await crew.settled(unit) }
+            group.addTask { try await unitJobs.settled(unit) }
             group.addTask { try await Task.sleep(for: Self.patience) }
             try await group.next()
             group.cancelAll()

@@ -63,18 +63,18 @@ extension APIRequest {
         let digits = ifMatch.filter { $0 != "\"" }
         guard let revision = Int(digits), revision >= 0, digits.utf8.allSatisfy({ (48...57).contains($0) }) else {
             throw CodedError(
-                .conflict, "If-Match is no tag of this box", next: "Read the object again and use its ETag")
+                .conflict, "If-Match is not a tag of this box", hint: "Read the object again and use its ETag")
         }
         return revision
     }
 
     /// A number of the query.
-    func number(_ name: String, in range: ClosedRange<Int>, default standard: Int) throws(CodedError) -> Int {
-        guard let text = query[name] else { return standard }
+    func number(_ name: String, in range: ClosedRange<Int>, default defaultValue: Int) throws(CodedError) -> Int {
+        guard let text = query[name] else { return defaultValue }
         guard let number = Int(text), range.contains(number) else {
             throw CodedError(
                 .badRequest, "\(name) is not a number that is possible",
-                next: "Use \(range.lowerBound) to \(range.upperBound)")
+                hint: "Use \(range.lowerBound) to \(range.upperBound)")
         }
         return number
     }

@@ -11,7 +11,7 @@ enum CameraIdentifier {
             throw CodedError(
                 .invalidValue, "\"\(Printable.text(id, limit: 64))\" is not a camera's ID",
                 why: "it becomes the name of a unit and of a file",
-                next: "Use 1 to 24 of a-z, 0-9 and single hyphens between them, such as front-door")
+                hint: "Use 1 to 24 of a-z, 0-9 and single hyphens between them, such as front-door")
         }
         return id
     }

@@ -15,20 +15,20 @@ struct HostAddress: Equatable {
         guard ["rtmp", "rtmps", "http", "https"].contains(scheme) else { return nil }
         let authority = url[separator.upperBound...].prefix { !"/?#".contains($0) }
         guard !authority.contains("@") else { return nil }
-        self.init(authority, standard: HostPort.standardPort(ofScheme: scheme))
+        self.init(authority, defaultValue: HostPort.standardPort(ofScheme: scheme))
         isEncrypted = scheme.hasSuffix("s")
     }
 
     /// `host:port` or `[address]:port`.
     init?(listen: String) {
-        self.init(listen[...], standard: nil)
+        self.init(listen[...], defaultValue: nil)
     }
 
-    private init?(_ text: Substring, standard: UInt16?) {
+    private init?(_ text: Substring, defaultValue: UInt16?) {
         guard let place = HostPort(authority: text), !place.host.isEmpty, place.host.utf8.count <= 253 else {
             return nil
         }
-        guard let port = place.portText.map({ HostPort.port($0, least: 0) }) ?? standard else { return nil }
+        guard let port = place.portText.map({ HostPort.port($0, least: 0) }) ?? defaultValue else { return nil }
         host = String(place.host)
         self.port = Int(port)
         isEncrypted = false

@@ -10,7 +10,7 @@ struct RuntimeFiles: Sendable {
     private static let sizeLimit = 1 << 20
 
     let paths: ControlPaths
-    let effects: Effects
+    let transaction: FileTransaction
 
     func makeDirectories() throws(FileFailure) {
         try SystemFiles.makeDirectory(paths.cameras, mode: 0o755)
@@ -58,48 +58,48 @@ struct RuntimeFiles: Sendable {
     }
 
     /// Writes everything that the plan wants under other names. Nothing is left when it throws.
-    func stage(_ plan: RuntimePlan) throws -> [Effects.Staged] {
-        var staged: [Effects.Staged] = []
+    func stage(_ plan: RuntimePlan) throws -> [FileTransaction.Staged] {
+        var staged: [FileTransaction.Staged] = []
         do {
             // Marks come first: from the moment when a file is new, its mark is there.
             for mark in plan.marks {
                 let content = plan.markContent(isChange: mark.isChange)
-                staged.append(try effects.stage(content, as: mark.path, mode: 0o600, isDurable: false))
+                staged.append(try transaction.stage(content, as: mark.path, mode: 0o600, isDurable: false))
             }
             for write in plan.writes {
-                staged.append(try effects.stage(write.bytes, as: write.path, mode: write.mode, isDurable: false))
+                staged.append(try transaction.stage(write.bytes, as: write.path, mode: write.mode, isDurable: false))
             }
         } catch {
-            effects.discard(staged)
+            transaction.discard(staged)
             throw error
         }
         return staged
     }
 
-    /// As much of it as can be: what is wrong with one camera's file is no reason to keep another from its own.
+    /// As much of it as can be: what is wrong with one camera's file is not a reason to keep another from its own.
     ///
     /// - Returns: the files that are not as the plan wants them, and why the first of them is not.
-    func publish(_ staged: [Effects.Staged], _ plan: RuntimePlan) -> (failed: Set<String>, why: (any Error)?) {
+    func publish(_ staged: [FileTransaction.Staged], _ plan: RuntimePlan) -> (failed: Set<String>, why: (any Error)?) {
         var failed: Set<String> = []
         var why: (any Error)?
         for file in staged {
             // Without its mark a kill would leave the unit with older settings for ever.
             guard !failed.contains(file.path) else {
-                effects.discard([file])
+                transaction.discard([file])
                 continue
             }
             do {
-                try effects.publish(file)
+                try transaction.publish(file)
             } catch {
                 why = why ?? error
                 failed.insert(file.path)
                 if let marked = paths.markedFile(file.path) { failed.insert(marked) }
-                effects.discard([file])
+                transaction.discard([file])
             }
         }
         for path in plan.removals {
             do {
-                try effects.remove(path)
+                try transaction.remove(path)
             } catch {
                 why = why ?? error
                 failed.insert(path)
@@ -108,7 +108,7 @@ struct RuntimeFiles: Sendable {
         return (failed, why)
     }
 
-    /// The ID in a file's name; nil for what is no camera's, so that no such name becomes a unit.
+    /// The ID in a file's name; nil for what is not a camera's, so that no such name becomes a unit.
     static func identifier(_ name: String, suffix: String) -> String? {
         guard name.hasSuffix(suffix) else { return nil }
         let id = String(name.dropLast(suffix.utf8.count))
@@ -116,7 +116,8 @@ struct RuntimeFiles: Sendable {
     }
 
     /// Before a camera's process starts: what lies where its socket will be is a rest of its own, or another camera's,
-    /// which must neither answer for it nor keep it from listening. The directory is control's: it may remove anybody's.
+    /// which must neither answer for it nor keep it from listening. The directory is control's: it may remove
+    /// anybody's.
     func clearSocket(of id: String) {
         try? SystemFiles.clear(paths.cameraSocket(id))
     }

@@ -27,7 +27,7 @@ struct RuntimePlan: Equatable {
 
     struct Job: Equatable {
         var unit: String
-        var job: UnitLine.Job
+        var job: UnitJobQueue.Job
         /// Of a change: what the process is told.
         var change: VideoChange?
     }
@@ -88,8 +88,8 @@ struct RuntimePlan: Equatable {
         let isThere = known != nil || present.unreadable.contains(unit)
         let isMarked = present.restartMarks.contains(unit)
         let isChanging = present.changing.contains(unit)
-        // A process that waits for a restart has older settings than its file. Whether it runs at all is for the crew to
-        // see: what is known here of a unit may be old.
+        // A process that waits for a restart has older settings than its file. Whether it runs at all is for the crew
+        // to see: what is known here of a unit may be old.
         let change = !isMarked || isChanging ? file.flatMap { known?.change(to: $0) } : nil
         let isOther = file.map { known?.says(theSameAs: $0) != true } ?? isThere
         if let file, file != known {
@@ -116,7 +116,7 @@ struct RuntimePlan: Equatable {
 }
 
 extension RuntimePlan {
-    mutating func ask(for job: UnitLine.Job, of unit: String) {
+    mutating func ask(for job: UnitJobQueue.Job, of unit: String) {
         guard let index = jobs.firstIndex(where: { $0.unit == unit }) else {
             return jobs.append(Job(unit: unit, job: job))
         }

@@ -94,7 +94,7 @@ struct RuntimeTarget: Equatable {
     private static func doubt(_ error: CodedError, _ name: String, _ id: String) -> CodedError {
         CodedError(
             error.code, "camera \(id) needs the secret \"\(name)\", and this box's store cannot be read",
-            why: error.why ?? error.what, next: error.next, object: id)
+            why: error.why ?? error.what, hint: error.hint, object: id)
     }
 
     private static func file(
@@ -114,7 +114,7 @@ struct RuntimeTarget: Equatable {
                 nil,
                 CodedError(
                     .missingSecret, "camera \(id) needs the secret \"\(name)\"",
-                    why: "it is not in this box's store", next: "Give it: \(next)", object: id)
+                    why: "it is not in this box's store", hint: "Give it: \(next)", object: id)
             )
         }
         do {

@@ -14,7 +14,7 @@ struct Supervision {
     }
 
     enum Action: Equatable {
-        case job(UnitLine.Job, unit: String)
+        case job(UnitJobQueue.Job, unit: String)
         /// Systemd forgets a failed unit of a camera that there is not any more.
         case forget(unit: String)
         case tell(Notice)
@@ -32,7 +32,7 @@ struct Supervision {
         var isIdleBefore = false
     }
 
-    private static let longestPause = Duration.seconds(60)
+    private static let maxPause = Duration.seconds(60)
 
     private var known: [String: UnitState]?
     private var attempts: [String: Attempts] = [:]
@@ -66,7 +66,7 @@ struct Supervision {
         let isOlder = wanted.needsRestart && state?.active == "active"
         guard isIdle || isOlder else {
             attempts[unit]?.isIdleBefore = false
-            if state?.active == "active", let attempt = attempts[unit], now >= attempt.next + Self.longestPause {
+            if state?.active == "active", let attempt = attempts[unit], now >= attempt.next + Self.maxPause {
                 attempts[unit] = nil
             }
             return nil
@@ -78,7 +78,7 @@ struct Supervision {
             return nil
         }
         guard now >= attempt.next else { return nil }
-        attempt.next = now + min(.seconds(2 << min(attempt.count, 5)), Self.longestPause)
+        attempt.next = now + min(.seconds(2 << min(attempt.count, 5)), Self.maxPause)
         attempt.count += 1
         return .job(isOlder ? .restart : .start, unit: unit)
     }

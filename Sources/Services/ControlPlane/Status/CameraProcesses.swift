@@ -8,7 +8,7 @@ final class CameraProcesses: Sendable {
     /// At once.
     private static let concurrency = 16
     /// Of one JPEG; 1920x1920 without any compression has 5.5 MB.
-    static let pictureBytes = 8 << 20
+    static let frameBytes = 8 << 20
 
     private let paths: ControlPaths
     private let deadlines: ProcessDeadlines
@@ -61,22 +61,22 @@ final class CameraProcesses: Sendable {
             .put, APIPath.keyAccessToken(), body: SecretRequest(secret: token))
     }
 
-    /// The newest picture as JPEG.
+    /// The newest frame as JPEG.
     ///
     /// - Parameters:
     ///   - user: of the camera's unit.
     ///   - width: nil: as wide as it is published.
     ///   - limit: bytes that it may have.
     func snapshot(
-        of id: String, user: UInt32, width: Int? = nil, limit: Int = CameraProcesses.pictureBytes
+        of id: String, user: UInt32, width: Int? = nil, limit: Int = CameraProcesses.frameBytes
     ) async throws(ControlClientError) -> [UInt8] {
-        var client = client(id, user, reads: deadlines.picture)
+        var client = client(id, user, reads: deadlines.frame)
         client.maximumAnswerBytes = limit
-        let picture = try await client.bytes(APIPath.snapshot(), query: width.map { [("width", "\($0)")] } ?? [])
-        guard picture.starts(with: [0xFF, 0xD8, 0xFF]) else {
-            throw .invalidAnswer(path: client.socketPath, why: "it is no JPEG picture")
+        let frame = try await client.bytes(APIPath.snapshot(), query: width.map { [("width", "\($0)")] } ?? [])
+        guard frame.starts(with: [0xFF, 0xD8, 0xFF]) else {
+            throw .invalidAnswer(path: client.socketPath, why: "it is not a JPEG image")
         }
-        return picture
+        return frame
     }
 
     // MARK: Network cameras

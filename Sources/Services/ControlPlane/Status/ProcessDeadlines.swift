@@ -4,9 +4,9 @@ struct ProcessDeadlines: Sendable {
     var status = Duration.seconds(1)
     /// After it the camera is restarted.
     var change = Duration.seconds(5)
-    /// A camera that has just begun may have no picture for some seconds. Its process waits 8 seconds for one, and is to say
-    /// itself that there is none.
-    var picture = Duration.seconds(13)
+    /// A camera that has just begun may have no frame for some seconds. Its process waits 8 seconds for one, and is to
+    /// say itself that there is none.
+    var frame = Duration.seconds(13)
     /// A test ends by itself after 25 seconds.
     var test = Duration.seconds(28)
     /// The camera itself is asked, several times.

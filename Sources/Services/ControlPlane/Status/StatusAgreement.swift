@@ -1,11 +1,11 @@
 internal import ControlAPI
 internal import ErrorCatalog
 
-/// Streams as their processes tell them now, and the health daemon's report of some seconds ago, as one truth: one screen
-/// must not call a camera live and its relay gone.
+/// Streams as their processes tell them now, and the health daemon's report of some seconds ago, as one truth: one
+/// screen must not call a camera live and its relay gone.
 ///
-/// A relay that has just acknowledged a stream is there, whatever was read before. A stream that nobody has acknowledged
-/// lately is not live at a relay that refuses connections.
+/// A relay that has just acknowledged a stream is there, whatever was read before. A stream that nobody has
+/// acknowledged lately is not live at a relay that refuses connections.
 struct StatusAgreement {
     private(set) var cameras: [CameraDocument]
     private(set) var health: HealthReport?
@@ -53,8 +53,8 @@ struct StatusAgreement {
             cameras[index].stream.reason = check.evidence
             let code = check.code ?? .relayUnreachable
             cameras[index].stream.code = code
-            cameras[index].stream.next =
-                check.next ?? code.entry?.next(camera: cameras[index].id, relay: cameras[index].stream.relay)
+            cameras[index].stream.hint =
+                check.hint ?? code.entry?.hint(camera: cameras[index].id, relay: cameras[index].stream.relay)
         }
     }
 
@@ -71,6 +71,6 @@ extension HealthCheck {
         state = .ok
         self.evidence = evidence
         code = nil
-        next = nil
+        hint = nil
     }
 }

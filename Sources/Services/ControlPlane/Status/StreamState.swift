@@ -22,13 +22,13 @@ struct StreamState {
         var reason: String?
         var code: ErrorCode?
         /// Nil for the catalog's words.
-        var next: String?
+        var hint: String?
 
-        init(_ state: StreamDocument.State, _ reason: String?, _ code: ErrorCode? = nil, next: String? = nil) {
+        init(_ state: StreamDocument.State, _ reason: String?, _ code: ErrorCode? = nil, hint: String? = nil) {
             self.state = state
             self.reason = reason
             self.code = code
-            self.next = next
+            self.hint = hint
         }
     }
 
@@ -38,7 +38,7 @@ struct StreamState {
             unit: unit?.active ?? "unknown")
         let judgement = judgement
         (document.state, document.reason, document.code) = (judgement.state, judgement.reason, judgement.code)
-        document.next = judgement.next ?? judgement.code?.entry?.next(camera: camera, relay: relay)
+        document.hint = judgement.hint ?? judgement.code?.entry?.hint(camera: camera, relay: relay)
         guard let process, unit?.isUp ?? true else { return document }
         document.framesPerSecond = process.framesPerSecond
         document.bitsPerSecond = process.bitsPerSecond
@@ -55,7 +55,7 @@ struct StreamState {
         if let obstacle {
             return Judgement(
                 .stopped, obstacle.why.map { "\(obstacle.what): \($0)" } ?? obstacle.what, obstacle.code,
-                next: obstacle.next)
+                hint: obstacle.hint)
         }
         if isStoppedByRequest, unit?.isUp != true { return Judgement(.stopped, "stopped by request") }
         guard let unit else {
@@ -79,8 +79,8 @@ struct StreamState {
         return Judgement(.unknown, "its process does not answer")
     }
 
-    /// A connection that is open is no stream: a relay that has hung, or that the network has lost, is told by TCP only much
-    /// later. Judged as the health daemon does, so that both say the same.
+    /// A connection that is open is not a stream: a relay that has hung, or that the network has lost, is told by TCP
+    /// only much later. Judged as the health daemon does, so that both say the same.
     private func silence(_ process: CameraStatusDocument) -> Judgement? {
         let statistics = process.statistics
         guard let acknowledged = statistics.lastAcknowledged, acknowledged < process.instant,
@@ -98,8 +98,8 @@ struct StreamState {
         if process.statistics.state == .publishing, let capture = process.statistics.capture {
             switch capture.state {
             case .waiting:
-                let standard: ErrorCode = capture.network == nil ? .deviceMissing : .cameraUnreachable
-                return Judgement(.waiting, capture.reason ?? "waits for its camera", capture.code ?? standard)
+                let defaultValue: ErrorCode = capture.network == nil ? .deviceMissing : .cameraUnreachable
+                return Judgement(.waiting, capture.reason ?? "waits for its camera", capture.code ?? defaultValue)
             case .starting: return Judgement(.starting, capture.reason, capture.code)
             case .streaming, .stopped: break
             }

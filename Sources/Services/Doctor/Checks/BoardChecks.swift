@@ -21,53 +21,53 @@ extension DoctorCheck {
     /// The health monitor's, so that one box has one verdict.
     private static let limits = HealthThresholds.self
 
-    private static func clock(_ surroundings: Surroundings) -> Finding {
+    private static func clock(_ environment: Environment) -> Finding {
         let now = Clocks.wallSeconds
         guard now >= HealthThresholds.earliestTime else {
             return .fail("it says \(now) s since 1970, which is before this program was made", .clockUnset)
         }
-        let hasClock = !SmallFile.names(in: surroundings.path("/sys/class/rtc")).isEmpty
-        let link = SmallFile.link(surroundings.path("/etc/localtime")) ?? ""
+        let hasClock = !SmallFile.names(in: environment.path("/sys/class/rtc")).isEmpty
+        let link = SmallFile.link(environment.path("/etc/localtime")) ?? ""
         let zone = link.firstRange(of: "zoneinfo/").map { String(link[$0.upperBound...]) } ?? "UTC"
         return .ok("set, zone \(zone), \(hasClock ? "kept by a battery while off" : "no clock that runs while off")")
     }
 
-    private static func timeServer(_ surroundings: Surroundings) -> Finding {
+    private static func timeServer(_ environment: Environment) -> Finding {
         // Not /run/systemd/timesync/synchronized: it stays there when the time server has been away for weeks.
-        switch surroundings.isClockSynchronised() {
+        switch environment.isClockSynchronised() {
         case true?: return .ok("synchronised, says the kernel")
         case false?: return .warn("no time server is followed", .clockUnsynchronised)
         case nil: return .unknown("the kernel does not tell this user")
         }
     }
 
-    private static func encoder(_ knowledge: Knowledge) async -> Finding {
-        guard let encoder = knowledge.surroundings.encoder else { return .unknown("not tried") }
+    private static func encoder(_ context: CheckContext) async -> Finding {
+        guard let encoder = context.environment.encoder else { return .unknown("not tried") }
         return await OwnThread.value {
             do {
                 return .ok(try encoder())
             } catch {
                 return .fail(
                     "no H.264 encoder opens: \(error)",
-                    next:
+                    hint:
                         "Install libavcodec with an H.264 encoder: apt install libavcodec-extra; a file source needs none"
                 )
             }
         } ?? .unknown("no thread can be made")
     }
 
-    /// What holds the processes that decode what strangers' cameras send. The kernel is asked, not a camera's unit, which
-    /// may allow less: its log tells then.
-    private static func decoders(_ knowledge: Knowledge) async -> Finding {
-        guard let decoders = knowledge.surroundings.decoders else { return .unknown("not looked at") }
+    /// What holds the processes that decode what strangers' cameras send. The kernel is asked, not a camera's unit,
+    /// which may allow less: its log tells then.
+    private static func decoders(_ context: CheckContext) async -> Finding {
+        guard let decoders = context.environment.decoders else { return .unknown("not looked at") }
         let sandbox = decoders()
         guard let lack = sandbox.lack else { return .ok("this kernel offers \(sandbox.evidence)") }
-        return .warn(lack, next: "Use a kernel with CONFIG_SECURITY_LANDLOCK and CONFIG_SECCOMP_FILTER, as Debian's is")
+        return .warn(lack, hint: "Use a kernel with CONFIG_SECURITY_LANDLOCK and CONFIG_SECCOMP_FILTER, as Debian's is")
     }
 
-    private static func watchdog(_ surroundings: Surroundings) -> Finding {
-        let reading = WatchdogReading.read(surroundings.boxPaths)
-        let name = SmallFile.line(surroundings.path("/sys/class/watchdog/watchdog0/identity")) ?? "watchdog0"
+    private static func watchdog(_ environment: Environment) -> Finding {
+        let reading = WatchdogReading.read(environment.boxPaths)
+        let name = SmallFile.line(environment.path("/sys/class/watchdog/watchdog0/identity")) ?? "watchdog0"
         let armed = "\(name) is armed" + (reading.timeoutSeconds.map { ", resets after \($0) s" } ?? "")
         switch reading.verdict {
         case .ok: return .ok(armed)
@@ -86,25 +86,25 @@ extension DoctorCheck {
         }
     }
 
-    private static func boot(_ surroundings: Surroundings) -> Finding {
-        let records = SmallFile.names(in: surroundings.path("/sys/fs/pstore"))
+    private static func boot(_ environment: Environment) -> Finding {
+        let records = SmallFile.names(in: environment.path("/sys/fs/pstore"))
         if !records.isEmpty {
             return .warn(
                 "the kernel left \(counted(records.count, "record")) of a crash in /sys/fs/pstore",
-                next: "Read them: journalctl -u systemd-pstore; ls /var/lib/systemd/pstore")
+                hint: "Read them: journalctl -u systemd-pstore; ls /var/lib/systemd/pstore")
         }
-        if WatchdogReading.read(surroundings.boxPaths).resetTheBoard {
+        if WatchdogReading.read(environment.boxPaths).resetTheBoard {
             return .warn("the hardware watchdog forced the last boot", .bootByWatchdog)
         }
-        let uptime = SmallFile.line(surroundings.path("/proc/uptime"))?.split(separator: " ").first.flatMap {
+        let uptime = SmallFile.line(environment.path("/proc/uptime"))?.split(separator: " ").first.flatMap {
             Double($0)
         }
         guard let uptime, (0...1e10).contains(uptime) else { return .unknown("/proc/uptime cannot be read") }
         return .ok("up \(Int(uptime / 86_400)) d \(Int(uptime / 3600) % 24) h, no sign of a crash before")
     }
 
-    private static func memory(_ surroundings: Surroundings) -> Finding {
-        let lines = (SmallFile.text(surroundings.path("/proc/meminfo")) ?? "").split(separator: "\n")
+    private static func memory(_ environment: Environment) -> Finding {
+        let lines = (SmallFile.text(environment.path("/proc/meminfo")) ?? "").split(separator: "\n")
         func megabytes(_ name: String) -> Int64? {
             lines.first { $0.hasPrefix(name + ":") }?.split(separator: " ").dropFirst().first.flatMap { Int64($0) }.map
             { $0 / 1024 }
@@ -112,7 +112,7 @@ extension DoctorCheck {
         guard let total = megabytes("MemTotal"), let available = megabytes("MemAvailable") else {
             return .unknown("/proc/meminfo cannot be read")
         }
-        let pressure = PressureReading.read(surroundings.boxPaths).memory
+        let pressure = PressureReading.read(environment.boxPaths).memory
         let evidence =
             "\(available) of \(total) MB available"
             + (pressure.map { ", \($0.percent) of the last minute short" } ?? "")
@@ -121,8 +121,8 @@ extension DoctorCheck {
         return state == .warn ? .warn(evidence, .memoryPressure) : .ok(evidence)
     }
 
-    private static func processor(_ surroundings: Surroundings) -> Finding {
-        guard let pressure = PressureReading.read(surroundings.boxPaths).processor else {
+    private static func processor(_ environment: Environment) -> Finding {
+        guard let pressure = PressureReading.read(environment.boxPaths).processor else {
             return .unknown("this kernel does not tell (no /proc/pressure)")
         }
         return .of(
@@ -130,9 +130,9 @@ extension DoctorCheck {
             "tasks waited \(pressure.percent) of the last minute", .processorPressure)
     }
 
-    private static func heat(_ surroundings: Surroundings) -> Finding {
-        let reading = HeatReading.read(surroundings.boxPaths)
-        let isSlowed = PowerReading.read(surroundings.boxPaths).isProcessorSlowed
+    private static func heat(_ environment: Environment) -> Finding {
+        let reading = HeatReading.read(environment.boxPaths)
+        let isSlowed = PowerReading.read(environment.boxPaths).isProcessorSlowed
         let slowed = "the firmware has slowed the processor"
         let evidence = reading.celsius.map { "\($0.tenths) °C" + (isSlowed ? ", and \(slowed)" : "") }
         return .of(
@@ -140,8 +140,8 @@ extension DoctorCheck {
             evidence ?? (isSlowed ? slowed : "this machine shows no thermal zone"), .hot)
     }
 
-    private static func power(_ surroundings: Surroundings) -> Finding {
-        let reading = PowerReading.read(surroundings.boxPaths)
+    private static func power(_ environment: Environment) -> Finding {
+        let reading = PowerReading.read(environment.boxPaths)
         let state = reading.verdict
         let evidence =
             switch state {

@@ -13,15 +13,15 @@ extension DoctorCheck {
     ]
 
     /// As the daemon sees files and store together; without it the operator's files by themselves.
-    private static func configuration(_ knowledge: Knowledge) async -> Finding {
-        let surroundings = knowledge.surroundings
-        if !surroundings.isOffline,
-            let document = try? await surroundings.client.send(
+    private static func configuration(_ context: CheckContext) async -> Finding {
+        let environment = context.environment
+        if !environment.isOffline,
+            let document = try? await environment.client.send(
                 .post, APIPath.configuration("validate"), as: ValidationDocument.self)
         {
             return finding(of: document)
         }
-        return await OwnThread.value { files(surroundings) } ?? .unknown("no thread can be made")
+        return await OwnThread.value { files(environment) } ?? .unknown("no thread can be made")
     }
 
     static func finding(of document: ValidationDocument) -> Finding {
@@ -30,32 +30,32 @@ extension DoctorCheck {
         }
         guard let first = document.issues.first(where: { !isMinor($0) }) ?? document.issues.first else {
             return document.isValid
-                ? .ok(valid(document.files.count)) : .fail("it is not valid", next: "Run: watchboxctl config validate")
+                ? .ok(valid(document.files.count)) : .fail("it is not valid", hint: "Run: watchboxctl config validate")
         }
         let place = [first.file, first.line.map(String.init)].compactMap(\.self).joined(separator: ":")
         let evidence =
             "\(first.key)\(place.isEmpty ? "" : " (\(place))") \(first.reason)\(more(document.issues.count - 1))"
         return document.isValid
-            ? .warn(evidence, first.code, next: first.next)
-            : .fail(evidence, first.code, next: "Run: watchboxctl config validate")
+            ? .warn(evidence, first.code, hint: first.hint)
+            : .fail(evidence, first.code, hint: "Run: watchboxctl config validate")
     }
 
-    private static func files(_ surroundings: Surroundings) -> Finding {
+    private static func files(_ environment: Environment) -> Finding {
         let files: [SourceFile]
         do throws(CodedError) {
-            files = try ConfigurationFiles.read(directory: surroundings.path(surroundings.configurationDirectory))
+            files = try ConfigurationFiles.read(directory: environment.path(environment.configurationDirectory))
         } catch {
             return .fail(
-                [error.what, error.why].compactMap(\.self).joined(separator: ": "), error.code, next: error.next)
+                [error.what, error.why].compactMap(\.self).joined(separator: ": "), error.code, hint: error.hint)
         }
         let (_, issues) = ConfigurationReader.read(files: files)
         let errors = issues.filter { !$0.isWarning }
         if let first = errors.first {
-            return .fail("\(first)\(more(errors.count - 1))", first.code, next: "Run: watchboxctl config validate")
+            return .fail("\(first)\(more(errors.count - 1))", first.code, hint: "Run: watchboxctl config validate")
         }
         // What a camera lacks here may be in the store, which only the daemon reads.
         if let first = issues.first(where: { $0.code != .incompleteCamera }) {
-            return .warn("\(first)", first.code, next: first.next)
+            return .warn("\(first)", first.code, hint: first.hint)
         }
         return .ok(valid(files.count))
     }
@@ -68,17 +68,17 @@ extension DoctorCheck {
         files == 0 ? "no file; all comes from the store" : "\(counted(files, "file")) valid"
     }
 
-    private static func generation(_ knowledge: Knowledge) async -> Finding {
-        switch await knowledge.status() {
+    private static func generation(_ context: CheckContext) async -> Finding {
+        switch await context.status() {
         case .success(let status):
             if let problem = status.configurationProblem {
                 return .fail(
                     "the last good generation \(status.generation) runs, because: \(problem)", .lastGoodInUse,
-                    next: "Run: watchboxctl config validate")
+                    hint: "Run: watchboxctl config validate")
             }
             return .ok("generation \(status.generation) runs")
         case .failure(let absence):
-            let directory = "\(knowledge.surroundings.state)/generations"
+            let directory = "\(context.environment.state)/generations"
             guard let newest = await OwnThread.value({ GenerationFile.newest(in: directory) }) ?? nil else {
                 return absence.finding
             }
@@ -86,14 +86,14 @@ extension DoctorCheck {
         }
     }
 
-    private static func versions(_ knowledge: Knowledge) async -> Finding {
-        let own = knowledge.surroundings.version
-        switch await knowledge.status() {
+    private static func versions(_ context: CheckContext) async -> Finding {
+        let own = context.environment.version
+        switch await context.status() {
         case .success(let status) where status.version == own: return .ok("watchboxd and watchboxctl \(own)")
         case .success(let status):
             return .warn(
                 "watchboxd is \(status.version), watchboxctl \(own)",
-                next: "Restart the daemons: systemctl restart watchbox.target")
+                hint: "Restart the daemons: systemctl restart watchbox.target")
         case .failure(let absence): return absence.finding
         }
     }

@@ -9,29 +9,29 @@ extension DoctorCheck {
     static let deviceChecks: [DoctorCheck] = [DoctorCheck("devices", examine: devices)]
 
     /// Whether the devices of the cameras that shall run are there, are cameras, and may be opened by their units.
-    private static func devices(_ knowledge: Knowledge) async -> Finding {
-        guard let settings = await knowledge.settings() else {
-            return .unknown("the configuration cannot be read", next: "Run it with sudo")
+    private static func devices(_ context: CheckContext) async -> Finding {
+        guard let settings = await context.settings() else {
+            return .unknown("the configuration cannot be read", hint: "Run it with sudo")
         }
         let wanted = settings.cameras.filter(\.value.active).sorted { $0.key < $1.key }.compactMap { id, camera in
             camera.source.hasPrefix("v4l2:") ? (id, String(camera.source.dropFirst("v4l2:".utf8.count))) : nil
         }
-        let surroundings = knowledge.surroundings
+        let environment = context.environment
         return await OwnThread.value {
             // Names and sysfs only: a device that is opened could be disturbed.
-            let nodes = CaptureNodes.find(root: surroundings.root, isOpening: false)
+            let nodes = CaptureNodes.find(root: environment.root, isOpening: false)
             guard !wanted.isEmpty else {
                 let cameras = nodes.count { $0.isCamera }
                 return .ok("no camera is set to a device of this machine; \(counted(cameras, "camera")) found")
             }
-            return Finding.worst(of: wanted.map { device($0, path: $1, nodes, surroundings) }) ?? .ok("none")
-        } ?? .unknown("no thread can be made", next: "Free some memory, then run it again")
+            return Finding.worst(of: wanted.map { device($0, path: $1, nodes, environment) }) ?? .ok("none")
+        } ?? .unknown("no thread can be made", hint: "Free some memory, then run it again")
     }
 
     private static func device(
-        _ id: String, path: String, _ nodes: [CaptureNode], _ surroundings: Surroundings
+        _ id: String, path: String, _ nodes: [CaptureNode], _ environment: Environment
     ) -> Finding {
-        let place = surroundings.path(path)
+        let place = environment.path(path)
         guard SmallFile.exists(place) else {
             return .fail("\(id): nothing is at \(path)", .deviceMissing)
         }
@@ -40,7 +40,7 @@ extension DoctorCheck {
             return .fail("\(id): \(path) is no video device", .deviceUnusable)
         }
         if case .rejected(let rejection) = node.verdict {
-            return .fail("\(id): \(path) is no camera. \(rejection.what)", .deviceUnusable, next: rejection.next)
+            return .fail("\(id): \(path) is not a camera. \(rejection.what)", .deviceUnusable, hint: rejection.hint)
         }
         if let obstacle = obstacle(place) {
             return .fail("\(id): \(path) \(obstacle)", .deviceNotPermitted)
@@ -48,7 +48,7 @@ extension DoctorCheck {
         if let stable = node.stableID ?? node.stablePath, path == node.device {
             return .warn(
                 "\(id): \(path) may be another camera after the next boot",
-                next:
+                hint:
                     "Give it the name that stays: watchboxctl camera edit \(id) --source \(ShellWord.quoted("v4l2:\(stable)"))"
             )
         }

@@ -14,20 +14,20 @@ extension DoctorCheck {
         DoctorCheck("kas", examine: keyAccess),
     ]
 
-    private static func network(_ surroundings: Surroundings) -> Finding {
-        let reading = NetworkReading.read(surroundings.boxPaths)
+    private static func network(_ environment: Environment) -> Finding {
+        let reading = NetworkReading.read(environment.boxPaths)
         guard let interface = reading.defaultInterface else {
             // A relay on the same network needs none.
             return .warn("there is no default route", .noGateway)
         }
-        let carrier = SmallFile.number(surroundings.path("/sys/class/net/\(interface)/carrier"))
+        let carrier = SmallFile.number(environment.path("/sys/class/net/\(interface)/carrier"))
         if carrier == 0 { return .fail("\(interface) has no link", .noCarrier) }
         guard reading.addressCount > 0 else { return .fail("\(interface) has no address", .noAddress) }
         return .ok("default route by \(interface), \(counted(reading.addressCount, "address", "addresses"))")
     }
 
-    private static func nameServers(_ surroundings: Surroundings) -> Finding {
-        guard let text = SmallFile.text(surroundings.path("/etc/resolv.conf")) else {
+    private static func nameServers(_ environment: Environment) -> Finding {
+        guard let text = SmallFile.text(environment.path("/etc/resolv.conf")) else {
             return .fail("/etc/resolv.conf cannot be read", .noDNS)
         }
         let servers = text.split(separator: "\n")
@@ -38,14 +38,14 @@ extension DoctorCheck {
             : .ok("\(counted(servers.count, "name server")) set")
     }
 
-    private static func relay(_ knowledge: Knowledge) async -> Finding {
-        guard let settings = await knowledge.settings() else {
-            return .unknown("no configuration can be read", next: "Run it with sudo")
+    private static func relay(_ context: CheckContext) async -> Finding {
+        guard let settings = await context.settings() else {
+            return .unknown("no configuration can be read", hint: "Run it with sudo")
         }
         guard !settings.relays.isEmpty else {
-            return .warn("none is set, so no camera can publish", .incompleteCamera, next: "Run: watchboxctl setup")
+            return .warn("none is set, so no camera can publish", .incompleteCamera, hint: "Run: watchboxctl setup")
         }
-        guard !knowledge.surroundings.isOffline else { return Knowledge.Absence.offline.finding }
+        guard !context.environment.isOffline else { return CheckContext.Absence.offline.finding }
         var findings: [Finding] = []
         // As many as a box has; more would only make it late.
         for (name, relay) in settings.relays.sorted(by: { $0.key < $1.key }).prefix(8) {
@@ -74,14 +74,14 @@ extension DoctorCheck {
         }
     }
 
-    private static func keyAccess(_ knowledge: Knowledge) async -> Finding {
-        guard let settings = await knowledge.settings() else {
-            return .unknown("no configuration can be read", next: "Run it with sudo")
+    private static func keyAccess(_ context: CheckContext) async -> Finding {
+        guard let settings = await context.settings() else {
+            return .unknown("no configuration can be read", hint: "Run it with sudo")
         }
         guard let kas = settings.kas else {
-            return .warn("none is set, so no camera can publish", .incompleteCamera, next: "Run: watchboxctl setup")
+            return .warn("none is set, so no camera can publish", .incompleteCamera, hint: "Run: watchboxctl setup")
         }
-        guard !knowledge.surroundings.isOffline else { return Knowledge.Absence.offline.finding }
+        guard !context.environment.isOffline else { return CheckContext.Absence.offline.finding }
         let begin = ContinuousClock.now
         let fingerprint: String
         do throws(KeyAccessError) {
@@ -94,12 +94,12 @@ extension DoctorCheck {
                 error.isDistrust ? .certificateRefused : .keyAccessUnreachable)
         }
         let time = (ContinuousClock.now - begin).milliseconds.tenths
-        if case .success(let status) = await knowledge.status(), !status.keyAccess.hasToken {
+        if case .success(let status) = await context.status(), !status.keyAccess.hasToken {
             return .warn(
                 "public key read in \(time) ms, but there is no token", .missingSecret,
-                next: "Run: watchboxctl kas set --token-file FILE")
+                hint: "Run: watchboxctl kas set --token-file FILE")
         }
-        if case .success(let status) = await knowledge.status() {
+        if case .success(let status) = await context.status() {
             if let code = status.keyAccess.code {
                 return code == .tokenEnded
                     ? .fail("public key read in \(time) ms, but the box's token has ended", code)

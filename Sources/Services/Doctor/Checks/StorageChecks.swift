@@ -10,13 +10,13 @@ extension DoctorCheck {
         DoctorCheck(reading: "database", database),
     ]
 
-    private static func storage(_ surroundings: Surroundings) -> Finding {
-        let directory = surroundings.state
+    private static func storage(_ environment: Environment) -> Finding {
+        let directory = environment.state
         let reading: DiskReading
         do throws(DiskReading.Failure) { reading = try DiskReading.read(directory) } catch {
             return error.errno == EACCES
-                ? .unknown("this user may not look into \(directory)", next: "Run it with sudo")
-                : .fail("\(directory) is not there", .writeFailed, next: "Install the package, or run: make install")
+                ? .unknown("this user may not look into \(directory)", hint: "Run it with sudo")
+                : .fail("\(directory) is not there", .writeFailed, hint: "Install the package, or run: make install")
         }
         if reading.isReadOnly { return .fail("the file system of \(directory) is read-only", .readOnly) }
         let limits = HealthThresholds.diskUsed
@@ -43,21 +43,21 @@ extension DoctorCheck {
 
     /// The header only, without SQLite: opening somebody else's database in WAL mode would leave files that the daemon
     /// may not write. The daemon looks at the content itself whenever it opens it.
-    private static func database(_ surroundings: Surroundings) -> Finding {
-        let path = "\(surroundings.state)/state.db"
+    private static func database(_ environment: Environment) -> Finding {
+        let path = "\(environment.state)/state.db"
         let bytes: [UInt8]
         do throws(SmallFile.Failure) {
             bytes = try SmallFile.read(path, atMost: 100)
         } catch .missing {
             return .unknown("there is none yet: the daemon has never run here")
         } catch {
-            return .unknown("\(error)", next: "Run it with sudo")
+            return .unknown("\(error)", hint: "Run it with sudo")
         }
         guard let status = SmallFile.status(path) else { return .unknown("it went away") }
         if let damage = damage(bytes, size: Int64(status.st_size)) {
             return .fail(
                 damage, .databaseDamaged,
-                next: "Run: systemctl restart watchbox-control, which sets it aside and begins a new one")
+                hint: "Run: systemctl restart watchbox-control, which sets it aside and begins a new one")
         }
         let log = SmallFile.status("\(path)-wal").map { ", \(Int64($0.st_size) >> 10) KiB of log" } ?? ""
         return .ok("\(Int64(status.st_size) >> 10) KiB\(log), its header is sound")
@@ -67,7 +67,7 @@ extension DoctorCheck {
     static func damage(_ header: [UInt8], size: Int64) -> String? {
         if size == 0 { return nil }
         guard header.count == 100, header.starts(with: Array("SQLite format 3\0".utf8)) else {
-            return "state.db is no SQLite database"
+            return "state.db is not an SQLite database"
         }
         let stored = Int64(header[16]) << 8 | Int64(header[17])
         let page: Int64 = stored == 1 ? 65_536 : stored

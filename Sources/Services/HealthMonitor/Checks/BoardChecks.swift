@@ -38,7 +38,7 @@ enum BoardChecks {
         guard reading.isPresent else {
             let evidence =
                 reading.board.map { "\($0) has a hardware watchdog, but the kernel shows none" }
-                ?? "this machine shows no watchdog device, and it is no board that is known to have one"
+                ?? "this machine shows no watchdog device, and it is not a board that is known to have one"
             return Finding(.watchdog, nil, state, evidence, code: .watchdogInactive)
         }
         guard let word = reading.state else {

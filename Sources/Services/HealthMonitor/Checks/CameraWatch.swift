@@ -86,7 +86,7 @@ struct CameraWatch: Sendable {
         case .running, nil: (place, code) = ("its process does not answer: \(why)", .noFrames)
         }
         let evidence = "no acknowledged frame for \(seconds.tenths) s; \(place)"
-        // Without frames it may have been for long, because of its relay: one answer that is missed is no reason to
+        // Without frames it may have been for long, because of its relay: one answer that is missed is not a reason to
         // restart it.
         let isLost = now.seconds(since: since) >= limits.fail
         return Outcome(
@@ -112,7 +112,7 @@ struct CameraWatch: Sendable {
         followDevice(statistics.capture)
         let frames = framesFinding(statistics, camera.id, limits, now)
         let frozen = frozenPicture.took(
-            document.pictureUnchangedSeconds, camera.id, isNewProcess: isNewProcess, isDelivering: frames.state == .ok,
+            document.frameUnchangedSeconds, camera.id, isNewProcess: isNewProcess, isDelivering: frames.state == .ok,
             at: now)
         let publish = publishing(document, camera.id, limits, now, frames: frames)
         var trouble = publish.trouble
@@ -144,8 +144,8 @@ struct CameraWatch: Sendable {
         switch statistics.state {
         case .publishing:
             let told = statistics.lastAcknowledged.map { Self.seconds(from: $0, to: document.instant) } ?? .infinity
-            // What is older than the stream, or than our first look, is no proof of anything yet: a stream that has just
-            // found its relay again was acknowledged long ago, and is not to be restarted for that.
+            // What is older than the stream, or than our first look, is no proof of anything yet: a stream that has
+            // just found its relay again was acknowledged long ago, and is not to be restarted for that.
             let age = told < limits.warn ? told : min(told, now.seconds(since: max(goodAt, stateSince)))
             if frames.state != .ok {
                 // Without frames there is nothing to acknowledge: the source is what is wrong.
@@ -199,7 +199,7 @@ struct CameraWatch: Sendable {
 
     /// Since when the source owes a frame: since its last one; since the stream began, if later; and before its first
     /// frame ever, only the time counts in which the relay took the stream. A source that hangs from the start behind a
-    /// relay that ends idle streams would otherwise begin anew with every one of them.
+    /// relay that ends idle streams would otherwise begin again with every one of them.
     ///
     /// - Returns: the process is another one than at the last look.
     private mutating func followSource(_ statistics: CameraStatistics, _ now: HealthInstant) -> Bool {

@@ -2,22 +2,22 @@ internal import CameraModel
 internal import ControlAPI
 internal import ErrorCatalog
 
-/// What a camera's process says of its device, its encoder and its sound. Its words are bounded: a process that was
+/// What a camera's process says of its device, its encoder and its audio. Its words are bounded: a process that was
 /// broken into says what it likes.
 enum CaptureChecks {
-    private static let longestText = 200
-    /// The encoder's name where the camera codes.
+    private static let maxTextLength = 200
+    /// The encoder's name where the camera encodes.
     private static let passthrough = "passthrough"
 
     /// Nothing about what the source does not have.
     static func findings(_ capture: CaptureStatistics?, _ id: String) -> [Finding] {
         guard let capture else { return [] }
-        return [encoder(capture, id), sound(capture, id)].compactMap(\.self)
+        return [encoder(capture, id), audio(capture, id)].compactMap(\.self)
     }
 
-    /// It waits for somebody: no restart and no reset plugs a camera in, or chooses another size. A camera on the network
-    /// is tried again by its own process, which knows when: a restart would try a refused password once more, and no
-    /// reboot of this box mends a camera.
+    /// It waits for somebody: no restart and no reset plugs a camera in, or chooses another size. A camera on the
+    /// network is tried again by its own process, which knows when: a restart would try a refused password once more,
+    /// and no reboot of this box mends a camera.
     static func isForPerson(_ capture: CaptureStatistics?) -> Bool {
         guard let capture, capture.state == .waiting else { return false }
         guard capture.network == nil else { return true }
@@ -50,7 +50,7 @@ enum CaptureChecks {
         if capture.code == .hardwareEncoderOff {
             let why = text(capture.encoderReason) ?? "it hung again and again and is left alone"
             return Finding(
-                .encoder, id, .warn, "the hardware encoder is not used for a while; \(encoder) codes: \(why)",
+                .encoder, id, .warn, "the hardware encoder is not used for a while; \(encoder) encodes: \(why)",
                 code: .hardwareEncoderOff)
         }
         if let limit = text(capture.limit) { return Finding(.encoder, id, .warn, limit, code: .encoderLimited) }
@@ -58,26 +58,26 @@ enum CaptureChecks {
             let times = capture.encoderHangs == 1 ? "time" : "times"
             return Finding(
                 .encoder, id, .warn,
-                "the hardware encoder hung \(capture.encoderHangs) \(times) lately; \(encoder) codes",
+                "the hardware encoder hung \(capture.encoderHangs) \(times) lately; \(encoder) encodes",
                 code: .encoderHung)
         }
         let size = capture.width.flatMap { width in capture.height.map { ", \(width)x\($0)" } } ?? ""
         let rate = capture.rate.map { " at \($0.tenths) fps" } ?? ""
         let how =
             encoder == passthrough
-            ? "as the camera codes it" : "\(encoder) (\(isHardware ? "hardware" : "software"))"
+            ? "as the camera encodes it" : "\(encoder) (\(isHardware ? "hardware" : "software"))"
         return Finding(.encoder, id, .ok, "\(how)\(size)\(rate)")
     }
 
-    private static func sound(_ capture: CaptureStatistics, _ id: String) -> Finding? {
-        if let reason = text(capture.soundReason) {
-            return Finding(.sound, id, .warn, "no sound: \(reason)", code: .soundMissing)
+    private static func audio(_ capture: CaptureStatistics, _ id: String) -> Finding? {
+        if let reason = text(capture.audioReason) {
+            return Finding(.audio, id, .warn, "no audio: \(reason)", code: .audioMissing)
         }
-        return text(capture.sound).map { Finding(.sound, id, .ok, "\($0) delivers") }
+        return text(capture.audio).map { Finding(.audio, id, .ok, "\($0) delivers") }
     }
 
     private static func text(_ text: String?) -> String? {
         guard let text, !text.isEmpty else { return nil }
-        return text.count > longestText ? "\(text.prefix(longestText))…" : text
+        return text.count > maxTextLength ? "\(text.prefix(maxTextLength))…" : text
     }
 }

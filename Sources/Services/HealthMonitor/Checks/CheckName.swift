@@ -6,7 +6,7 @@ enum CheckName: String, CaseIterable, Sendable {
     case key
     /// Of a camera at this machine: what it is encoded with, and whether that holds what was asked for.
     case encoder
-    case sound
+    case audio
     case unit
     case power
     case heat

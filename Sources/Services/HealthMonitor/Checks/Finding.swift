@@ -9,15 +9,16 @@ struct Finding: Equatable, Sendable {
     var evidence: String
     var code: ErrorCode?
     /// Nil: the catalog's words.
-    var next: String?
+    var hint: String?
     /// The monitor knows it, and nobody needs to look.
     var isAcknowledged = false
-    /// Where one check has several that are each worth a look, and lead to one state: what a person has acknowledged is one of them.
+    /// Where one check has several that are each worth a look, and lead to one state: what a person has acknowledged is
+    /// one of them.
     var cause: String?
 
     init(
         _ check: CheckName, _ object: String? = nil, _ state: HealthState, _ evidence: String, code: ErrorCode? = nil,
-        next: String? = nil
+        hint: String? = nil
     ) {
         self.check = check
         self.object = object
@@ -25,7 +26,7 @@ struct Finding: Equatable, Sendable {
         self.evidence = evidence
         let isTrouble = state == .warn || state == .fail
         self.code = isTrouble ? code : nil
-        self.next = isTrouble ? next ?? code?.entry?.next : nil
+        self.hint = isTrouble ? hint ?? code?.entry?.hint : nil
     }
 }
 

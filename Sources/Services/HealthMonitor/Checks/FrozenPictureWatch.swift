@@ -1,15 +1,15 @@
 internal import ControlAPI
 internal import ErrorCatalog
 
-/// A picture that does not change: a camera that hangs, or a scene without movement?
+/// A frame that does not change: a camera that hangs, or a scene without movement?
 ///
-/// One restart answers it. What stands still afterwards as well is a scene, told and acknowledged until the picture changes;
-/// and for some hours what stands still again is taken for the same: a yard at night in which a cat comes by is no reason
-/// for a restart with every cat. What is taken for a scene on such credit gets its restart when the hours are over, if it still
-/// stands then.
+/// One restart answers it. What stands still afterwards as well is a scene, told and acknowledged until the frame
+/// changes; and for some hours what stands still again is taken for the same: a yard at night in which a cat comes by
+/// is not a reason for a restart with every cat. What is taken for a scene on such credit gets its restart when the
+/// hours are over, if it still stands then.
 ///
-/// The odd case: a camera that moved, hung, and hangs after its restart as well looks like a scene. So nobody's word but a
-/// person's is good for a picture that was seen to move and has stood still for more than half a day.
+/// The odd case: a camera that moved, hung, and hangs after its restart as well looks like a scene. So nobody's word
+/// but a person's is good for a frame that was seen to move and has stood still for more than half a day.
 struct FrozenPictureWatch: Sendable {
     struct Outcome: Sendable {
         var finding: Finding
@@ -29,18 +29,19 @@ struct FrozenPictureWatch: Sendable {
     private var state = State.moving
     /// Nanoseconds since boot; nil: no restart has shown a scene.
     private var sceneUntil: UInt64?
-    /// When the picture changed last, as far as it was seen to change and not only to be new; nanoseconds since boot.
+    /// When the frame changed last, as far as it was seen to change and not only to be new; nanoseconds since boot.
     private var movedAt: UInt64?
     /// The same as this process says it, which also begins when the process does; seconds since boot.
     private var changedAt: Double?
-    /// Since when its process has delivered pictures and cannot tell.
+    /// Since when its process has delivered frames and cannot tell.
     private var untoldSince: UInt64?
 
     private static let stillSeconds = 30.0
-    /// Seconds after which a new process would have seen that the picture stands still: that, and a few groups of pictures.
+    /// Seconds after which a new process would have seen that the frame stands still: that, and a few groups of
+    /// pictures.
     private static let verdictSeconds = 90.0
-    /// Seconds of pictures in which two key frames would have been the same if the picture stood still: they are a minute apart at
-    /// most.
+    /// Seconds of frames in which two key frames would have been the same if the frame stood still: they are a minute
+    /// apart at most.
     private static let untoldSeconds = 180.0
     private static let sceneSeconds: UInt64 = 6 * 3600
     private static let longestScene = 12 * 3600.0
@@ -48,8 +49,8 @@ struct FrozenPictureWatch: Sendable {
     init() {}
 
     /// - Parameters:
-    ///   - seconds: for which its pictures were the same, as its process says; nil when it cannot tell.
-    ///   - isDelivering: its source gives pictures.
+    ///   - seconds: for which its frames were the same, as its process says; nil when it cannot tell.
+    ///   - isDelivering: its source gives frames.
     mutating func took(
         _ seconds: Double?, _ id: String, isNewProcess: Bool, isDelivering: Bool, at now: HealthInstant
     ) -> Outcome {
@@ -66,7 +67,7 @@ struct FrozenPictureWatch: Sendable {
             return Outcome(
                 finding: Finding(
                     .frozenPicture, id, .unknown,
-                    "whether its pictures differ cannot be told: no two key frames of its process were the same yet"),
+                    "whether its frames differ cannot be told: no two key frames of its process were the same yet"),
                 isFrozen: false)
         }
         untoldSince = nil
@@ -79,25 +80,25 @@ struct FrozenPictureWatch: Sendable {
         switch state {
         case .moving:
             return Outcome(
-                finding: Finding(.frozenPicture, id, .ok, "the picture changed \(seconds.tenths) s ago"),
+                finding: Finding(.frozenPicture, id, .ok, "the frame changed \(seconds.tenths) s ago"),
                 isFrozen: false)
         case .restarted:
             return Outcome(
                 finding: Finding(
                     .frozenPicture, id, .unknown,
-                    "it was restarted because its picture stood still; whether it does is not clear yet"),
+                    "it was restarted because its frame stood still; whether it does is not clear yet"),
                 isFrozen: false)
         case .still:
             return Outcome(
                 finding: Finding(
-                    .frozenPicture, id, .warn, "the picture has been the same for \(seconds.tenths) s",
+                    .frozenPicture, id, .warn, "the frame has been the same for \(seconds.tenths) s",
                     code: .frozenPicture),
                 isFrozen: true)
         case .scene:
             let isDoubtful = movedAt.map { now.seconds(since: $0) > Self.longestScene } == true
             var finding = Finding(
                 .frozenPicture, id, .warn,
-                "the picture has been the same for \(seconds.tenths) s, and a restart did not change that: "
+                "the frame has been the same for \(seconds.tenths) s, and a restart did not change that: "
                     + (isDoubtful ? "it moved before, and has not for more than 12 h" : "a scene without movement"),
                 code: .frozenPicture)
             finding.isAcknowledged = !isDoubtful
@@ -125,7 +126,8 @@ struct FrozenPictureWatch: Sendable {
 
     private func isOnCredit(_ now: HealthInstant) -> Bool { sceneUntil.map { now.uptime < $0 } == true }
 
-    /// A process that delivers for so long and never saw two key frames alike: the picture moves, or its coder hides it.
+    /// A process that delivers for so long and never saw two key frames alike: the frame moves, or its encoder hides
+    /// it.
     private mutating func followUntold(isDelivering: Bool, _ now: HealthInstant) {
         guard isDelivering else { return untoldSince = nil }
         let since = untoldSince ?? now.uptime
@@ -137,7 +139,7 @@ struct FrozenPictureWatch: Sendable {
 
     private mutating func followChange(_ seconds: Double, _ now: HealthInstant) {
         let changed = Double(now.uptime) / 1e9 - seconds
-        // More than the seconds tremble: they are counted in pictures.
+        // More than the seconds tremble: they are counted in frames.
         if let before = changedAt, changed - before > Self.stillSeconds / 2 {
             movedAt = UInt64(max(changed, 0) * 1e9)
             changedAt = changed

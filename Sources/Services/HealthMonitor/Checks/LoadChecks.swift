@@ -19,7 +19,7 @@ enum LoadChecks {
                     .memory, name, .fail,
                     "it came to its own memory limit \(count)× in the last 10 min, and the kernel ended processes of it",
                     code: .processKilledForMemory,
-                    next: "Lower size or rate of what it does, or give it more: systemctl edit '\(name)', MemoryMax=")
+                    hint: "Lower size or rate of what it does, or give it more: systemctl edit '\(name)', MemoryMax=")
             }
     }
 
@@ -31,7 +31,7 @@ enum LoadChecks {
         let (ours, others) = (incidents.ofTheBox(at: now), incidents.besideUs(at: now))
         let limited = incidents.atOurLimit(at: now)
         func fail(_ cause: String, _ evidence: String) -> Finding {
-            var finding = Finding(.memory, nil, .fail, evidence, code: .processKilledForMemory, next: next)
+            var finding = Finding(.memory, nil, .fail, evidence, code: .processKilledForMemory, hint: next)
             finding.cause = cause
             return finding
         }

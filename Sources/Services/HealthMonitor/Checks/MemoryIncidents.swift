@@ -1,15 +1,15 @@
 internal import Systemd
 
-/// Lack of memory over the last 10 minutes, from counters that begin at 0 whenever their group is made anew.
+/// Lack of memory over the last 10 minutes, from counters that begin at 0 whenever their group is made again.
 ///
-/// An incident is what one look sees, however many processes the kernel ended in it. It is either a unit's, which came to
-/// its own limit (`MemoryMax=`): a fault of that unit, and no step beyond it can help. Or it is the box's: the kernel ended
-/// a process of ours, and no limit of ours was reached. What is ended beside us, a container at its own limit for instance,
-/// is told and no reason for anything.
+/// An incident is what one look sees, however many processes the kernel ended in it. It is either a unit's, which came
+/// to its own limit (`MemoryMax=`): a fault of that unit, and no step beyond it can help. Or it is the box's: the
+/// kernel ended a process of ours, and no limit of ours was reached. What is ended beside us, a container at its own
+/// limit for instance, is told and no reason for anything.
 ///
-/// A limit of ours that no living group has reached belongs to a unit that systemd has started again (a new group counts from 0),
-/// or to the slice itself: a limit of ours in any case, and never the box's lack. Whose it was, systemd says: the unit with
-/// `Result=oom-kill`, else one that it restarted about then.
+/// A limit of ours that no living group has reached belongs to a unit that systemd has started again (a new group
+/// counts from 0), or to the slice itself: a limit of ours in any case, and never the box's lack. Whose it was, systemd
+/// says: the unit with `Result=oom-kill`, else one that it restarted about then.
 ///
 /// The odd case: both within one look cannot be told apart, and counts as the unit's. A reboot for nothing costs every
 /// camera; a box that is out of memory goes on being so, and the next look sees it.
@@ -40,7 +40,7 @@ struct MemoryIncidents: Sendable {
     /// Seconds for which a unit is told to be fine again.
     private static let farewell = 60.0
     private static let slice = "watchbox.slice"
-    private static let most = 256
+    private static let maxCount = 256
     /// Seconds between an incident and what systemd says of it: both are looked at in turns of up to 10 s.
     private static let skew = 25.0
     /// So many of the box within the window are a loop that restarts do not end.
@@ -149,7 +149,7 @@ struct MemoryIncidents: Sendable {
     }
 
     private mutating func add(_ place: Place, _ now: HealthInstant) {
-        if incidents.count == Self.most { incidents.removeFirst() }
+        if incidents.count == Self.maxCount { incidents.removeFirst() }
         incidents.append((place, now.uptime))
     }
 }

@@ -55,18 +55,18 @@ struct UnitWatch: Sendable {
         case .failed(let result):
             return Finding(
                 .unit, name, .fail, "systemd has given up on it: \(result)\(again)\(end)", code: code,
-                next: next("Run: systemctl status '\(name)'"))
+                hint: next("Run: systemctl status '\(name)'"))
         case .changing where unit.sub == "auto-restart":
             return Finding(
                 .unit, name, .warn, "it ended (\(unit.result)) and is started again\(again)\(end)", code: code,
-                next: next("Run: journalctl -u '\(name)' -n 50"))
+                hint: next("Run: journalctl -u '\(name)' -n 50"))
         case .stopped where unit.name == UnitNames.control:
             return Finding(
-                .unit, name, .fail, "it does not run", code: .unreachable, next: "Run: systemctl start '\(name)'")
+                .unit, name, .fail, "it does not run", code: .unreachable, hint: "Run: systemctl start '\(name)'")
         case .running where restarts >= Self.manyRestarts, .changing where restarts >= Self.manyRestarts:
             return Finding(
                 .unit, name, .warn, "\(unit.active)\(again)", code: code,
-                next: next("Run: journalctl -u '\(name)' -n 50"))
+                hint: next("Run: journalctl -u '\(name)' -n 50"))
         case .running, .changing, .stopped:
             let words = unit.statusText.isEmpty ? "" : ": \(unit.statusText)"
             return Finding(.unit, name, .ok, "\(unit.active)\(again)\(words)")

@@ -32,13 +32,13 @@ final class HealthHistory: Sendable {
         case failed(Trouble, HistoryStore?)
     }
 
-    static let mostInMemory = 512
+    static let maxInMemory = 512
     /// Seconds between two tries after a failure.
     private static let pause = 60.0
 
     private let path: String
     private let state = Mutex(State())
-    private let writing = Lane<Outcome>()
+    private let writing = ProbeSlot<Outcome>()
 
     init(directory: String) {
         path = "\(directory)/history.db"
@@ -56,9 +56,9 @@ final class HealthHistory: Sendable {
             event.id = state.nextID
             state.nextID += 1
             state.recent.append(event)
-            if state.recent.count > Self.mostInMemory { state.recent.removeFirst() }
+            if state.recent.count > Self.maxInMemory { state.recent.removeFirst() }
             state.waiting.append(event)
-            if state.waiting.count > Self.mostInMemory {
+            if state.waiting.count > Self.maxInMemory {
                 state.waiting.removeFirst()
                 state.lost += 1
             }
@@ -95,14 +95,14 @@ final class HealthHistory: Sendable {
             ($0.time >= since || $0.time <= HealthThresholds.earliestTime) && (check == nil || $0.check == check)
         }
         if let store {
-            let lane = Lane<[HealthEvent]>()
-            let saved = await lane.run(limit: .seconds(5), clock: clock) {
+            let slot = ProbeSlot<[HealthEvent]>()
+            let saved = await slot.run(limit: .seconds(5), clock: clock) {
                 (try? store.events(check: check, since: since)) ?? []
             }
             let known = Set(events.map(\.id))
             events += (saved ?? []).filter { !known.contains($0.id) }
         }
-        return Array(events.sorted { $0.id > $1.id }.prefix(HistoryStore.mostAnswered))
+        return Array(events.sorted { $0.id > $1.id }.prefix(HistoryStore.maxAnswered))
     }
 
     private func took(_ outcome: Outcome, at now: HealthInstant) {
@@ -162,7 +162,7 @@ final class HealthHistory: Sendable {
                 case .busy, .cannotOpen, .device, .refused: .writeFailed
                 }
             let isDamaged = code == .databaseDamaged
-            // Opened anew, a damaged file is moved aside.
+            // Opened again, a damaged file is moved aside.
             return .failed(Trouble(text: "\(failure.what): \(failure.why)", code: code), isDamaged ? nil : open)
         } catch {
             return .failed(Trouble(text: "\(error)", code: .writeFailed), open)

@@ -10,10 +10,10 @@ final class HistoryStore: Sendable {
     /// Where a damaged file was moved to.
     var setAside: String? { database.setAside }
 
-    static let mostEvents = 20_000
+    static let maxEvents = 20_000
     static let keptSeconds: Int64 = 86_400
     /// What one answer holds at most.
-    static let mostAnswered = 2000
+    static let maxAnswered = 2000
     private static let sizeLimit = 16 << 20
 
     init(path: String) throws(DatabaseFailure) {
@@ -47,7 +47,7 @@ final class HistoryStore: Sendable {
                     DELETE FROM event WHERE time < ? AND time > ?
                     """,
                 // A time before 2026 is that of a clock that was not set: it says nothing about the event's age.
-                arguments: [Self.mostEvents, now - Self.keptSeconds, HealthThresholds.earliestTime])
+                arguments: [Self.maxEvents, now - Self.keptSeconds, HealthThresholds.earliestTime])
         }
     }
 
@@ -66,7 +66,7 @@ final class HistoryStore: Sendable {
                     ORDER BY id DESC LIMIT :limit
                     """,
                 arguments: [
-                    "since": since, "floor": HealthThresholds.earliestTime, "check": check, "limit": Self.mostAnswered,
+                    "since": since, "floor": HealthThresholds.earliestTime, "check": check, "limit": Self.maxAnswered,
                 ])
             return rows.map(Self.event)
         }

@@ -3,7 +3,8 @@
 /// Its duties:
 /// 1. The smallest step that may help, and the next one only when that did not.
 /// 2. Every step has a budget that outlives restarts and reboots (`LadderState`); a spent one is told, once.
-/// 3. What is wrong beyond the local network (relay, key access server, names, the internet) is never answered with more
+/// 3. What is wrong beyond the local network (relay, key access server, names, the internet) is never answered with
+/// more
 ///    than nothing: such trouble is `.remote`. Trouble that may be on either side is answered with L1 at most.
 /// 4. What systemd is doing already is not done again; what it did counts.
 ///
@@ -37,7 +38,7 @@ struct EscalationLadder: Sendable {
     enum Trouble: Equatable, Sendable {
         /// No frames, a process that does not answer: ours.
         case local(String)
-        /// The same picture for long: a camera that hangs, or one that looks at something that does not move.
+        /// The same frame for long: a camera that hangs, or one that looks at something that does not move.
         case frozen(String)
         /// Frames go out and nobody acknowledges them: the process or the relay.
         case stalled(String)
@@ -70,21 +71,21 @@ struct EscalationLadder: Sendable {
         case held(LadderLevel, object: String, why: String)
     }
 
-    private struct CameraMemory {
+    private struct CameraHistory {
         var restarts: UInt32?
         /// In which phase without help, since which age.
         var idleSince: UInt64?
     }
 
     private(set) var state: LadderState
-    private var cameras: [String: CameraMemory] = [:]
+    private var cameras: [String: CameraHistory] = [:]
     private var linkSince: UInt64?
     private var faultSince: [LocalFault.Kind: UInt64] = [:]
     private var held: Set<String> = []
 
     /// Seconds between two restarts of one camera: it must have had the time to start.
     static let restartPause: UInt64 = 60
-    /// The same for a frozen picture, which may be as it should be.
+    /// The same for a frozen image, which may be as it should be.
     static let frozenPause: UInt64 = 600
     /// Seconds for which systemd's own restarts are awaited before a failed or stopped unit is started again.
     static let failedPause: UInt64 = 120
@@ -188,7 +189,7 @@ struct EscalationLadder: Sendable {
             return nil
         }
         state.add(.restartTarget, object: "box", time: observation.time)
-        // Each camera starts anew with it: its own restart must not follow at once.
+        // Each camera starts again with it: its own restart must not follow at once.
         for camera in wedged { state.add(.restartCamera, object: camera.id, time: observation.time) }
         return .restartTarget(cameras: names, why: why)
     }
@@ -199,7 +200,7 @@ struct EscalationLadder: Sendable {
         cameras = cameras.filter { entry in observation.cameras.contains { $0.id == entry.key } }
         for camera in observation.cameras where camera.phase != nil {
             let before = cameras[camera.id]?.restarts
-            cameras[camera.id, default: CameraMemory()].restarts = camera.restarts
+            cameras[camera.id, default: CameraHistory()].restarts = camera.restarts
             // It begins at 0 again when somebody starts the unit by hand.
             guard let before, camera.restarts != before else { continue }
             let news = camera.restarts > before ? camera.restarts - before : camera.restarts
@@ -240,7 +241,7 @@ struct EscalationLadder: Sendable {
         switch camera.phase {
         case .failed, .stopped:
             let since = cameras[camera.id]?.idleSince ?? state.age
-            cameras[camera.id, default: CameraMemory()].idleSince = since
+            cameras[camera.id, default: CameraHistory()].idleSince = since
             guard state.age - since >= pause else { return nil }
         default: cameras[camera.id]?.idleSince = nil
         }

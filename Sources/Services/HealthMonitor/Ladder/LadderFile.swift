@@ -6,8 +6,8 @@ internal import Platform
 struct LadderFile: Sendable {
     struct Loaded: Equatable, Sendable {
         var state: LadderState
-        /// What was wrong with the file: then nothing is known of earlier steps. Nil when it was fine, or when there was
-        /// none.
+        /// What was wrong with the file: then nothing is known of earlier steps. Nil when it was fine, or when there
+        /// was none.
         var trouble: String?
     }
 
@@ -16,7 +16,7 @@ struct LadderFile: Sendable {
     let directory: String
     private var path: String { "\(directory)/ladder.json" }
 
-    private static let mostBytes = 256 << 10
+    private static let maxBytes = 256 << 10
 
     init(directory: String) {
         self.directory = directory
@@ -25,14 +25,14 @@ struct LadderFile: Sendable {
     func load() -> Loaded {
         let bytes: [UInt8]
         do throws(SmallFile.Failure) {
-            bytes = try SmallFile.read(path, atMost: Self.mostBytes)
+            bytes = try SmallFile.read(path, atMost: Self.maxBytes)
         } catch .missing {
             return Loaded(state: LadderState())
         } catch {
             return Loaded(
                 state: LadderState(), trouble: "\(path) cannot be read: \(error); larger steps wait for their budget")
         }
-        if let state = try? JSONDocument.decode(LadderState.self, from: bytes), state.isSound {
+        if let state = try? JSONDocument.decode(LadderState.self, from: bytes), state.isAudio {
             return Loaded(state: state)
         }
         // Kept for whoever wants to know why; one is enough.

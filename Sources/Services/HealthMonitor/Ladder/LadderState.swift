@@ -36,7 +36,7 @@ struct LadderState: Codable, Equatable, Sendable {
     /// A hundred years: an age beyond it is damage.
     private static let oldest: UInt64 = 100 * 366 * 86_400
     /// Per level; at most this many are needed for the counts of a day.
-    static let mostUses = 512
+    static let maxUses = 512
 
     var schema = LadderState.currentSchema
     var uses: [LadderLevel: [Use]] = [:]
@@ -54,8 +54,8 @@ struct LadderState: Codable, Equatable, Sendable {
 
     init() {}
 
-    /// For a record that is lost: every step above L1 counts as used up at this moment, so that none is taken too often.
-    /// They come back with time.
+    /// For a record that is lost: every step above L1 counts as used up at this moment, so that none is taken too
+    /// often. They come back with time.
     mutating func exhaust() {
         for level in LadderLevel.allCases where level != .restartCamera {
             let count = level.budgets.map(\.allowed).max() ?? 0
@@ -100,7 +100,7 @@ struct LadderState: Codable, Equatable, Sendable {
 
     mutating func add(_ level: LadderLevel, object: String, time: Int64) {
         uses[level, default: []].append(Use(age: age, time: time, object: object))
-        if let count = uses[level]?.count, count > Self.mostUses { uses[level]?.removeFirst(count - Self.mostUses) }
+        if let count = uses[level]?.count, count > Self.maxUses { uses[level]?.removeFirst(count - Self.maxUses) }
         totals[level, default: 0] &+= 1
     }
 
@@ -134,11 +134,11 @@ struct LadderState: Codable, Equatable, Sendable {
     }
 
     /// False when this program cannot have written it.
-    var isSound: Bool {
+    var isAudio: Bool {
         schema == Self.currentSchema && age < Self.oldest && ageAtBoot.magnitude < Self.oldest
             && ageAtBoot <= Int64(age) && boot.utf8.count <= 64
             && uses.values.allSatisfy { list in
-                list.count <= Self.mostUses && list.allSatisfy { $0.age <= age && $0.object.utf8.count <= 64 }
+                list.count <= Self.maxUses && list.allSatisfy { $0.age <= age && $0.object.utf8.count <= 64 }
                     && zip(list, list.dropFirst()).allSatisfy { $0.age <= $1.age }
             }
             && (lastReboot?.reason.utf8.count ?? 0) <= 512

@@ -64,13 +64,13 @@ struct TaskReading: Equatable, Sendable {
 
     /// PF_KTHREAD: drivers' own threads may sit in D for good without any harm.
     private static let kernelThread: UInt64 = 0x0020_0000
-    private static let most = 64
+    private static let maxCount = 64
 
     static func read(_ paths: HealthPaths) -> TaskReading {
         var reading = TaskReading(seesOthers: SmallFile.exists("\(paths.box.processRoot)/1/stat"))
         guard reading.seesOthers else { return reading }
         for name in SmallFile.names(in: paths.box.processRoot) {
-            guard let number = Int32(name), reading.waiting.count < most,
+            guard let number = Int32(name), reading.waiting.count < maxCount,
                 let text = SmallFile.line("\(paths.box.processRoot)/\(name)/stat"), let stat = Stat(text),
                 stat.state == "D", stat.flags & kernelThread == 0
             else { continue }

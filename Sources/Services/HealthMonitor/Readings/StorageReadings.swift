@@ -8,7 +8,7 @@ struct MountReading: Equatable, Sendable {
     var data: Mount?
     /// Of `/`.
     var root: Mount?
-    /// Errors that ext4 has on record for it, kept on the disk until a check; nil when it is no ext4.
+    /// Errors that ext4 has on record for it, kept on the disk until a check; nil when it is not an ext4.
     var rootErrors: Int64?
 
     static func read(_ paths: HealthPaths) -> MountReading {
@@ -56,7 +56,8 @@ struct CanaryReading: Equatable, Sendable {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { return CanaryReading(failure: errno, call: "open") }
         defer { close(descriptor) }
-        // In place, and always as long: only the data is new, once a minute for years, and no block is given back and taken.
+        // In place, and always as long: only the data is new, once a minute for years, and no block is given back and
+        // taken.
         let bytes = content(begin)
         var status = stat()
         if fstat(descriptor, &status) == 0, status.st_size > bytes.count { ftruncate(descriptor, off_t(bytes.count)) }

@@ -10,8 +10,8 @@ public struct RelayAPIConfiguration: Equatable, Sendable {
     public let host: String
     /// 0 lets the system choose.
     public let port: Int
-    /// Nil: whoever reaches the address may read figures (`RelayOrder.needsToken`), and nobody may do more: other processes of
-    /// this machine, cameras among them, are strangers.
+    /// Nil: whoever reaches the address may read figures (`RelayOrder.needsToken`), and nobody may do more: other
+    /// processes of this machine, cameras among them, are strangers.
     public let token: RelayAPIToken?
     var limits = RelayAPILimits()
 
@@ -51,14 +51,14 @@ struct RelayAPILimits: Equatable, Sendable {
 /// The bearer token of the API. Its text is never shown.
 public struct RelayAPIToken: Equatable, Sendable {
     /// Fewer characters are refused.
-    public static let shortest = 16
-    static let longest = 512
+    public static let minLength = 16
+    static let maxLength = 512
 
     private let text: String
 
     /// Nil unless it has 16 to 512 visible ASCII characters.
     public init?(_ text: String) {
-        guard (Self.shortest...Self.longest).contains(text.utf8.count),
+        guard (Self.minLength...Self.maxLength).contains(text.utf8.count),
             text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
         else { return nil }
         self.text = text

@@ -1,8 +1,8 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// One client of the relay's API: takes one request within its limits of size and time, answers it, and closes. One that
-/// asks for events stays.
+/// One client of the relay's API: takes one request within its limits of size and time, answers it, and closes. One
+/// that asks for events stays.
 ///
 /// Confined to its event loop, which makes `@unchecked Sendable` true.
 final class RelayAPIConnection: ChannelInboundHandler, @unchecked Sendable {
@@ -64,7 +64,7 @@ final class RelayAPIConnection: ChannelInboundHandler, @unchecked Sendable {
                 return refuse(
                     RelayProblem(
                         413, what: "the request was refused", why: "its body is longer than \(limits.bodyBytes) bytes",
-                        next: "send less"))
+                        hint: "send less"))
             }
             state = .collecting(order, body + part.readableBytesView)
         case (.end, .collecting(let order, let body)): carryOut(order, body)
@@ -82,7 +82,7 @@ final class RelayAPIConnection: ChannelInboundHandler, @unchecked Sendable {
             guard head.uri.utf8.count <= limits.targetBytes else {
                 throw RelayProblem(
                     414, what: "the request was refused", why: "its path is too long",
-                    next: "use a path of the relay's API")
+                    hint: "use a path of the relay's API")
             }
             let order = try RelayOrder.parse(method: head.method.rawValue, target: head.uri)
             if let refusal = server.gate.refusal(of: order) { throw refusal }
@@ -107,7 +107,7 @@ final class RelayAPIConnection: ChannelInboundHandler, @unchecked Sendable {
             case .failure:
                 self.refuse(
                     RelayProblem(
-                        503, what: "the relay did not answer", why: "it is being stopped", next: "ask again later"))
+                        503, what: "the relay did not answer", why: "it is being stopped", hint: "ask again later"))
             }
         }
     }
@@ -116,8 +116,8 @@ final class RelayAPIConnection: ChannelInboundHandler, @unchecked Sendable {
         guard error is HTTPParserError, case .awaitingHead = state else { return context.close(promise: nil) }
         refuse(
             RelayProblem(
-                400, what: "the request was refused", why: "it is no HTTP/1.1, or its head is too long",
-                next: "use watchboxctl relay, or curl"))
+                400, what: "the request was refused", why: "it is not HTTP/1.1, or its head is too long",
+                hint: "use watchboxctl relay, or curl"))
     }
 
     // MARK: The answer

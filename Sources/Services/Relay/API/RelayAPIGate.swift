@@ -10,28 +10,28 @@ struct RelayAPIGate: Sendable {
     let token: RelayAPIToken?
 
     /// - Parameters:
-    ///   - hosts: of the request. Who shows the token is no web page, whatever they call us.
+    ///   - hosts: of the request. Who shows the token is not a web page, whatever they call us.
     ///   - local: the address that the client reached.
     func refusal(hosts: [String], hasOrigin: Bool, authorization: String?, local: String?) -> RelayProblem? {
         guard !hasOrigin else {
             return RelayProblem(
                 403, what: "the request was refused", why: "it comes from a web page",
-                next: "use watchboxctl relay, or a client that sends no Origin")
+                hint: "use watchboxctl relay, or a client that sends no Origin")
         }
         guard hosts.count < 2 else {
             return RelayProblem(
-                400, what: "the request was refused", why: "it names more than one Host", next: "name one")
+                400, what: "the request was refused", why: "it names more than one Host", hint: "name one")
         }
         if let token, Self.shows(token, authorization) { return nil }
         guard let host = hosts.first, isOurs(Self.name(host), local) else {
             return RelayProblem(
                 403, what: "the request was refused", why: "its Host is not the address that this relay listens on",
-                next: "ask by that address, or by localhost")
+                hint: "ask by that address, or by localhost")
         }
         guard token != nil else { return nil }
         return RelayProblem(
             401, what: "the request was refused", why: "it shows no token, or a wrong one",
-            next: "name the file that holds api_token: --token-file FILE")
+            hint: "name the file that holds api_token: --token-file FILE")
     }
 
     /// Who got through may not ask for everything while there is no token.
@@ -40,7 +40,7 @@ struct RelayAPIGate: Sendable {
         return RelayProblem(
             403, what: "the request was refused",
             why: "this relay has no token for its API, so that any process of its machine could ask for this",
-            next:
+            hint:
                 "set relay_server.api_token (--api-token FILE of watchboxd relay), then name the file: --token-file FILE"
         )
     }

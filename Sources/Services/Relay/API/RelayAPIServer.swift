@@ -8,7 +8,8 @@ internal import Wire
 /// The relay's API for its operator: HTTP/1.1 on a thread of its own, so that no request takes the relay's time but for
 /// what it asks.
 ///
-/// Confined to its event loop, which makes `@unchecked Sendable` true; what it asks of the relay is asked on the relay's.
+/// Confined to its event loop, which makes `@unchecked Sendable` true; what it asks of the relay is asked on the
+/// relay's.
 final class RelayAPIServer: @unchecked Sendable {
     let configuration: RelayAPIConfiguration
     let gate: RelayAPIGate
@@ -153,7 +154,7 @@ final class RelayAPIServer: @unchecked Sendable {
     }
 
     static let tooManyListeners = RelayProblem(
-        503, what: "no events", why: "as many listen as may", next: "end another listener, or ask again later")
+        503, what: "no events", why: "as many listen as may", hint: "end another listener, or ask again later")
 
     // MARK: Listeners
 

@@ -38,7 +38,7 @@ public struct RelayConnectionsDocument: Equatable, Sendable, Codable {
         public var bytesReceived: UInt64
         /// To the peer, before TLS.
         public var bytesSent: UInt64
-        /// Pictures that a player lost.
+        /// Frames that a player lost.
         public var framesDropped: Int
     }
 
@@ -75,20 +75,20 @@ public struct RelayProblem: Error, Equatable, Sendable, Codable {
     public var what: String
     public var why: String
     /// What to do about it.
-    public var next: String
+    public var hint: String
 
-    init(_ status: Int, what: String, why: String, next: String) {
+    init(_ status: Int, what: String, why: String, hint: String) {
         self.status = status
         self.what = what
         self.why = why
-        self.next = next
+        self.hint = hint
     }
 
     static func nobody(_ why: String) -> RelayProblem {
-        RelayProblem(404, what: "nothing was ended", why: why, next: "see who is there: watchboxctl relay connections")
+        RelayProblem(404, what: "nothing was ended", why: why, hint: "see who is there: watchboxctl relay connections")
     }
 
     static let ambiguousStream = RelayProblem(
         409, what: "nothing was ended", why: "two streams of different applications are written like this",
-        next: "name the connection by its ID: watchboxctl relay connections")
+        hint: "name the connection by its ID: watchboxctl relay connections")
 }

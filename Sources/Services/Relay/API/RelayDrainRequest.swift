@@ -3,8 +3,8 @@ internal import RTMP
 
 /// What `POST /v1/drain` takes; all of it may be left out.
 public struct RelayDrainRequest: Equatable, Sendable, Codable {
-    /// Where clients go that understand it: `rtmp[s]://host[:port]/app`. It is told to each of them, so it holds no secret.
-    /// Nil: they connect to the same address again.
+    /// Where clients go that understand it: `rtmp[s]://host[:port]/app`. It is told to each of them, so it holds no
+    /// secret. Nil: they connect to the same address again.
     public var to: String?
     /// How long the others may stay, 0 to 3600; 30 unless named.
     public var seconds: Double?
@@ -15,8 +15,8 @@ public struct RelayDrainRequest: Equatable, Sendable, Codable {
     }
 
     static let usualSeconds = 30.0
-    static let mostSeconds = 3600.0
-    private static let longestTarget = 1024
+    static let maxSeconds = 3600.0
+    private static let maxTargetLength = 1024
 
     /// - Parameters:
     ///   - body: of the request; empty for the usual.
@@ -32,11 +32,11 @@ public struct RelayDrainRequest: Equatable, Sendable, Codable {
 
     private func order(_ isSecure: Bool) throws(RelayProblem) -> Drain.Order {
         let seconds = seconds ?? Self.usualSeconds
-        guard seconds >= 0, seconds <= Self.mostSeconds else {
+        guard seconds >= 0, seconds <= Self.maxSeconds else {
             throw Self.problem("the time is not within 0 to 3600 seconds", "name fewer seconds")
         }
         if let to {
-            guard to.utf8.count <= Self.longestTarget, !to.contains(where: { "@?#".contains($0) }),
+            guard to.utf8.count <= Self.maxTargetLength, !to.contains(where: { "@?#".contains($0) }),
                 let url = try? RTMPURL(server: to, streamName: "x")
             else {
                 throw Self.problem(
@@ -51,8 +51,8 @@ public struct RelayDrainRequest: Equatable, Sendable, Codable {
         return Drain.Order(to: to, time: UInt64(seconds * 1e9))
     }
 
-    private static func problem(_ why: String, _ next: String) -> RelayProblem {
-        RelayProblem(400, what: "the relay was not drained", why: why, next: next)
+    private static func problem(_ why: String, _ hint: String) -> RelayProblem {
+        RelayProblem(400, what: "the relay was not drained", why: why, hint: hint)
     }
 }
 

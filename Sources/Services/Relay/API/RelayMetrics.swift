@@ -36,7 +36,7 @@ enum RelayMetrics {
                 samples: [.init(Double(statistics.forwardsRefused))]),
             each("up", .gauge, "1 while the next relay takes the stream.") { $0.state == .forwarding ? 1 : 0 },
             each("sent_bytes_total", .counter, "Bytes to the next relay.") { Double($0.bytesSent) },
-            each("dropped_frames_total", .counter, "Pictures that the next relay lost.") { Double($0.dropped.frames) },
+            each("dropped_frames_total", .counter, "Frames that the next relay lost.") { Double($0.dropped.frames) },
         ]
     }
 
@@ -52,7 +52,7 @@ enum RelayMetrics {
                 statistics.connections),
             one("received_bytes_total", .counter, "Media bytes from publishers.", statistics.bytesReceived),
             one("sent_bytes_total", .counter, "Bytes to publishers and players.", statistics.bytesSent),
-            one("dropped_frames_total", .counter, "Pictures that slow players lost.", statistics.framesDropped),
+            one("dropped_frames_total", .counter, "Frames that slow players lost.", statistics.framesDropped),
             one(
                 "subscribers_closed_total", .counter, "Players closed because they were too far behind.",
                 statistics.subscribersClosed),
@@ -82,8 +82,8 @@ enum RelayMetrics {
             each("received_bytes_total", .counter, "Media bytes from its publishers.") { $0.bytesReceived },
             MetricFamily(
                 "watchbox_relay_stream_frames_total", .counter, help: "Frames from its publishers.", samples: frames),
-            each("dropped_frames_total", .counter, "Pictures that its slow players lost.") { $0.dropped.frames },
-            each("gaps_total", .counter, "Interruptions of the picture of its slow players.") { $0.dropped.gaps },
+            each("dropped_frames_total", .counter, "Frames that its slow players lost.") { $0.dropped.frames },
+            each("gaps_total", .counter, "Interruptions of the frame of its slow players.") { $0.dropped.gaps },
             each("queued_messages", .gauge, "Messages that wait for its players.") { $0.queuedMessages },
         ]
     }

@@ -11,8 +11,8 @@ enum RelayOrder: Equatable, Sendable {
     case kickPublisher(String)
     case drain
 
-    /// Figures may be read by whoever reaches the API of a relay without a token; addresses, and what changes something,
-    /// are for the operator.
+    /// Figures may be read by whoever reaches the API of a relay without a token; addresses, and what changes
+    /// something, are for the operator.
     var needsToken: Bool { self != .metrics && self != .streams }
 
     /// Of a request's method and target.
@@ -40,7 +40,7 @@ enum RelayOrder: Equatable, Sendable {
     ) throws(RelayProblem) -> RelayOrder {
         guard method == allowed else {
             throw RelayProblem(
-                405, what: "the request was refused", why: "this path knows \(allowed) alone", next: "use \(allowed)")
+                405, what: "the request was refused", why: "this path knows \(allowed) alone", hint: "use \(allowed)")
         }
         return order
     }
@@ -48,7 +48,7 @@ enum RelayOrder: Equatable, Sendable {
     private static var unknown: RelayProblem {
         RelayProblem(
             404, what: "there is nothing here", why: "the relay's API has no such path",
-            next:
+            hint:
                 "use /metrics, /v1/streams, /v1/connections, /v1/connections/ID, /v1/streams/APP/NAME/publisher, /v1/drain or /v1/events"
         )
     }

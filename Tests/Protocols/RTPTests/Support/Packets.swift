@@ -78,7 +78,7 @@ extension RTPTrack {
                 firstSequence: firstSequence, reorders: reorders, ownSource: 0xCAFE_F00D, name: "3f1c"))
     }
 
-    mutating func received(_ bytes: [UInt8], at now: UInt64 = 0) -> [CodedUnit] {
+    mutating func received(_ bytes: [UInt8], at now: UInt64 = 0) -> [EncodedUnit] {
         received(bytes[...], at: now)
     }
 }

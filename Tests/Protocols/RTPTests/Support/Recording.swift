@@ -3,7 +3,7 @@ import RTP
 import Testing
 import Wire
 
-/// Packets of a real sender, beside what its coder put into them (`Fixtures/record.py`).
+/// Packets of a real sender, beside what its encoder put into them (`Fixtures/record.py`).
 struct Recording: Sendable {
     struct Unit: Equatable, CustomTestStringConvertible {
         var isKeyFrame: Bool
@@ -73,7 +73,7 @@ struct Recording: Sendable {
     }
 
     /// In the form of `units`.
-    func comparable(_ units: [CodedUnit]) -> [Unit] {
+    func comparable(_ units: [EncodedUnit]) -> [Unit] {
         units.map { unit in
             let ticks = Int64(Int32(bitPattern: unit.timestamp &- (units.first?.timestamp ?? 0)))
             let data = format == .jpeg ? JPEGFile.essence(of: unit.data) : unit.data

@@ -144,7 +144,7 @@ class Bench:
             camera.stop()
         frames = [frame for frame in camera.log() if begin < frame["instant"] <= end]
         self._expect_pictures("ours", len(frames), (end - begin) / 1e9)
-        self.copies.append(after["copiesPerPicture"])
+        self.copies.append(after["copiesPerFrame"])
         for index, (one, other) in enumerate(zip(before["ownDurations"]["counts"], after["ownDurations"]["counts"])):
             self.own[index] += other - one
         return usage / 1e3 / len(frames), *self._latencies([(frame["captured"], frame["instant"]) for frame in frames])
@@ -280,8 +280,8 @@ ffmpeg -hide_banner -nostdin -loglevel error -nostats -copyts {self._encoding() 
         each = (after["threadNanoseconds"] - before["threadNanoseconds"]) / pictures / 1e6
         counts = [other - one for one, other in zip(before["ownDurations"]["counts"], after["ownDurations"]["counts"])]
         self.told["large"] = {"rate": rate, "pictures": pictures, "outsideEncoderMilliseconds": round(each, 3),
-                              "copies": after["copiesPerPicture"], "ownP50": upper_end(counts, 0.5),
+                              "copies": after["copiesPerFrame"], "ownP50": upper_end(counts, 0.5),
                               "ownP99": upper_end(counts, 0.99)}
         self.note(f"1920x1080 at {rate}/s, {pictures} pictures: {each:.2f} ms CPU of the camera's thread outside the encoder "
-                  f"for each, {after['copiesPerPicture']} copies; our part of the latency p50 {upper_end(counts, 0.5)}, "
+                  f"for each, {after['copiesPerFrame']} copies; our part of the latency p50 {upper_end(counts, 0.5)}, "
                   f"p99 {upper_end(counts, 0.99)}")

@@ -72,7 +72,7 @@ def hardware(guest, host, checks):
     capture = camera.start_as_asked("an automatic choice of the encoder, and it is published")["capture"]
     checks.same("with the hardware encoder", (capture["encoder"], capture["isHardwareEncoder"]), ("h264_v4l2m2m", True))
     checks.note(f"reason: {capture['encoderReason']}")
-    checks.same("and without a copy of our own between camera and encoder", capture["copiesPerPicture"], 0)
+    checks.same("and without a copy of our own between camera and encoder", capture["copiesPerFrame"], 0)
     film, _ = watch(host, checks, camera, 30, "a viewer on the other machine opens 30 pictures")
     if film:
         shown = decoded(film, 640, 480)

@@ -105,7 +105,7 @@ def plug(guest, is_in):
 def told(capture):
     """The figures that say how it goes."""
     names = ("captured", "superseded", "thinned", "lost", "damaged", "interruptions", "encoderErrors", "encoderDrops",
-             "encoderHangs", "encoderOpenings", "copiesPerPicture")
+             "encoderHangs", "encoderOpenings", "copiesPerFrame")
     figures = ", ".join(f"{name} {capture[name]}" for name in names)
     for name in ("latencyNanoseconds", "ownLatencyNanoseconds"):
         if capture.get(name) is not None:

@@ -1,0 +1,171 @@
+internal import ControlAPI
+internal import Settings
+
+/// The settings of a camera in words, as far as its source hears them. The names that files and options use are for
+/// `config show` and `--json`.
+enum CameraSettingText {
+    enum Group: CaseIterable {
+        case video
+        case connection
+        case identity
+        case viewers
+
+        var title: String {
+            switch self {
+            case .video: "Video and audio"
+            case .connection: "Connection to the camera"
+            case .identity: "Found again by"
+            case .viewers: "Key and viewers"
+            }
+        }
+    }
+
+    /// What the settings mean depends on where the frames come from.
+    private enum Source {
+        case test, file, device, stream, onvif, images
+
+        init?(_ source: String) {
+            switch source.prefix(while: { $0 != ":" }) {
+            case "test": self = .test
+            case "file": self = .file
+            case "v4l2": self = .device
+            case "rtsp", "rtsps": self = .stream
+            case "onvif": self = .onvif
+            case "http", "https": self = .images
+            default: return nil
+            }
+        }
+    }
+
+    private struct Words {
+        var key: String
+        var name: String
+        var group: Group
+        var sources: Set<Source>
+        var value: @Sendable (SettingValue) -> String
+
+        init(
+            _ key: String, _ name: String, _ group: Group, _ sources: Set<Source>,
+            _ value: @escaping @Sendable (SettingValue) -> String = CameraSettingText.plain
+        ) {
+            (self.key, self.name, self.group, self.sources, self.value) = (key, name, group, sources, value)
+        }
+    }
+
+    private static let all: Set<Source> = [.test, .file, .device, .stream, .onvif, .images]
+    private static let network: Set<Source> = [.stream, .onvif, .images]
+    private static let encoded: Set<Source> = [.test, .device, .images]
+
+    private static let words: [Words] = [
+        Words("size", "Size", .video, [.test, .device]) { "\(plain($0)) pixels" },
+        Words("rate", "Rate", .video, [.test, .device]) { "\(plain($0)) frames a second" },
+        Words("snapshot_rate", "Asked for", .video, [.images]) { "\(plain($0)) frames a second at the most" },
+        Words("bitrate", "Bit rate", .video, encoded) { value in
+            if case .integer(let bits) = value { Quantity.bitRate(Double(bits)) } else { plain(value) }
+        },
+        Words("gop", "Key frames", .video, encoded) { "every \(plain($0)) s" },
+        Words("pixel_format", "From the device", .video, [.device]),
+        Words("encoder", "Encoder", .video, [.device]),
+        Words("rotate", "Turned", .video, [.device]) { $0 == .integer(0) ? "no" : "\(plain($0))° clockwise" },
+        Words("flip", "Mirrored", .video, [.device]) { $0 == .string("none") ? "no" : plain($0) },
+        Words("masks", "Blackened", .video, [.device]),
+        Words("overlay", "Burnt in", .video, [.device]),
+        Words("controls", "Device controls", .video, [.device]),
+        Words("audio", "Audio", .video, [.test, .stream, .onvif]),
+        Words("microphone", "Microphone", .video, [.device]),
+        Words("loop", "At the file's end", .video, [.file]) { $0 == .boolean(true) ? "begins again" : "ends" },
+        Words("stall_after", "Hangs after", .video, [.test]) { "\(plain($0)) s, to try the watchdog" },
+        Words("transport", "Transport", .connection, [.stream, .onvif]) { plain($0).uppercased() },
+        Words("timestamps", "Times by", .connection, [.stream, .onvif]) { value in
+            switch value {
+            case .string("camera"): "the camera's time stamps"
+            case .string("arrival"): "their arrival"
+            case .string("auto"): "the camera's time stamps, corrected when they run wrong"
+            default: plain(value)
+            }
+        },
+        Words("allow_basic", "Password in clear", .connection, network) {
+            $0 == .boolean(true) ? "allowed" : "never"
+        },
+        Words("pin", "Only certificate", .connection, network),
+        Words("profile", "Stream", .connection, [.onvif]) { value in
+            switch value {
+            case .string("main"): "the largest frame"
+            case .string("sub"): "the smallest frame"
+            default: plain(value)
+            }
+        },
+        Words("rtsp_host", "Stream's host", .connection, [.onvif]),
+        Words("rtsp_port", "Stream's port", .connection, [.onvif]),
+        Words("events", "Motion and tamper", .connection, [.onvif]) {
+            $0 == .boolean(true) ? "taken from the camera" : "not taken"
+        },
+        Words("identity_endpoint", "Address as a device", .identity, [.onvif]),
+        Words("identity_serial", "Number of the maker", .identity, [.onvif]),
+        Words("identity_mac", "Network card", .identity, [.onvif]),
+        Words("rotate_seconds", "New key", .viewers, all) { value in
+            seconds(value).map { "every \(Quantity.time(seconds: $0))" } ?? plain(value)
+        },
+        Words("viewers", "Who may view", .viewers, all) {
+            $0 == .strings([]) ? "everybody with a token of the KAS" : plain($0)
+        },
+        Words("attributes", "They must have", .viewers, all) { $0 == .strings([]) ? "nothing more" : plain($0) },
+        Words("secret", "Password kept as", .connection, network),
+        // Told where the stream goes, above all settings.
+        Words("relay", "Relay", .viewers, []),
+        Words("stream", "Stream", .viewers, []),
+    ]
+
+    private static let byKey = Dictionary(words.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
+
+    /// Whether a setting of files and of the API has words here.
+    static func knows(_ key: String) -> Bool { byKey[key] != nil }
+
+    /// In the order of the groups, empty groups left out; what a newer daemon has and this program does not know comes
+    /// under its name, with spaces.
+    static func groups(
+        _ settings: [String: SettingValue], source: String
+    ) -> [(title: String, facts: [(String, String)])] {
+        let kind = Source(source)
+        var groups = Group.allCases.map { group in
+            let facts = words.filter { $0.group == group }.compactMap { words -> (String, String)? in
+                guard let value = settings[words.key] else { return nil }
+                if let kind, !words.sources.contains(kind) { return nil }
+                if kind == nil, words.sources.isEmpty { return nil }
+                return (words.name, words.value(value))
+            }
+            return (title: group.title, facts: facts)
+        }
+        let unknown = settings.keys.filter { !knows($0) }.sorted()
+        groups.append(
+            (
+                "More settings",
+                unknown.map { key in
+                    let words = key.replacing("_", with: " ")
+                    return (words.prefix(1).uppercased() + words.dropFirst(), settings[key].map(plain) ?? "")
+                }
+            ))
+        return groups.filter { !$0.facts.isEmpty }
+    }
+
+    private static func seconds(_ value: SettingValue) -> Double? {
+        switch value {
+        case .integer(let number): Double(number)
+        case .real(let number): number
+        case .boolean, .string, .strings: nil
+        }
+    }
+
+    @Sendable private static func plain(_ value: SettingValue) -> String {
+        switch value {
+        case .boolean(let flag): return flag ? "yes" : "no"
+        case .integer(let number): return "\(number)"
+        case .real(let number):
+            let text = "\(number)"
+            return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+        case .string("auto"): return "automatic"
+        case .string(let text): return text
+        case .strings(let texts): return texts.isEmpty ? "none" : texts.joined(separator: ", ")
+        }
+    }
+}
