@@ -78,7 +78,8 @@ final class AudioTrack: Sendable {
 
     /// Until the source stops or the device fails.
     private func capture(_ track: inout EncodedTrack?, began: () -> Void) throws {
-        let device = try AudioCapture(AudioCaptureConfiguration(device: name))
+        let device = try AudioCapture(
+            AudioCaptureConfiguration(device: name, channels: state.wanted.withLock(\.device.isMono) ? 1 : 2))
         defer { device.stop() }
         let encoded: EncodedTrack
         if let track {

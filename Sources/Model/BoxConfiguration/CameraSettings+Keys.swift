@@ -60,6 +60,10 @@ extension CameraSettings: SettingsTable {
             "microphone", .audioDevice, \.device.microphone, words: "no audio",
             "ALSA's name of the device that a v4l2 camera's audio comes from, such as `hw:CARD=C920`; `watchboxctl discover` shows them."
         ),
+        SettingKey(
+            "mono", \.device.isMono,
+            "Whether a v4l2 camera's audio has one channel instead of two: half the bit rate, and enough for most microphones."
+        ),
     ]
 
     /// What only a network camera has.

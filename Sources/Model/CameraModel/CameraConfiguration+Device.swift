@@ -28,6 +28,8 @@ extension CameraConfiguration {
         public var controls: [String: Int]
         /// ALSA's name of the audio device: `default`, `hw:CARD=C920`, `null`; nil: no audio.
         public var microphone: String?
+        /// One channel of the audio device instead of two: of a device with more than one the first, or their mean.
+        public var isMono: Bool
         /// Where the camera's process keeps what it learned of encoders (probes, hangs); nil: it forgets.
         public var encoderMemoryFile: String?
 
@@ -89,7 +91,8 @@ extension CameraConfiguration {
             path: String, width: Int = 1280, height: Int = 720, frameRate: Int = 30, bitrate: Int = 2_000_000,
             gopSeconds: Double = 1, pixelFormat: PixelFormat = .automatic, encoder: Encoder = .automatic,
             rotation: Int = 0, flip: Flip = .none, masks: [Mask] = [], overlay: Overlay = Overlay(),
-            controls: [String: Int] = [:], microphone: String? = nil, encoderMemoryFile: String? = nil
+            controls: [String: Int] = [:], microphone: String? = nil, isMono: Bool = false,
+            encoderMemoryFile: String? = nil
         ) {
             self.path = path
             self.width = width
@@ -105,6 +108,7 @@ extension CameraConfiguration {
             self.overlay = overlay
             self.controls = controls
             self.microphone = microphone
+            self.isMono = isMono
             self.encoderMemoryFile = encoderMemoryFile
         }
 
@@ -126,6 +130,7 @@ extension CameraConfiguration {
                 overlay: try fields.value(.overlay, default: defaults.overlay),
                 controls: try fields.value(.controls, default: defaults.controls),
                 microphone: try fields.decodeIfPresent(String.self, forKey: .microphone),
+                isMono: try fields.value(.isMono, default: defaults.isMono),
                 encoderMemoryFile: try fields.decodeIfPresent(String.self, forKey: .encoderMemoryFile))
         }
     }

@@ -73,6 +73,7 @@ enum CameraSettingText {
         Words("controls", "Device controls", .video, [.device]),
         Words("audio", "Audio", .video, [.test, .stream, .onvif]),
         Words("microphone", "Microphone", .video, [.device]),
+        Words("mono", "Mono", .video, [.device]),
         Words("loop", "At the file's end", .video, [.file]) { $0 == .boolean(true) ? "begins again" : "ends" },
         Words("stall_after", "Hangs after", .video, [.test]) { "\(plain($0)) s, to try the watchdog" },
         Words("transport", "Transport", .connection, [.stream, .onvif]) { plain($0).uppercased() },

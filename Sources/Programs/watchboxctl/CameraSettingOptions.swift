@@ -105,6 +105,9 @@ struct CameraSettingOptions: ParsableArguments {
     @Option(help: "ALSA's name of the audio device of a v4l2 camera, hw:CARD=C920; none: no audio.")
     var microphone: String?
 
+    @Flag(inversion: .prefixedNo, help: "One audio channel of a v4l2 camera instead of two.")
+    var mono: Bool?
+
     @Option(help: "Name of the relay in the configuration.")
     var relay: String?
 
@@ -157,6 +160,7 @@ struct CameraSettingOptions: ParsableArguments {
         settings["controls"] = Self.list(control)
         // An empty text takes a setting away.
         settings["microphone"] = microphone.map { .string($0 == Self.none ? "" : $0) }
+        settings["mono"] = mono.map { .boolean($0) }
         settings["relay"] = relay.map { .string($0) }
         settings["stream"] = stream.map { .string($0) }
         settings["rotate_seconds"] = rotateSeconds.map { .real($0) }

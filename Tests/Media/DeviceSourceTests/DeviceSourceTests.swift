@@ -362,6 +362,17 @@ import VideoCodec
         #expect(stage.source.capture.audio == "null")
     }
 
+    @Test(arguments: [(false, 2), (true, 1)])
+    func `audio has as many channels as were asked for`(isMono: Bool, channels: Int) throws {
+        let stage = try CameraStage({ _ in }, { ($0.microphone, $0.isMono) = ("null", isMono) })
+        stage.start()
+        defer { stage.stop() }
+        try stage.publish(2)
+        try stage.wait("sound") { !stage.seen.audioUnits.isEmpty }
+        let formats = stage.seen.events.compactMap { if case .audioFormat(let format) = $0 { format } else { nil } }
+        #expect(formats.map(\.channels) == [channels])
+    }
+
     @Test func `an audio device that is not there costs no picture`() throws {
         let stage = try CameraStage({ _ in }, { $0.microphone = "hw:CARD=NoSuchCard" })
         stage.start()

@@ -26,6 +26,7 @@ struct DeviceKeyTests {
         overlay = ["name", "time"]
         controls = ["brightness=-12", "power_line_frequency=1"]
         microphone = "hw:CARD=C920"
+        mono = true
 
         """
 
@@ -50,6 +51,7 @@ struct DeviceKeyTests {
                             .init(x: 0, y: 0, width: 0.25, height: 0.1), .init(x: 0.5, y: 0.5, width: 0.5, height: 0.5),
                         ], overlay: .init(time: true, name: "Back yard"),
                         controls: ["brightness": -12, "power_line_frequency": 1], microphone: "hw:CARD=C920",
+                        isMono: true,
                         encoderMemoryFile: "/run/watchbox-camera/yard/encoder.json")))
     }
 

@@ -43,7 +43,8 @@ import Testing
             { $0.path = "/dev/video2" }, { $0.pixelFormat = .mjpeg }, { $0.encoder = .libx264 }, { $0.rotation = 90 },
             { $0.flip = .vertical }, { $0.masks = [.init(x: 0, y: 0, width: 1, height: 1)] },
             { $0.overlay.time = true }, { $0.overlay.name = "x" }, { $0.controls = ["gain": 1] },
-            { $0.microphone = "default" }, { $0.encoderMemoryFile = "/x" }, { $0.gopSeconds = .nan },
+            { $0.microphone = "default" }, { $0.isMono = true }, { $0.encoderMemoryFile = "/x" },
+            { $0.gopSeconds = .nan },
         ]
         for edit in edits {
             #expect(change(edit) == nil)
