@@ -68,7 +68,7 @@ enum Report {
             fields["case"] = .text(caseName(error))
             fields["what"] = .text(error.what)
             fields["why"] = .text(error.why)
-            fields["next"] = .text(error.hint)
+            fields["hint"] = .text(error.hint)
             fields["remedy"] = .text("\(error.remedy)")
         } else if let error = error as? VideoCodecError {
             fields["case"] = .text(caseName(error))

@@ -283,7 +283,7 @@ def scan(world, checks):
     for words, what in ((["10.0.0.0/19"], "a large network needs a yes"), (["10.0.0.0/8", "--large"], "a huge one gets none"),
                         (["fe80::/64"], "one of IPv6 cannot be scanned"), (["10.0.0.0/24 "], "what is none is refused")):
         refused = world.search("--scan", *words)
-        checks.expect(what, refused.last["event"] == "error" and refused.last["next"], refused)
+        checks.expect(what, refused.last["event"] == "error" and refused.last["hint"], refused)
     yes = world.check("range", "10.0.0.0/19", "--large")
     yes.process.wait(60)
     checks.same("with a yes it may be", [line.get("addresses") for line in yes.lines], [8190])

@@ -144,7 +144,7 @@ def unreadable(box, checks):
     checks.note(told)
     checks.until("systemd gives up on it", lambda: box.property(name, "ActiveState") == "failed", needed=True)
     failed = checks.until("the stream has failed, with the reason", lambda: _tells(box, "film", "failed"))
-    checks.expect("with the code, and what to do", failed and failed.get("code") == "WB-2005" and failed.get("next"), failed)
+    checks.expect("with the code, and what to do", failed and failed.get("code") == "WB-2005" and failed.get("hint"), failed)
     shown = box.ctl("camera", "show", "film")
     checks.expect("camera show tells it", "WB-2005" in shown.out and "/root/film.mp4" in shown.out and "Next" in shown.out, shown)
     status = box.ctl("status", "--json")

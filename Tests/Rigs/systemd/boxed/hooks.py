@@ -81,7 +81,7 @@ def told(box, checks, listener, last):
     listener.close()
     done = box.ctl("hook", "test", "home", "--json")
     checks.expect("hook test without a receiver ends with 7, and says why", done.status == 7 and done.document[
-        "code"] == "WB-5201" and done.document["next"], done)
+        "code"] == "WB-5201" and done.document["hint"], done)
     done = box.ctl("hook", "remove", "home", "--yes")
     checks.expect("hook remove", done.ok, done)
     checks.until("and its unit stops", lambda: box.property(UNIT, "ActiveState") == "inactive")

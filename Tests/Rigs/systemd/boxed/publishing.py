@@ -151,7 +151,7 @@ def netcheck(box, checks):
     checks.expect("netcheck: relay and KAS answer (exit 0)", done.ok and all(
         lines[name]["state"] == "ok" for name in ("main dns", "main tcp", "main rtt", "main mtu", "kas tcp", "kas key")), done)
     checks.expect("it does not fill the line of live cameras", lines["main upload"]["state"] == "unknown"
-                  and "--upload" in lines["main upload"]["next"], lines["main upload"])
+                  and "--upload" in lines["main upload"]["hint"], lines["main upload"])
     done = box.ctl("netcheck", "--relay", "main", "--upload", "--json")
     peer = done.document["peers"][0] if done.out else {}
     checks.expect("unless it shall", done.ok and peer.get("uploadBitsPerSecond", 0) > 0 and peer["roundTripMilliseconds"] > 0,

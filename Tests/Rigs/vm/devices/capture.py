@@ -44,7 +44,7 @@ def nodes(guest, checks):
     done = check(guest, "capture /dev/video11 640x480")
     error = event(done, "error") if not done.ok else {}
     checks.expect("the encoder as a camera: refused, for a person", error.get("case") == "notACamera"
-                  and error["remedy"] == "person" and error["next"], done)
+                  and error["remedy"] == "person" and error["hint"], done)
     checks.note(f"{error.get('error')}")
 
 
@@ -124,7 +124,7 @@ def negotiation(guest, checks, listed):
         done = check(guest, f"capture {VIVID} {arguments} --count 1")
         error = event(done, "error") if not done.ok and events(done, "error") else {}
         if case:
-            checks.expect(f"{what}: refused with a sentence", error.get("case") == case and error.get("next"), done)
+            checks.expect(f"{what}: refused with a sentence", error.get("case") == case and error.get("hint"), done)
         checks.note(f"{what}: {error.get('why') or event(done, 'setup')}")
 
 
@@ -193,7 +193,7 @@ def access(guest, checks):
     done = guest.run(f"setpriv --reuid=65534 --clear-groups -- DeviceCheck capture {VIVID} 640x360 --count 1")
     error = event(done, "error") if not done.ok else {}
     checks.expect("without permission: said so, and worth waiting for", error.get("case") == "notPermitted"
-                  and error["remedy"] == "waitForDevice" and "video" in error["next"], done)
+                  and error["remedy"] == "waitForDevice" and "video" in error["hint"], done)
     checks.note(f"{error.get('error')}")
     done = check(guest, f"capture {VIVID} 640x360 --count 1 --limit 20", background=f"""
 kill $tool; wait $tool; : >$out
