@@ -88,7 +88,7 @@ extension CameraSettings: SettingsTable {
         ),
         SettingKey(
             "profile", .text(limit: 64), \.network.profile, words: "`\"main\"`",
-            "Which stream of an `onvif://` camera: `main` for the largest frame, `sub` for the smallest, or a profile's token as `watchboxctl camera probe` shows it."
+            "Which stream of an `onvif://` camera: `main` for the largest image, `sub` for the smallest, or a profile's token as `watchboxctl camera probe` shows it."
         ),
         SettingKey(
             "rtsp_host", .host, \.network.rtspHost, words: "as the camera is reached",

@@ -91,8 +91,8 @@ enum CameraSettingText {
         Words("pin", "Only certificate", .connection, network),
         Words("profile", "Stream", .connection, [.onvif]) { value in
             switch value {
-            case .string("main"): "the largest frame"
-            case .string("sub"): "the smallest frame"
+            case .string("main"): "the largest image"
+            case .string("sub"): "the smallest image"
             default: plain(value)
             }
         },

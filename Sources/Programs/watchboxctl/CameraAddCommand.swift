@@ -36,7 +36,7 @@ struct CameraAddCommand: AsyncParsableCommand {
 
     @Flag(
         help:
-            "Add both streams of an onvif:// camera: the largest frame as ID, the smallest as ID-sub; each can be removed."
+            "Add both streams of an onvif:// camera: the largest image as ID, the smallest as ID-sub; each can be removed."
     )
     var bothStreams = false
 

@@ -21,7 +21,7 @@ struct CameraEncodersCommand: AsyncParsableCommand {
               watchboxctl camera encoders --probe --size 1920x1080 --rate 30
             """)
 
-    @Flag(help: "Let each encoder code a second of moving frames.")
+    @Flag(help: "Let each encoder encode a second of moving images.")
     var probe = false
 
     @Option(help: "Size for --probe, 1280x720.")

@@ -40,10 +40,10 @@ struct CameraSnapshotCommand: AsyncParsableCommand {
         // A camera that has just begun has no frame yet; the daemon waits for it, for 13 seconds.
         client.readTimeout = .seconds(16)
         let asked = client
-        let frame = try await asked.bytes("\(camera.path)/snapshot", or: "there is no frame of \(camera.id)")
-        if output == "-" { return try StandardOutputBytes.write(frame) }
+        let image = try await asked.bytes("\(camera.path)/snapshot", or: "there is no image of \(camera.id)")
+        if output == "-" { return try StandardOutputBytes.write(image) }
         do {
-            try NewFile.write(frame, to: output)
+            try NewFile.write(image, to: output)
         } catch {
             throw CommandFailure(
                 what: "the image was not written to \(output)", why: error.reason,
@@ -52,8 +52,8 @@ struct CameraSnapshotCommand: AsyncParsableCommand {
                 status: error.isThere ? .conflict : .failed)
         }
         options.tell(
-            "Wrote \(output), \(frame.count) bytes.",
-            Document(camera: camera.id, file: output, bytes: frame.count))
+            "Wrote \(output), \(image.count) bytes.",
+            Document(camera: camera.id, file: output, bytes: image.count))
     }
 }
 

@@ -9,7 +9,7 @@ import RTMPTransport
 struct PlayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "play",
-        abstract: "Open a stream: into MP4, MPEG-TS, a frame, or figures.",
+        abstract: "Open a stream: into MP4, MPEG-TS, an image, or figures.",
         discussion: """
             Without --output and --snapshot it shows statistics. The key comes from the KAS that you name here, whatever the \
             stream says. What is older than --max-age is opened and not shown, unless with --allow-recording. Ends with 12 \

@@ -53,8 +53,8 @@ extension Catalog {
             cause:
                 "The camera sends frames, but for 30 s they are all the same, key frames too: sensor, cable or encoder hang, or nothing moves.",
             selfHealing:
-                "Restarts the camera's process once; what stands still then is taken for a scene until the frame changes.",
-            hint: "Look at the frame; switch the camera off and on if it should move", severity: .warning,
+                "Restarts the camera's process once; what stands still then is taken for a scene until the image changes.",
+            hint: "Look at the image; switch the camera off and on if it should move", severity: .warning,
             messageID: "a44231961c406d98ccd509316fa34037"),
         CatalogEntry(
             code: .startLimit, title: "A camera was restarted too often",

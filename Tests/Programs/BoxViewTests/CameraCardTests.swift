@@ -78,7 +78,7 @@ struct CameraCardTests {
                   Transport          TCP
                   Times by           the camera's time stamps, corrected when they run wrong
                   Password in clear  never
-                  Stream             the smallest frame
+                  Stream             the smallest image
                   Stream's host      media.example.net
                   Motion and tamper  taken from the camera
 

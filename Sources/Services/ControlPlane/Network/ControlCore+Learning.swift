@@ -160,7 +160,7 @@ extension StreamProfile {
 }
 
 extension NetworkStatistics.Profile {
-    /// The one that the setting `profile` means: a token, `main` or nil for the largest frame, `sub` for the smallest.
+    /// The one that the setting `profile` means: a token, `main` or nil for the largest image, `sub` for the smallest.
     static func used(_ profiles: [Self], wanted: String?) -> Self? {
         if let named = profiles.first(where: { $0.token == wanted }) { return named }
         func pixels(_ profile: Self) -> Int {

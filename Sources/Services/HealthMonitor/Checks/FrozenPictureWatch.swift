@@ -80,25 +80,25 @@ struct FrozenPictureWatch: Sendable {
         switch state {
         case .moving:
             return Outcome(
-                finding: Finding(.frozenPicture, id, .ok, "the frame changed \(seconds.tenths) s ago"),
+                finding: Finding(.frozenPicture, id, .ok, "the image changed \(seconds.tenths) s ago"),
                 isFrozen: false)
         case .restarted:
             return Outcome(
                 finding: Finding(
                     .frozenPicture, id, .unknown,
-                    "it was restarted because its frame stood still; whether it does is not clear yet"),
+                    "it was restarted because its image stood still; whether it does is not clear yet"),
                 isFrozen: false)
         case .still:
             return Outcome(
                 finding: Finding(
-                    .frozenPicture, id, .warn, "the frame has been the same for \(seconds.tenths) s",
+                    .frozenPicture, id, .warn, "the image has been the same for \(seconds.tenths) s",
                     code: .frozenPicture),
                 isFrozen: true)
         case .scene:
             let isDoubtful = movedAt.map { now.seconds(since: $0) > Self.longestScene } == true
             var finding = Finding(
                 .frozenPicture, id, .warn,
-                "the frame has been the same for \(seconds.tenths) s, and a restart did not change that: "
+                "the image has been the same for \(seconds.tenths) s, and a restart did not change that: "
                     + (isDoubtful ? "it moved before, and has not for more than 12 h" : "a scene without movement"),
                 code: .frozenPicture)
             finding.isAcknowledged = !isDoubtful

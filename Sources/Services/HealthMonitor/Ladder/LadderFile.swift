@@ -32,7 +32,7 @@ struct LadderFile: Sendable {
             return Loaded(
                 state: LadderState(), trouble: "\(path) cannot be read: \(error); larger steps wait for their budget")
         }
-        if let state = try? JSONDocument.decode(LadderState.self, from: bytes), state.isAudio {
+        if let state = try? JSONDocument.decode(LadderState.self, from: bytes), state.isValid {
             return Loaded(state: state)
         }
         // Kept for whoever wants to know why; one is enough.

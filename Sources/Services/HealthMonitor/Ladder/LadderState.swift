@@ -134,7 +134,7 @@ struct LadderState: Codable, Equatable, Sendable {
     }
 
     /// False when this program cannot have written it.
-    var isAudio: Bool {
+    var isValid: Bool {
         schema == Self.currentSchema && age < Self.oldest && ageAtBoot.magnitude < Self.oldest
             && ageAtBoot <= Int64(age) && boot.utf8.count <= 64
             && uses.values.allSatisfy { list in

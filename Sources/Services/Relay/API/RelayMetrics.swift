@@ -83,7 +83,7 @@ enum RelayMetrics {
             MetricFamily(
                 "watchbox_relay_stream_frames_total", .counter, help: "Frames from its publishers.", samples: frames),
             each("dropped_frames_total", .counter, "Frames that its slow players lost.") { $0.dropped.frames },
-            each("gaps_total", .counter, "Interruptions of the frame of its slow players.") { $0.dropped.gaps },
+            each("gaps_total", .counter, "Interruptions of the video of its slow players.") { $0.dropped.gaps },
             each("queued_messages", .gauge, "Messages that wait for its players.") { $0.queuedMessages },
         ]
     }
