@@ -61,21 +61,28 @@ package final class ChildProgram: @unchecked Sendable {
         }
     }
 
-    /// The exit status; nil when it still ran after `limit`.
+    /// The exit status, with all in `lines` that it printed; nil when it still ran after `limit`.
     package func ended(within limit: Duration) async -> Int32? {
-        let deadline = ContinuousClock.now + limit
-        while process.isRunning, ContinuousClock.now < deadline {
-            try? await Task.sleep(for: .milliseconds(10))
-        }
-        return exitStatus
+        await wait(until: ContinuousClock.now + limit) { !process.isRunning }
+        guard let status = exitStatus else { return nil }
+        // What it printed last may come after its end. A child of its own may hold the pipe open for longer.
+        await wait(until: ContinuousClock.now + .seconds(5)) { output.withLock { $0.hasEnded } }
+        return status
     }
 
     /// Asks it to end, and makes it end when it does not.
     package func stop() async {
-        guard process.isRunning else { return }
-        process.terminate()
-        if await ended(within: patience) == nil { kill(process.processIdentifier, SIGKILL) }
+        if process.isRunning {
+            process.terminate()
+            if await ended(within: patience) == nil { kill(process.processIdentifier, SIGKILL) }
+        }
         _ = await ended(within: .seconds(5))
+    }
+
+    private func wait(until deadline: ContinuousClock.Instant, for condition: () -> Bool) async {
+        while !condition(), ContinuousClock.now < deadline {
+            try? await Task.sleep(for: .milliseconds(10))
+        }
     }
 
     private func received(_ data: Data) {
