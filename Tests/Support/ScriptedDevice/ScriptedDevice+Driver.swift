@@ -103,8 +103,8 @@ extension ScriptedDevice {
         let isMultiplanar = answer.pointee.type == V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE.rawValue
         guard isMultiplanar == script.isMultiplanar else { return EINVAL }
         let pix = answer.pointee.fmt.pix
-        let wanted = isMultiplanar ? answer.pointee.fmt.pix_mp.pixelformat : pix.pixelformat
-        let format = script.formats.first { $0.fourCC.rawValue == wanted } ?? script.formats[0]
+        let requested = isMultiplanar ? answer.pointee.fmt.pix_mp.pixelformat : pix.pixelformat
+        let format = script.formats.first { $0.fourCC.rawValue == requested } ?? script.formats[0]
         var size = CaptureSize(width: Int(pix.width), height: Int(pix.height))
         if format.stepwise == nil, !format.sizes.contains(size) { size = format.sizes[0] }
         let layout = FrameLayout(format.fourCC)
@@ -152,6 +152,10 @@ extension ScriptedDevice {
         _ state: inout State, _ answer: UnsafeMutablePointer<v4l2_requestbuffers>
     ) -> Int32 {
         if answer.pointee.count > 0 { answer.pointee.count = state.script.grantedBuffers ?? answer.pointee.count }
+        if answer.pointee.count > 0 {
+            _ = Glibc.close(state.memory)
+            state.memory = newMemory()
+        }
         state.bufferCount = Int(answer.pointee.count)
         (state.queued, state.done) = ([], [])
         return 0

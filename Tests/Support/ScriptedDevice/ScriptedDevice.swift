@@ -108,6 +108,9 @@ package final class ScriptedDevice: DeviceCalls {
         var counts: [UInt: Int] = [:]
         var granted: CaptureSetup?
         var bufferCount = 0
+        /// Of all buffers, one after the other, each `pitch` bytes from the last. Buffers that are requested again have
+        /// other memory, as a driver's do: what is still mapped of the ones before keeps its content.
+        var memory = ScriptedDevice.newMemory()
         var queued: [Int] = []
         var done: [(index: Int, frame: Frame)] = []
         var isStreaming = false
@@ -117,8 +120,6 @@ package final class ScriptedDevice: DeviceCalls {
     }
 
     private let state: Mutex<State>
-    /// Of all buffers, one after the other, each `pitch` bytes from the last.
-    private let memory: Int32
     /// Readable while frames are there; what is written to the rope.
     private let bell: Int32
     private let rope: Int32
@@ -128,10 +129,6 @@ package final class ScriptedDevice: DeviceCalls {
         var script = Script()
         change(&script)
         state = Mutex(State(script: script))
-        var name = Array("/tmp/wb-camera-XXXXXX".utf8CString)
-        memory = mkstemp(&name)
-        unlink(name)
-        ftruncate(memory, off_t(Self.pitch * 32))
         var ends: [Int32] = [-1, -1]
         pipe(&ends)
         for end in ends { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
@@ -139,9 +136,17 @@ package final class ScriptedDevice: DeviceCalls {
     }
 
     deinit {
-        _ = Glibc.close(memory)
+        _ = Glibc.close(state.withLock(\.memory))
         _ = Glibc.close(bell)
         _ = Glibc.close(rope)
+    }
+
+    static func newMemory() -> Int32 {
+        var name = Array("/tmp/wb-camera-XXXXXX".utf8CString)
+        let memory = mkstemp(&name)
+        unlink(name)
+        ftruncate(memory, off_t(pitch * 32))
+        return memory
     }
 
     package func change(_ change: (inout Script) -> Void) { state.withLock { change(&$0.script) } }
@@ -152,7 +157,7 @@ package final class ScriptedDevice: DeviceCalls {
     package func value(of control: UInt32) -> Int32? {
         state.withLock { state in state.script.controls.first { $0.id == control }?.value }
     }
-    /// The format of a camera that has one, and codes video.
+    /// The format of a camera that has one, and encodes video.
     package var onlyVideo: FourCC? {
         let formats = state.withLock { $0.script.formats.map(\.fourCC) }
         return formats.count == 1 && formats[0].isVideo ? formats[0] : nil
@@ -168,7 +173,7 @@ package final class ScriptedDevice: DeviceCalls {
             if let position = state.queued.firstIndex(of: index) { state.queued.remove(at: position) }
             let length = state.script.bufferBytes ?? state.granted?.imageBytes ?? 0
             let bytes = frame.content ?? [UInt8](repeating: frame.fill, count: min(length, Self.pitch))
-            if index < 32 { pwrite(memory, bytes, bytes.count, off_t(index * Self.pitch)) }
+            if index < 32 { pwrite(state.memory, bytes, bytes.count, off_t(index * Self.pitch)) }
             state.done.append((index, frame))
             Glibc.write(rope, [1], 1)
             return true
@@ -200,7 +205,7 @@ package final class ScriptedDevice: DeviceCalls {
         _ descriptor: Int32, length: Int, offset: Int, margin: Int
     ) throws(CallFailure) -> UnsafeMutableRawPointer {
         // Past the end of the file there is nothing to touch, as with a driver that named a wrong length.
-        let address = try KernelCalls().map(memory, length: length, offset: offset, margin: margin)
+        let address = try KernelCalls().map(state.withLock(\.memory), length: length, offset: offset, margin: margin)
         state.withLock { $0.mapped += 1 }
         return address
     }
