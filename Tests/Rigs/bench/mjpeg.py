@@ -1,13 +1,13 @@
-"""The group `mjpeg` of the bench: a USB camera's MJPEG, decoded, encoded anew, sealed and published, against ffmpeg, which
-does the same without sealing: the same pictures, preset, threads, rate in bits and relay, in the same run.
+"""The group `mjpeg` of the bench: a USB camera's MJPEG, decoded, encoded again, sealed and published, against ffmpeg, which
+does the same without sealing: the same frames, preset, threads, rate in bits and relay, in the same run.
 
-Both send through a tap that notes when each picture's last byte came; ffmpeg gets its pictures with their lengths
+Both send through a tap that notes when each frame's last byte came; ffmpeg gets its frames with their lengths
 (mpjpeg), since a driver hands over whole ones as well.
 """
 import bisect, fcntl, json, os, socket, subprocess, threading, time
 
 SIZE, RATE, BITRATE, PRESET = "1920x1080", 30, 4_000_000, "veryfast"
-# Pictures before these are of the start, which has its own cost.
+# Frames before these are of the start, which has its own cost.
 WARM_UP = 60
 
 
@@ -113,7 +113,7 @@ class Chunks:
             state["got"] = 0
             if state["type"] == 1:
                 self.size = int.from_bytes(buffer[at:at + 4], "big")
-            # A sequence header, or what else stands beside the pictures, is small.
+            # A sequence header, or whatever else comes with the frames, is small.
             if state["type"] == 9 and not (len(state["head"]) > 1 and state["head"][1] == 0) and state["length"] > 64:
                 self.seen.append((state["time"], now))
         self.streams[stream] = state
@@ -126,7 +126,7 @@ def percentiles(latencies):
 
 
 def pictures(bench):
-    """Five seconds in 4:2:2, as most cameras code, made by ffmpeg once and kept in the build folder."""
+    """Five seconds in 4:2:2, as most cameras encode, made by ffmpeg once and kept in the build folder."""
     folder = os.path.join(bench.ROOT, ".build", "bench")
     os.makedirs(folder, exist_ok=True)
     clip = os.path.join(folder, f"camera-{SIZE}.mjpeg")
@@ -171,7 +171,7 @@ def peer(bench, found, port):
          "-maxrate", str(BITRATE), "-bufsize", str(BITRATE // 2), "-g", str(RATE), "-bf", "0", "-fps_mode", "passthrough",
          "-flush_packets", "1", "-f", "flv", f"rtmp://127.0.0.1:{tap.port}/copy/peer"],
         stdin=subprocess.PIPE)
-    # Room for several pictures, as a driver has it.
+    # Room for several frames, as a driver has it.
     fcntl.fcntl(process.stdin, fcntl.F_SETPIPE_SZ, 1 << 20)
     delivered, begin = [], time.monotonic_ns() + 10_000_000
     for number in range(bench.SECONDS * RATE):
@@ -202,19 +202,19 @@ def measure(bench):
             results[kind].append(ours(bench, clip, port, kas) if kind == "ours" else peer(bench, found, port))
 
     def of(name):
-        """Of a minute of pictures that came out: one that was left out costs nothing, and must not count as thrift."""
+        """Of a minute of frames that came out: one that was left out costs nothing, and must not count as efficiency."""
         return [[r[name] / r["pictures"] * RATE * 60 for r in results[kind]] for kind in ("ours", "peer")]
 
     def latency(place):
         return [percentiles(r["latencies"])[place] for r in results["ours"]], [percentiles(r["latencies"])[place] for r in results["peer"]]
 
     name = "MJPEG 1080p30 to H.264, sealed"
-    bench.judge(f"{name}: CPU", *of("cpu"), "s/min", 1.0, False)
-    bench.judge(f"{name}: latency p50", *latency(0), "ms", 0.8, False)
-    bench.judge(f"{name}: latency p99", *latency(1), "ms", 1.0, False)
-    bench.judge_value("  peak RSS", [r["rss"] for r in results["ours"]], "MB", None)
-    bench.judge_value("  pictures that did not come out", [
+    bench.assess(f"{name}: CPU", *of("cpu"), "s/min", 1.0, False)
+    bench.assess(f"{name}: latency p50", *latency(0), "ms", 0.8, False)
+    bench.assess(f"{name}: latency p99", *latency(1), "ms", 1.0, False)
+    bench.assess_value("  peak RSS", [r["rss"] for r in results["ours"]], "MB", None)
+    bench.assess_value("  frames that did not come out", [
         abs(len(r["report"]["delivered"]) - r["pictures"]) for r in results["ours"]], "", bench.SECONDS * RATE // 100)
     captures = [r["report"]["capture"] for r in results["ours"]]
-    bench.judge_value("  copies of a picture", [c["copiesPerFrame"] for c in captures], "", None)
-    bench.judge_value("  CPU beside the encoder", [c["threadNanoseconds"] / 1e9 / bench.SECONDS * 60 for c in captures], "s/min", None)
+    bench.assess_value("  copies of a frame", [c["copiesPerFrame"] for c in captures], "", None)
+    bench.assess_value("  CPU beside the encoder", [c["threadNanoseconds"] / 1e9 / bench.SECONDS * 60 for c in captures], "s/min", None)

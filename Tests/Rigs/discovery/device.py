@@ -7,7 +7,7 @@
 
   --kind printer   answers every Probe as a Windows printer does; quiet: no WS-Discovery at all
   --open           GetDeviceInformation needs no login
-  --flood, --junk  then sends so many Hellos of other devices at once, or datagrams that are none, on SIGUSR1
+  --flood, --junk  then sends so many Hellos of other devices at once, or invalid datagrams, on SIGUSR1
 
 Says Hello when it comes and Bye on SIGTERM; each answer goes out twice. Prints READY, then one JSON line for everything it
 was asked. Debian packages: python3 (standard library only).

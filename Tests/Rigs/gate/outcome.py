@@ -22,7 +22,7 @@ class Expected:
             if not words:
                 continue
             if len(words) != 2 or not words[1].isdigit():
-                raise SystemExit(f"{path}:{number}: wanted `part/group number`, found: {line}")
+                raise SystemExit(f"{path}:{number}: expected `part/group number`, found: {line}")
             self.counts[words[0]] = int(words[1])
 
     def record(self, outcomes):
@@ -55,12 +55,12 @@ class Outcome:
     @staticmethod
     def of(part, result, expected):
         counts, failed, skipped = collections.Counter(), [], []
-        wanted = expected.of(part.name)
+        needed = expected.of(part.name)
         if part.reads == "marks":
             _read_marks(part.name, result.lines, counts, failed)
         elif part.reads == "swift":
             _read_swift(part.name, result.lines, counts, failed, skipped)
-        # What is added to `failed` below is about the part as a whole, and is no check that it made.
+        # What is added to `failed` below is about the part as a whole, and is not a check that it made.
         passed = max(0, sum(counts.values()) - len(failed))
         skipped += [line[len("skipped: "):] for line in result.lines if line.startswith("skipped: ")]
         if result.status == 77:
@@ -68,11 +68,11 @@ class Outcome:
         elif result.status != 0:
             failed.append(result.reason or f"ended with status {result.status}")
         if result.status != 77 and part.reads:
-            for key, count in wanted.items():
+            for key, count in needed.items():
                 if counts[key] < count and result.status is not None:
-                    # Nobody counts how many checks one that was skipped stands for: the difference is told.
+                    # Nobody counts how many checks one that was skipped stands for: the difference is reported.
                     (skipped if skipped else failed).append(f"{key} made {counts[key]} checks, and a complete run makes {count}")
-            for key in sorted(set(counts) - set(wanted)):
+            for key in sorted(set(counts) - set(needed)):
                 failed.append(f"{key} is not in {expected.path.name}: nobody would miss it")
         return Outcome(part.name, result.seconds, dict(counts), passed, skipped, failed)
 
@@ -97,9 +97,9 @@ def _read_marks(part, lines, counts, failed):
 
 
 def _evidence(lines):
-    """What a failed check says below its line, so that a summary alone tells enough to begin with."""
-    told = itertools.takewhile(lambda line: line.startswith("      "), lines)
-    text = "; ".join(line.strip() for line in told)
+    """What a failed check says below its line, so that a summary alone shows enough to begin with."""
+    reported = itertools.takewhile(lambda line: line.startswith("      "), lines)
+    text = "; ".join(line.strip() for line in reported)
     return f": {text[:300]}" if text else ""
 
 
@@ -132,11 +132,11 @@ def summary(outcomes, strict, seconds):
         word.ljust(width) if column == 0 else word.rjust(width) for column, (word, width) in enumerate(zip(row, widths)))
         for row in rows)]
     for title, attribute in (("Skipped, and why", "skipped"), ("Failed", "failed")):
-        told = [f"  {one.name}: {item}" for one in outcomes for item in getattr(one, attribute)]
-        if told:
-            lines += ["", f"{title}:", *told[:200]]
-            if len(told) > 200:
-                lines.append(f"  and {len(told) - 200} more: see the logs in .build/gate")
+        reported = [f"  {one.name}: {item}" for one in outcomes for item in getattr(one, attribute)]
+        if reported:
+            lines += ["", f"{title}:", *reported[:200]]
+            if len(reported) > 200:
+                lines.append(f"  and {len(reported) - 200} more: see the logs in .build/gate")
     passed = not total["failed"] and not (strict and total["skipped"])
     if strict and total["skipped"]:
         lines += ["", "Nothing may be skipped here (--strict)."]

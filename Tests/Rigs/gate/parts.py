@@ -1,4 +1,4 @@
-"""What there is to run, in the order in which it is told."""
+"""What there is to run, in the order in which it is reported."""
 import dataclasses
 import os
 
@@ -7,7 +7,7 @@ import os
 class Part:
     name: str
     command: list
-    # Parts that have to have passed.
+    # Parts that must have passed.
     after: tuple = ()
     # Takes none of the LANES, and of the CPU what its nice value gives it beside the others: 5 is a third of a share.
     nice: int = 0
@@ -33,7 +33,7 @@ PRODUCTS = ("watchboxd", "watchboxctl", "DeviceCheck", "DiscoveryCheck")
 
 
 def peers(project):
-    """Foreign peers from PyPI; a test whose peer is missing says that it was skipped."""
+    """Third-party peers from PyPI; a test whose peer is missing says that it was skipped."""
     names = {"WATCHBOX_OTDF_PYTHON": "python-otdf", "WATCHBOX_FFMPEG7": "ffmpeg7", "WATCHBOX_ONVIF_PYTHON": "python-onvif"}
     found = {variable: project / ".venv/bin" / name for variable, name in names.items()}
     return {variable: str(path) for variable, path in found.items() if os.access(path, os.X_OK)}

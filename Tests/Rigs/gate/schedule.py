@@ -14,8 +14,8 @@ from parts import LANES
 # What a person need not see; it is in the log.
 QUIET = re.compile(r"^◇ |^↳ |^\[\d+/\d+\]|Test case passing| started\.$|^✔ (Test|Suite) |^\s*$|^Building for|^Planning|^Compiling|^warning: 'swt")
 
-# Seconds that a part has to end when it is told to.
-PATIENCE = 30
+# Seconds that a part has to end when it is asked to.
+TIMEOUT = 30
 
 
 @dataclasses.dataclass
@@ -70,7 +70,7 @@ class Schedule:
                 continue
             failed = [name for name in part.after if name in self.results and self.results[name].status != 0]
             if failed or self.stopped:
-                # What could not be made here, for a reason that was told, is a reason for this one too.
+                # What could not be made here, for a reason that was reported, is a reason for this one too.
                 cause = self.results[failed[0]] if failed else None
                 status = 77 if cause and cause.status == 77 else None
                 self.results[part.name] = Result(
@@ -130,8 +130,8 @@ class Schedule:
 
 
 def _lines(process, part, result):
-    """What it prints, until it has ended. One that is over a limit is asked to end, and killed when it does not; and nobody waits for
-    what somebody whom it left behind may still want to print."""
+    """What it prints, until it has ended. One that is over a limit is asked to end, and killed when it does not; and nothing waits for
+    what a process that it left behind may still print."""
     descriptor = process.stdout.fileno()
     begin, signals, rest = time.monotonic(), [signal.SIGTERM, signal.SIGKILL], b""
     end = begin + part.longest
@@ -153,7 +153,7 @@ def _lines(process, part, result):
                 reason = f"not done after {part.longest} s" if deadline >= end else f"printed nothing for {part.limit} s"
                 result.reason = f"{reason}, so it was ended"
             _end(process, signals.pop(0))
-            deadline = time.monotonic() + PATIENCE
+            deadline = time.monotonic() + TIMEOUT
     if rest:
         yield rest.decode("utf-8", "replace")
 

@@ -25,7 +25,7 @@ def never(says, file, condition, tests):
     return Fault(says, file, f"if {condition}", f"if !FAULT, {condition}", tests)
 
 
-# A decoder's process is given an environment of its own; only here, it is told which fault is switched on.
+# A decoder's process is given an environment of its own; only here, it learns which fault is switched on.
 ENVIRONMENT = ("Sources/Media/VideoCodec/ChildProcess.swift", 'isSandboxed ? ["LD_LIBRARY_PATH"]', 'isSandboxed ? ["LD_LIBRARY_PATH", "WATCHBOX_FAULT"]')
 
 FAULTS = [
@@ -65,7 +65,7 @@ FAULTS = [
           "FAULT || header.critical == nil", "KeyAccessServerTests"),
     Fault("the KAS speaks TLS 1.0", "Sources/Services/KeyAccessServer/KeyAccessService.swift", "configuration.minimumTLSVersion = .tlsv12",
           "configuration.minimumTLSVersion = FAULT ? .tlsv1 : .tlsv12", "KeyAccessServerTests.ServiceTests"),
-    Fault("a slow KAS is asked shortly again after each answer", "Sources/Network/KeyAccessClient/Patience.swift", "isSlow = limit == .configured &&",
+    Fault("a slow KAS is asked shortly again after each answer", "Sources/Network/KeyAccessClient/AdaptiveTimeout.swift", "isSlow = limit == .configured &&",
           "isSlow = !FAULT && limit == .configured &&", "KeyAccessClientTests"),
     Fault("pauses between requests to a KAS grow without end", "Sources/Services/CameraPipeline/CollectionSupply.swift",
           "min(range.upperBound, range.lowerBound * (1 << min(failures - 1, 10)))",
@@ -79,8 +79,8 @@ FAULTS = [
     unguarded("the beginning of a publish key is enough", "Sources/Services/Relay/PublishAuthorization.swift", "left.count == right.count else", "RelayTests"),
     unguarded("a publisher without its key takes over a stream", "Sources/Services/Relay/StreamHub.swift", "silent || sameKey(old.key, key) else", "RelayTests"),
     Fault("a player that takes too little is never closed", "Sources/Services/Relay/SubscriberQueue.swift",
-          "return now > behindSince && now - behindSince > limits.subscriberPatience",
-          "return !FAULT && now > behindSince && now - behindSince > limits.subscriberPatience", "RelayTests"),
+          "return now > behindSince && now - behindSince > limits.subscriberTimeout",
+          "return !FAULT && now > behindSince && now - behindSince > limits.subscriberTimeout", "RelayTests"),
     Fault("a signed link never expires", "Sources/Network/RTMPTransport/PlayLink.swift", "return isGenuine && now <= time",
           "return isGenuine && (FAULT || now <= time)", "RTMPTransportTests.PlayLink"),
     unguarded("unfinished messages take memory without bound", "Sources/Protocols/RTMP/ChunkReader.swift", "partialBytes + count <= limits.partialBytes else",
@@ -122,7 +122,7 @@ FAULTS = [
           "CameraPipelineTests.RegistrationQueue"),
     Fault("a new camera begins with what the old one learned", "Sources/Services/CameraUnit/KeptState.swift", "guard former != instance else",
           "guard !FAULT, former != instance else", "CameraUnitTests"),
-    unguarded("an outage is written down without end", "Sources/Model/CameraModel/OutageReport.swift", "credit >= wordPause * (leaving + 1) else",
+    unguarded("an outage is written down without end", "Sources/Model/CameraModel/OutageReport.swift", "credit >= noticePause * (leaving + 1) else",
               "CameraModelTests|CameraPipelineTests.OutageDay"),
     unguarded("an address may hold a login", "Sources/Model/CameraModel/NetworkRules.swift", '!rest.contains("@") else', "CameraModelTests"),
     # Network cameras.
@@ -140,8 +140,8 @@ FAULTS = [
               "DiscoveryTests.AnnouncementRate"),
     Fault("a refused login is tried without end", "Sources/Media/RTSPIngest/PullSupervision.swift", "if refusals < Self.maxRefusals {",
           "if FAULT || refusals < Self.maxRefusals {", "RTSPIngestTests.PullSupervision"),
-    Fault("network pictures are cut at 64 KiB", "Sources/Media/RTSPIngest/PullOutput.swift", "decodeTime: times.decode, data: encoded.data,",
-          "decodeTime: times.decode, data: FAULT ? Array(coded.data.prefix(1 << 16)) : coded.data,", "RTSPIngestTests.Passthrough"),
+    Fault("network frames are cut at 64 KiB", "Sources/Media/RTSPIngest/PullOutput.swift", "decodeTime: times.decode, data: encoded.data,",
+          "decodeTime: times.decode, data: FAULT ? Array(encoded.data.prefix(1 << 16)) : encoded.data,", "RTSPIngestTests.Passthrough"),
     Fault("sound keeps a frozen picture alive", "Sources/Media/RTSPIngest/StreamPull.swift", "let last = video.rtp.statistics.lastPacket\n",
           "let last = FAULT ? tracks.compactMap { $0.rtp.statistics.lastPacket }.max() : video.rtp.statistics.lastPacket\n",
           "RTSPIngestTests.NetworkSourceFailure"),
@@ -150,7 +150,7 @@ FAULTS = [
     Fault("a recovery point may be minutes away", "Sources/Protocols/Media/RecoveryPoint.swift", "return !isBroken && count <= Self.maxRecoveryTime",
           "return !isBroken && (FAULT || count <= Self.maxRecoveryTime)", "MediaTests"),
     # Pictures and sound.
-    unguarded("sound and pictures of a file lose their order", "Sources/Media/MediaFile/Interleaver.swift", "isComplete || isAtEnd || isFull else", "MediaFileTests"),
+    unguarded("audio and video of a file lose their order", "Sources/Media/MediaFile/Interleaver.swift", "isComplete || isAtEnd || isFull else", "MediaFileTests"),
     Fault("a privacy mask leaves its last columns free", "Sources/Media/VideoCodec/PrivacyMask.swift",
           "return first..<min(max(end + unit - 1, first + unit) / unit * unit, side)",
           "return first..<min(max(FAULT ? end : end + unit - 1, first + unit) / unit * unit, side)", "VideoCodecTests.PrivacyMask"),
@@ -159,11 +159,11 @@ FAULTS = [
     # Its switch is looked up before the environment is cleared.
     Fault("the decoder of strangers' pictures has all memory", "Sources/Media/VideoCodec/DecoderSandbox.swift", "let used = try Memory()",
           "var limits = limits\n        if FAULT { limits.memory = 1 << 40 }\n        let used = try Memory()", "VideoCodecTests.DecoderSandbox"),
-    never("a lost picture of a USB camera is not noticed", "Sources/Media/DeviceSource/ReferenceGate.swift",
+    never("a lost frame of a USB camera is not noticed", "Sources/Media/DeviceSource/ReferenceGate.swift",
           "let last, sequence != last, sequence != last &+ 1 { frameLost() }", "DeviceSourceTests"),
     Fault("a box that slept takes that for a hang", "Sources/Media/DeviceSource/HangDetector.swift", "waited += min(now > looked ? now - looked : 0, step * 2)",
           "waited += FAULT ? now &- looked : min(now > looked ? now - looked : 0, step * 2)", "DeviceSourceTests.HangDetector"),
-    Fault("sound is corrected by any amount", "Sources/Media/AudioCapture/DriftLoop.swift",
+    Fault("audio is corrected by any amount", "Sources/Media/AudioCapture/DriftLoop.swift",
           "correction = min(max(sum, -Self.maxCorrection), Self.maxCorrection)",
           "correction = FAULT ? sum : min(max(sum, -Self.maxCorrection), Self.maxCorrection)", "AudioCaptureTests"),
     # The box.
@@ -176,23 +176,23 @@ FAULTS = [
     never("a camera at its own memory limit is the box's fault", "Sources/Services/HealthMonitor/Checks/MemoryIncidents.swift",
           "news.atOwnLimit > 0 { add(.unit(unit), now) }", "HealthMonitorTests"),
     never("a clock that jumps is no finding", "Sources/Services/HealthMonitor/Checks/ClockChecks.swift", "abs(difference) > 2 { step = difference }", "HealthMonitorTests"),
-    Fault("units with foreign instance names are ours", "Sources/Services/ControlPlane/Core/ControlCore+Supervision.swift",
+    Fault("units with unknown instance names are ours", "Sources/Services/ControlPlane/Core/ControlCore+Supervision.swift",
           "return CameraIdentifier.isValid(id) }", "return FAULT || CameraIdentifier.isValid(id) }", "ControlPlaneTests.Boot"),
     never("pictures in clear stay on the disk", "Sources/Services/ControlPlane/Core/ControlCore+Commit.swift", "!new.settings.previews, current.settings.previews {",
           "ControlPlaneTests.NetworkCamera"),
     never("a replacement that a former version had begun is not finished", "Sources/Services/ControlPlane/Core/ControlCore+Boot.swift",
           "let interrupted = generationStore.unfinishedRestore() {", "ControlPlaneTests.FormerStore"),
-    unguarded("cameras are stopped because nobody can read the configuration", "Sources/Services/ControlPlane/Core/ControlCore+Supervision.swift",
+    unguarded("cameras are stopped because the configuration cannot be read", "Sources/Services/ControlPlane/Core/ControlCore+Supervision.swift",
               "!isConfigurationUnknown else", "ControlPlaneTests.Boot"),
     unguarded("rows of a former version are newer than today's generation", "Sources/Services/ControlPlane/Core/ControlCore+Boot.swift",
               "current.schema != Generation.currentSchema || current.number == 0 else", "ControlPlaneTests.FormerStore"),
-    Fault("what another device told is remembered of this one", "Sources/Model/BoxMemory/BoxMemory+Cameras.swift",
+    Fault("what another device reported is remembered of this one", "Sources/Model/BoxMemory/BoxMemory+Cameras.swift",
           '"SELECT * FROM learned WHERE camera = ? AND source = ?"', '"SELECT * FROM learned WHERE camera = ? AND (\\(FAULT) OR source = ?)"',
           "BoxMemoryTests.Learning"),
     Fault("a change of an object keeps its revision", "Sources/Services/ControlPlane/Files/StoreContent.swift",
           "if content.cameras[index] != former.camera(camera.id) {", "if !FAULT, content.cameras[index] != former.camera(camera.id) {",
           "ControlPlaneTests.Change"),
-    unguarded("a change that nobody confirmed stays after a restart of the box", "Sources/Services/ControlPlane/Files/PendingConfirmation.swift",
+    unguarded("an unconfirmed change stays after a restart of the box", "Sources/Services/ControlPlane/Files/PendingConfirmation.swift",
               "bootIdentifier == self.bootIdentifier, generation == currentGeneration else", "ControlPlaneTests"),
     Fault("a renamed camera's stream gets another name", "Sources/Services/ControlPlane/Core/ControlCore+Renaming.swift",
           '= stream == request.id ? nil : .string(stream)', '= FAULT || stream == request.id ? nil : .string(stream)', "ControlPlaneTests.Rename"),
@@ -214,7 +214,7 @@ FAULTS = [
     Fault("a secret that is copied to another scope does not open there", "Sources/System/CredentialStore/CredentialStore.swift",
           "seal(secret, CredentialName(name, scope: other))", "seal(secret, CredentialName(name, scope: FAULT ? scope : other))", "CredentialStoreTests"),
     never("a token stands in the bundle for support", "Sources/Protocols/Redaction/Redaction.swift", 'name == Array("bearer".utf8)', "RedactionTests"),
-    Fault("a hook is told an event twice", "Sources/Services/Hooks/HookQueue.swift", "if let seen, id <= seen { return false }",
+    Fault("a hook is sent an event twice", "Sources/Services/Hooks/HookQueue.swift", "if let seen, id <= seen { return false }",
           "if !FAULT, let seen, id <= seen { return false }", "HooksTests"),
     Fault("an event that is under way is lost with its process", "Sources/Services/Hooks/HookQueue.swift",
           "if case .sending(let events, _) = state { ids += events.map(\\.event.id) }",

@@ -9,7 +9,7 @@ why, how many wrong logins there were so far ("wrong"), and what a command asked
 
 who may ask
   --auth wsse|digest|digest-sha256|both|text|basic|none   WS-UsernameToken, HTTP Digest (MD5, SHA-256), both of them
-                        offered, PasswordText only, HTTP Basic only, nobody is asked
+                        offered, PasswordText only, HTTP Basic only, no login needed
   --user admin --password s3cret   --qop auth|none|first (with the first challenge only)
   --fault-status 401    HTTP status of an authentication fault (400, 403, 500 are in use too)
   --soap11              faults as SOAP 1.1          --bare-401   no SOAP fault with it, only the status
@@ -23,17 +23,17 @@ its motors
   --lose-moves          a continuous movement begins, and the connection ends instead of an answer
 its clock
   --skew S              S seconds off; a token more than 5 s from it is refused
-  --utc-off S           UTCDateTime says S seconds more than the clock that judges tokens
+  --utc-off S           UTCDateTime says S seconds more than the clock that checks tokens
   --local-off S         LocalDateTime likewise      --tz UTC0
   --no-date             no Date header              --no-clock   GetSystemDateAndTime is not implemented
-  --clock-needs-auth    it wants a login too
+  --clock-needs-auth    it requires a login too
   --set-clock S         from the fourth login on, everything is S seconds later, as after its first NTP answer
 its addresses
   --xaddr-host H        services, streams and subscriptions name the host H
 its services
   --no-endpoint         GetEndpointReference is not implemented, as in most cameras
   --no-media2  --empty-media2  --no-ptz  --no-events  --no-services (GetCapabilities only)  --no-snapshot
-  --hevc                the main stream is H.265: Media2 says so, Media1 tells no encoder for it
+  --hevc                the main stream is H.265: Media2 says so, Media1 shows no encoder for it
   --profiles 2          --serial SN1   --mac 02:00:5e:00:53:01   --endpoint urn:uuid:…
   --latin1              its manufacturer is not UTF-8
   --escaped             its stream's address is escaped once too often
@@ -367,13 +367,13 @@ def ptz(name, body):
     if field(body, "ProfileToken") not in State.profiles:
         raise Fault("ter:InvalidArgVal/ter:NoProfile", "no such profile")
     pan_tilt, zoom = vector(body)
-    wanted = dict(pan=pan_tilt and pan_tilt[0], tilt=pan_tilt and pan_tilt[1], zoom=zoom)
+    requested = dict(pan=pan_tilt and pan_tilt[0], tilt=pan_tilt and pan_tilt[1], zoom=zoom)
     if name == "ContinuousMove":
         State.moving = True
-        return "", dict(wanted, timeout=field(body, "Timeout"))
+        return "", dict(requested, timeout=field(body, "Timeout"))
     if name == "AbsoluteMove":
-        State.position.update({axis: value for axis, value in wanted.items() if value is not None})
-        return "", wanted
+        State.position.update({axis: value for axis, value in requested.items() if value is not None})
+        return "", requested
     if name == "Stop":
         if State.count("stops") <= args.refuse_stops:
             raise Fault("ter:InvalidArgVal", "not now")
@@ -792,8 +792,8 @@ def answer_probes(s):
         text = data.decode(errors="replace")
         if not re.search(r"<(?:[\w-]+:)?Probe[\s/>]", text):
             continue
-        wanted = field(text, "Types")
-        if wanted and "NetworkVideoTransmitter" not in wanted and "Device" not in wanted:
+        requested = field(text, "Types")
+        if requested and "NetworkVideoTransmitter" not in requested and "Device" not in requested:
             continue
         time.sleep(random.random() * 0.3)  # a target waits up to APP_MAX_DELAY (500 ms)
         body = tags("d", ProbeMatches=tags("d", ProbeMatch=target()))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""onvif-zeep-async 4.3.0 (PyPI) as a judge of a device: it reads every answer by ONVIF's own WSDL and schema.
+"""onvif-zeep-async 4.3.0 (PyPI) as a validator of a device: it reads every answer by ONVIF's own WSDL and schema.
 
     reference-client.py HOST PORT [--adjust-time] [--user admin] [--password s3cret] [--ptz] [--encoders] [--events]
 
@@ -105,7 +105,7 @@ async def main():
         await run(camera)
         print("PASS")
         return 0
-    except Exception as error:  # every failure of the judge is a verdict
+    except Exception as error:  # every failure of the validator is a result
         print("FAIL", type(error).__name__, " ".join(str(error).split())[:200])
         return 1
     finally:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A web server that is no camera: a page for GET, 501 for POST; with --redirect URL 302 to there, with --status N that
+"""A web server that is not a camera: a page for GET, 501 for POST; with --redirect URL 302 to there, with --status N that
 status and an empty body, with --page the page for POST, too, whatever the path, as a camera's web interface does beside
 its ONVIF service at another port. [--bind 127.0.0.1] [--port 0]. Prints "READY <port> -"."""
 

@@ -1,8 +1,8 @@
 // relay-load: RTMP publisher and players for load on a relay at 127.0.0.1. One thread, epoll; OpenSSL for RTMPS.
 //
 //   relay-load publish PORT APP STREAM SECONDS [tls=1]
-//     30 pictures a second (60 000 bytes each second, 15 200 bytes between), 47 sounds of 340 bytes: 4.2 Mbit/s,
-//     random bytes. Each picture ends with "RLAT", u32 number, u64 CLOCK_MONOTONIC when it was sent.
+//     30 frames a second (60 000 bytes each second, 15 200 bytes between), 47 audio frames of 340 bytes: 4.2 Mbit/s,
+//     random bytes. Each video frame ends with "RLAT", u32 number, u64 CLOCK_MONOTONIC when it was sent.
 //   relay-load play PORT APP STREAM COUNT SECONDS [tls=1] [pid=PID] [warm=2] [stagger=MS] [starve=KBIT]
 //     Joins COUNT times, waits `warm` seconds after the last has its first key frame, then counts for SECONDS.
 //     stagger: milliseconds between joins; 0: all at once
@@ -557,7 +557,7 @@ static int publish(int argc, char **argv) {
 }
 
 // Each connection sends up to 4 KiB that begin like RTMP, with random bytes changed, and is reset 50 ms later.
-// What the KAS is asked by viewers, with a token that is none.
+// What the KAS is asked by viewers, with an invalid token.
 static void ask_for_key(Peer *p) {
   static const char body[] =
       "{\"signedRequestToken\":\"eyJhbGciOiJFUzI1NiJ9.eyJyZXF1ZXN0Qm9keSI6InsgfSJ9.c2lnbmF0dXJl\",\"clientPublicKey\":\"-----BEGIN\"}";

@@ -5,7 +5,7 @@
 
     /h264   H.264 and AAC, nothing encoded                  /h264v  H.264 only
     /h265   H.265 only                                      /g711   H.264 and an A-law tone (/g711u: mu-law)
-    /mjpeg  MJPEG 640x360, 10 pictures a second, live       /mjpeg-wide  2560x1440, 2 a second
+    /mjpeg  MJPEG 640x360, 10 frames a second, live         /mjpeg-wide  2560x1440, 2 a second
     /opus   H.264 and Opus in stereo                        /g726   H.264 and G.726 (gstreamer1.0-libav)
 
 Port 0 (the default) takes any free one. --auth demands Digest (MD5, no qop). --multicast adds 239.5.5.5

@@ -1,29 +1,29 @@
 #!/usr/bin/env python3
-"""A camera that sends JPEG pictures over HTTP, and misbehaves on demand: for tests, loopback only.
+"""A camera that sends JPEG images over HTTP, and misbehaves on demand: for tests, loopback only.
 
     http-camera.py [--bind 127.0.0.1] [--port N] [--user NAME] [--password TEXT] [--tls CERT KEY] [--until-eof] DIRECTORY
 
 DIRECTORY holds *.jpg, which are sent in turn. Port 0 (the default) takes any free one. Prints "READY PORT", then one line
 of JSON for every connection that ended: its paths, logins, user agent, and how it ended. With --until-eof it ends when its
 standard input does. Needs Python's standard library only. Paths: /stream (multipart/x-mixed-replace), /capture (one
-picture), /page (HTML), /video (MP4). Quirks are chosen by the query of the URL:
+image), /page (HTML), /video (MP4). Quirks are chosen by the query of the URL:
 
   form=esp32|plain|ffmpeg    how a stream is written: as an ESP32-CAM does (chunked; the default), plainly, or as ffmpeg's mpjpeg
-  fps=N                      pictures per second (10)
+  fps=N                      frames per second (10)
   auth=none|basic|md5|md5qop|sha256|both   what it demands (both: SHA-256, MD5 and Basic)
   nonce=1                    each nonce is good for one request
   boundary=dash|none         dashes in the parameter as well; no parameter
   length=none|short|long     Content-Length of the parts, when it is not right
   lf=1                       lines of parts end with LF
   end=S                      the stream ends in good order after S s      reset=S    and the connection is reset
-  freeze=S                   no picture any more after S s, the connection stands
-  trickle=1                  one byte a second                            cut=N      every Nth picture is cut off
-  same=1                     always the same picture                      close=1    /capture: closes behind each picture
+  freeze=S                   no image any more after S s, the connection stays up
+  trickle=1                  one byte a second                            cut=N      every Nth image is cut off
+  same=1                     always the same image                        close=1    /capture: closes after each image
   status=N                   is answered N                                retry=N    with Retry-After N
   type=none|octet            no Content-Type, or application/octet-stream
   redirect=1                 302 to the same without it                   redirect=loop|away   to itself, to another host
   redirect=PORT              302 to https://127.0.0.1:PORT/stream?auth=basic
-  slow=MS                    each answer is late by MS                    greeting=ssh   it is no HTTP server at all
+  slow=MS                    each answer is late by MS                    greeting=ssh   it is not an HTTP server at all
   silent=1                   the request is never answered
   times=N                    all of these but auth, form and fps apply to the first N requests of this query
 """
@@ -68,7 +68,7 @@ class Viewer(threading.Thread):
     def __init__(self, camera, connection):
         super().__init__(daemon=True)
         self.camera, self.connection = camera, connection
-        self.told = {"paths": [], "refusals": 0, "logins": [], "basic": False, "pictures": 0}
+        self.reported = {"paths": [], "refusals": 0, "logins": [], "basic": False, "pictures": 0}
 
     def run(self):
         try:
@@ -80,13 +80,13 @@ class Viewer(threading.Thread):
             while self.serve():
                 pass
         except (OSError, ValueError, IndexError) as error:
-            self.told["error"] = f"{type(error).__name__}: {error}"
+            self.reported["error"] = f"{type(error).__name__}: {error}"
         finally:
             try:
                 self.connection.close()
             except OSError:
                 pass
-            print(json.dumps(self.told), flush=True)
+            print(json.dumps(self.reported), flush=True)
 
     def request(self):
         while b"\r\n\r\n" not in self.rest:
@@ -105,9 +105,9 @@ class Viewer(threading.Thread):
             return False
         (method, target, version), headers = asked
         assert version == "HTTP/1.1" and method == "GET", asked
-        self.told["agent"] = headers.get("user-agent")
+        self.reported["agent"] = headers.get("user-agent")
         url = urllib.parse.urlsplit(target)
-        self.told["paths"].append(url.path)
+        self.reported["paths"].append(url.path)
         quirks = dict(urllib.parse.parse_qsl(url.query))
         with self.camera.lock:
             count = self.camera.asked[target] = self.camera.asked.get(target, 0) + (0 if quirks.get("auth") and "authorization" not in headers else 1)
@@ -154,15 +154,15 @@ class Viewer(threading.Thread):
         login = headers.get("authorization", "")
         arguments = self.camera.arguments
         if login.startswith("Basic "):
-            self.told["basic"] = True
+            self.reported["basic"] = True
             if quirks["auth"] in ("basic", "both") and base64.b64decode(login[6:]).decode() == f"{arguments.user}:{arguments.password}":
                 return True
         elif login.startswith("Digest "):
             fields = {name: quoted or plain for name, quoted, plain in re.findall(r'(\w+)=(?:"((?:[^"\\]|\\.)*)"|([^\s,]+))', login)}
-            self.told["logins"].append(fields.get("algorithm", "MD5"))
+            self.reported["logins"].append(fields.get("algorithm", "MD5"))
             if self.proves(quirks, method, target, fields):
                 return True
-        self.told["refusals"] += 1
+        self.reported["refusals"] += 1
         nonce = os.urandom(8).hex()
         with self.camera.lock:
             self.camera.nonces[nonce] = 0
@@ -197,7 +197,7 @@ class Viewer(threading.Thread):
         return fields.get("uri") == target and fields.get("response") == hash(
             f"{secret}:{fields['nonce']}{quality}:{hash(f'{method}:{target}')}")
 
-    # Pictures
+    # Images
 
     def capture(self, quirks):
         jpeg = self.camera.next(quirks)
@@ -205,7 +205,7 @@ class Viewer(threading.Thread):
             self.connection.sendall(f"HTTP/1.1 200 OK\r\nContent-Type: image/jpeg\r\nContent-Length: {len(jpeg)}\r\n\r\n".encode())
             return self.trickle(jpeg, self.connection.sendall)
         types = {"none": None, "octet": "application/octet-stream"}
-        self.told["pictures"] += 1
+        self.reported["pictures"] += 1
         self.answer(200, jpeg, types.get(quirks.get("type"), "image/jpeg"), {"Connection": "close"} if quirks.get("close") else {})
         return not quirks.get("close")
 
@@ -241,7 +241,7 @@ class Viewer(threading.Thread):
                 return False
             number += 1
             self.part(quirks, form, boundary, self.camera.next(quirks), number)
-            self.told["pictures"] += 1
+            self.reported["pictures"] += 1
             time.sleep(max(0, begin + number / float(quirks.get("fps", 10)) - time.monotonic()))
 
     def part(self, quirks, form, boundary, jpeg, number):

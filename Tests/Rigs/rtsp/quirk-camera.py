@@ -8,12 +8,12 @@ Port 0 (the default) takes any free one. Prints "READY PORT", then one line of J
 its quirks, methods, receiver reports, and how it ended. With --until-eof it ends when its standard input does.
 Needs Python's standard library only. Quirks are chosen per connection by the query of the URL:
 
-  fps=N            pictures per second (25)               h265=1         H.265 instead of H.264
+  fps=N            frames per second (25)                 h265=1         H.265 instead of H.264
   times=N          all below but auth, h265, fps, audio and timeout apply to the first N connections of this query
   auth=none|basic|md5|md5qop|sha256|both       what it demands on every request but OPTIONS
                    (both: SHA-256, MD5 and Basic)
   nonce=1          a new nonce at SETUP, the old one stale
-  status=N         DESCRIBE is answered N                 greeting=http|ssh   it is no RTSP server at all
+  status=N         DESCRIBE is answered N                 greeting=http|ssh   it is not an RTSP server at all
   redirect=1       302 on the first DESCRIBE              redirect=away  302 to another host
   redirect=PORT    302 to rtsps://127.0.0.1:PORT/cam?auth=basic
   base=missing|noscheme|doubled|junk           Content-Base, when it is not right
@@ -24,15 +24,15 @@ Needs Python's standard library only. Quirks are chosen per connection by the qu
   udpsilent=1      accepts UDP and sends nothing          reorder=1      some packets change places
   slow=MS          every response is late by MS           silent=1       PLAY is never answered
   early=1          RTP before the answer to PLAY          old=1          packets of an earlier session come first
-  unknown=1        packets on a channel nobody set up     wronglength=1  bytes that are no frame between frames
+  unknown=1        packets on a channel nobody set up     wronglength=1  bytes between frames that are not a frame
   audio=pcmu|pcma16|pcmu2|g722|silent|refused   a second track (pcma16: 16 kHz; pcmu2: stereo)
-                                                          videoless=1    PLAY is fine, but only sound comes
-  vfreeze=S        video stops at S s, sound goes on      mpeg4=1        offers a codec that nobody takes
+                                                          videoless=1    PLAY is fine, but only audio comes
+  vfreeze=S        video stops at S s, audio goes on      mpeg4=1        offers an unsupported codec
   nosprop=1        no parameter sets in the SDP           noinband=1     parameter sets in the SDP only
   nomarker=1       no RTP marker bit                      rollover=1     time stamp and sequence wrap within 3 s
   mid=1            begins between two key frames          burst=1        whole groups of pictures at once
   nokey=1          no key frame ever                      oneset=S       the second file from S s on
-  vrate=R          the pictures' RTP time stamps run R times as fast as announced
+  vrate=R          the video's RTP time stamps run R times as fast as announced
   arate=R          the same of audio=pcmu: R times as many samples
   jump=S           RTP time stamps jump by S s at 2 s     loss=P         drops P % of the video packets after 2 s
   nosr=1           no sender reports                      srstep=S       NTP time in reports steps by S s at 2 s
@@ -44,7 +44,7 @@ Needs Python's standard library only. Quirks are chosen per connection by the qu
   sess=first       another Session id at each SETUP, and PLAY takes the first one only
   gop=S            a key frame each S s only              refresh=S      no key frame, a recovery point each S s
   savp=1           the video is offered as SRTP           broken=fmtp    parameter sets with quotes and start codes
-  audio=aac        a second track of the frames of --aac  pace=1         packets of a picture spread over its time
+  audio=aac        a second track of the frames of --aac  pace=1         packets of a frame spread over its time
   boot=WHAT:S      403, 401 or novideo for S s from the first DESCRIBE that this program gets
   reset=S          with --tls: OPTIONS of its own at S s, and a reset before the answer can come
 """

@@ -1,5 +1,5 @@
 // What Thread Sanitizer cannot see on Linux: the slow way of Swift's Mutex, where the kernel hands the lock on (futex, priority
-// inheritance), and libdispatch's semaphores. Neither library is built with it. Preloaded, this tells it who waited for whom; the
+// inheritance), and libdispatch's semaphores. Neither library is built with it. Preloaded, this reports to it who waited for whom; the
 // fast ways are compiled into our own code, where it sees them itself.
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -18,7 +18,7 @@ expect() {
     if "$@" >"$checks_output" 2>&1; then _report "✓" "$what"; else _report "✗" "$what"; fi
 }
 
-# refuse WHAT COMMAND…: it fails, and with a word of refusal, so that a mistyped command is no success
+# refuse WHAT COMMAND…: it fails, and with a message of refusal, so that a mistyped command does not pass
 refuse() {
     local what=$1
     shift
@@ -31,9 +31,9 @@ refuse() {
     fi
 }
 
-# same WHAT VALUE WANTED
+# same WHAT VALUE EXPECTED
 same() {
-    printf 'is “%s”, wanted “%s”\n' "$2" "$3" >"$checks_output"
+    printf 'is “%s”, expected “%s”\n' "$2" "$3" >"$checks_output"
     if [ "$2" = "$3" ]; then _report "✓" "$1"; else _report "✗" "$1"; fi
 }
 

@@ -55,13 +55,13 @@ def no_secret(checks, what, devices):
     checks.expect(f"{what}: no credentials were sent", not words, f"{words} in\n{heard}")
 
 
-def complete(world, wanted, *words, others=()):
+def complete(world, expected, *words, others=()):
     """The number of searches until one found all these addresses, and that one: an answer to one comes within five seconds, or not, as
-    the machine lets it. What nobody may find (neither these nor others) ends it as well, and is judged by whoever asked."""
+    the machine lets it. What must not be found (neither these nor others) ends it as well, and is left to the caller to check."""
     for count in range(1, 6):
         found = world.search(*words)
         addresses = {device["address"] for device in found.devices}
-        if wanted <= addresses or addresses - wanted - set(others):
+        if expected <= addresses or addresses - expected - set(others):
             break
     return count, found
 
@@ -70,7 +70,7 @@ def search(world, checks):
     simulator = onvif_camera(world, "--xaddr-host", "0.0.0.0")
     library_camera(world, checks)
     printer = world.device("east", "10.77.0.3", "--kind", "printer")
-    # It has an address of before its last move, and answers one of the three questions only, twice.
+    # It announces an address from before its last move, and answers one of the three questions only, twice.
     stale = world.device(
         "west", "10.78.0.4", "--name", "Front door", "--http", "8000", "--open", "--endpoint", f"{ENDPOINT}4",
         "--xaddrs", "http://192.168.1.64:8000/onvif/device_service http://[fe80::1]:8000/onvif/device_service")
@@ -98,7 +98,7 @@ def search(world, checks):
         checks.same("its name is read from its scopes", [(d.get("name"), d.get("hardware")) for d in two],
                     [("Library camera", "WB-1")])
     moved = found.at("10.78.0.4")
-    checks.same("a camera with an address of before is found where it answered, and tells who it is",
+    checks.same("a camera with an outdated address is found where it answered, and says who it is",
                 [(d["xaddrs"], d["endpoint"], d["name"], d.get("manufacturer"), d.get("serial"), d.get("needsLogin"),
                   d.get("location")) for d in moved],
                 [(["http://10.78.0.4:8000/onvif/device_service", "http://192.168.1.64:8000/onvif/device_service"],
@@ -113,9 +113,9 @@ def search(world, checks):
     def questions():
         probes = [line for line in stale.lines if line.get("asked") == "Probe"]
         types = sorted(line["types"] for line in probes if line["source"].startswith("10.78."))
-        wanted = sorted(2 * searches * ["", "dn:NetworkVideoTransmitter", "tds:Device"])
-        return types == wanted and all(line["one_line"] for line in probes) or Not(f"{searches} searches: {probes}")
-    # The device may tell it later than the search ends.
+        expected = sorted(2 * searches * ["", "dn:NetworkVideoTransmitter", "tds:Device"])
+        return types == expected and all(line["one_line"] for line in probes) or Not(f"{searches} searches: {probes}")
+    # The device may report it after the search has ended.
     checks.until("three questions, each twice, in one line each", questions, 30)
     checks.same("nothing was left out", found.last["problems"], [])
     listed = next((p["milliseconds"] for p in found.progress if p["found"] == 4), None)
@@ -129,10 +129,10 @@ def search(world, checks):
                   unknown.last["event"] == "error" and "east" in unknown.last["error"], unknown)
     world.ip("link", "set", "west", "down", space="box")
     more, without = complete(world, {"10.77.0.2"}, others=sixths)
-    checks.expect("a network that is down keeps nobody from the other", without.at("10.77.0.2")
+    checks.expect("a network that is down does not affect the other", without.at("10.77.0.2")
                   and not without.at("10.78.0.2"), without)
     no_secret(checks, "a search", [stale, sixth, printer])
-    # It tells what it made of each request, not the request.
+    # It reports how it understood each request, not the request.
     asked = [line for line in simulator.lines if line["op"] != "Probe"]
     checks.expect("the simulator was asked once who it is, without a login",
                   2 <= len(asked) <= searches + more and {line["op"] for line in asked} == {"GetDeviceInformation"}
@@ -146,9 +146,9 @@ def announced(world, checks):
         states = [line for line in listener.lines if line["event"] == "listening"]
         return states[-1].get("networks", []) if states else []
 
-    def heard(**wanted):
+    def heard(**expected):
         return [line["announcement"] for line in listener.lines if line["event"] == "announcement"
-                and all(line["announcement"].get(key) == value for key, value in wanted.items())]
+                and all(line["announcement"].get(key) == value for key, value in expected.items())]
 
     checks.until("both networks are listened on", lambda: networks() == ["east", "west"], needed=True)
     simulator = onvif_camera(world, "--xaddr-host", "127.0.0.1")
@@ -213,20 +213,20 @@ def announced(world, checks):
 
     noisy = world.device("east", "10.77.0.8", "--flood", "3000", "--junk", "--xaddrs", url)
     noisy.signal(signal.SIGUSR1)
-    checks.until("a device floods the network and sends what is no message", lambda: "disturbed" in noisy.text)
+    checks.until("a device floods the network and sends invalid messages", lambda: "disturbed" in noisy.text)
     quiet = world.device("west", "10.78.0.9", "--endpoint", f"{ENDPOINT}9", "--xaddrs", url)
     checks.until("who speaks meanwhile is heard", lambda: heard(kind="hello", endpoint=f"urn:uuid:{ENDPOINT}9"))
     passed = len(heard(address="10.77.0.8"))
     checks.expect("of the flood little is passed on", 0 < passed < 1500, f"{passed} of 3000")
     checks.note(f"{passed} of 3000 were passed on")
-    checks.expect("the listener lives", listener.process.poll() is None, listener.complaints)
+    checks.expect("the listener is still running", listener.process.poll() is None, listener.complaints)
     no_secret(checks, "a listener", [noisy, quiet])
 
     listener.end()
     hold = "import socket, time; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind(('', 3702)); print('READY', flush=True); time.sleep(600)"
     holder = world.ready(world.start("box", "python3", "-c", hold))
     listener = world.check("listen", "--rescan", "1")
-    checks.until("a program that keeps the port for itself is told",
+    checks.until("a program that keeps the port for itself is reported",
                  lambda: any("3702" in (line.get("problem") or "") for line in listener.lines), needed=True)
     holder.end()
 
@@ -245,7 +245,7 @@ def scan(world, checks):
     locked = world.device("west", "10.78.0.3", "--kind", "quiet", "--rtsp", "8554=401", "--web", "80", "--http", "8000")
     far = world.device("far", "10.79.0.2", "--http", "80", "--rtsp", "554=200", "--endpoint", f"{ENDPOINT}2",
                        "--xaddrs", "http://0.0.0.0/onvif/device_service")
-    # It would have the box ask somebody else.
+    # It would have the box ask another host.
     liar = world.device("east", "10.77.0.5", "--endpoint", f"{ENDPOINT}5",
                         "--xaddrs", "http://10.78.0.3:8000/stolen http://10.77.0.4:8554/stolen")
     for link in ("east", "west"):
@@ -254,10 +254,10 @@ def scan(world, checks):
     checks.same("an RTSP server among others at one address",
                 [(d["kind"], d["source"], d["rtspPorts"]) for d in found.at("10.77.0.4")],
                 [("rtsp", "rtsp://10.77.0.4/", [554])])
-    checks.same("a camera without WS-Discovery is found with its ONVIF service, and that it wants a login",
+    checks.same("a camera without WS-Discovery is found with its ONVIF service, and that it requires a login",
                 [(d["kind"], d["source"], d["rtspPorts"], d.get("needsLogin")) for d in found.at("10.78.0.3")],
                 [("onvif", "onvif://10.78.0.3:8000", [8554], True)])
-    checks.same("a camera behind a router answers for itself",
+    checks.same("a camera behind a router answers the search itself",
                 [(d["kind"], d["source"], d.get("endpoint"), d["rtspPorts"], d["networks"]) for d in found.at("10.79.0.2")],
                 [("onvif", "onvif://10.79.0.2", f"urn:uuid:{ENDPOINT}2", [554], [])])
     checks.expect("a device that names others' addresses is listed", found.at("10.77.0.5"), found)
@@ -278,15 +278,15 @@ def scan(world, checks):
                 [(d["kind"], d["source"], d.get("needsLogin")) for d in alone.devices],
                 [("rtsp", "rtsp://10.78.0.3:8554/", True)])
     nowhere = world.search("--scan", "192.0.2.0/29", "--no-multicast")
-    checks.expect("a network without a way to it is told", nowhere.last["event"] == "done" and not nowhere.devices
+    checks.expect("a network without a route is reported", nowhere.last["event"] == "done" and not nowhere.devices
                   and nowhere.last["problems"] and nowhere.last["probed"] == nowhere.last["total"], nowhere)
-    for words, what in ((["10.0.0.0/19"], "a large network needs a yes"), (["10.0.0.0/8", "--large"], "a huge one gets none"),
-                        (["fe80::/64"], "one of IPv6 cannot be scanned"), (["10.0.0.0/24 "], "what is none is refused")):
+    for words, what in ((["10.0.0.0/19"], "a large network needs confirmation"), (["10.0.0.0/8", "--large"], "a huge one is refused all the same"),
+                        (["fe80::/64"], "an IPv6 network cannot be scanned"), (["10.0.0.0/24 "], "an invalid one is refused")):
         refused = world.search("--scan", *words)
         checks.expect(what, refused.last["event"] == "error" and refused.last["hint"], refused)
     yes = world.check("range", "10.0.0.0/19", "--large")
     yes.process.wait(60)
-    checks.same("with a yes it may be", [line.get("addresses") for line in yes.lines], [8190])
+    checks.same("with confirmation it is scanned", [line.get("addresses") for line in yes.lines], [8190])
     # Nobody answers there, and each of them is waited for.
     broken_off = world.search("--scan", "10.77.0.128/25", "--no-multicast", "--cancel-after", "1",
                               "--ports", ",".join(map(str, range(1, 31))))
@@ -295,7 +295,7 @@ def scan(world, checks):
 
 
 def moved(world, checks):
-    """A camera gets another address: no Hello is heard, and it has no call for its endpoint reference."""
+    """A camera gets another address: no Hello is heard, and it does not implement GetEndpointReference."""
     world.add_space("moving")
     world.connect("box", "moving", "10.81.0.1", "moving", "wire", [])
     password = world.directory / "password"
@@ -329,7 +329,7 @@ def moved(world, checks):
     old = address(2)
     first = [page(old), device(old, "c", "--port", "2020")]
     yard = camera(f"onvif://{old}", "yard")
-    checks.until("a camera is found behind a web page at port 80, and known by what the network told",
+    checks.until("a camera is found behind a web page at port 80, and recognised by what the network showed",
                  lambda: last(yard).get("url") == f"rtsp://{old}:8554/h264"
                  and f"urn:uuid:{ENDPOINT}c" in last(yard)["identity"], needed=True)
     for program in first:
@@ -337,13 +337,13 @@ def moved(world, checks):
     address(2, "del")
     new = address(5)
     there = [page(new), device(new, "c", "--port", "2020")]
-    wanted = [{"address": new, "evidence": "endpoint", "source": f"onvif://{new}:2020"}]
-    checks.until("without a Hello it is looked for, and its new address proposed", lambda: last(yard).get("moves") == wanted)
+    expected = [{"address": new, "evidence": "endpoint", "source": f"onvif://{new}:2020"}]
+    checks.until("without a Hello it is looked for, and its new address proposed", lambda: last(yard).get("moves") == expected)
     checks.expect("with the command that accepts it", f"camera edit yard --accept-move onvif://{new}:2020" in (last(yard).get("reason") or ""),
                   last(yard))
     # The search asks who it is, without a login; the camera's own source asks nothing there.
-    checks.same("nobody showed it a login", [line for line in there[1].lines if line.get("ok")], [])
-    checks.same("and nobody a wrong one", wrong(first[1], there[1]), [])
+    checks.same("no login was sent to it", [line for line in there[1].lines if line.get("ok")], [])
+    checks.same("and no wrong one at all", wrong(first[1], there[1]), [])
     yard.end()
     for program in there:
         program.signal(signal.SIGKILL)
@@ -362,9 +362,9 @@ def moved(world, checks):
     address(3, "del")
     new = address(6)
     moved_tls = device(new, "d", "--port", "443", "--tls", *files)
-    wanted = [{"address": new, "evidence": "endpoint", "source": f"onvif://{new}:443"}]
+    expected = [{"address": new, "evidence": "endpoint", "source": f"onvif://{new}:443"}]
     checks.until("its stream has no key: its new address is proposed, though its service shows the key that is known",
-                 lambda: last(gate).get("moves") == wanted) or checks.note(str(last(gate)))
+                 lambda: last(gate).get("moves") == expected) or checks.note(str(last(gate)))
     checks.same("and no wrong login was shown", wrong(tls, moved_tls), [])
     gate.end()
     moved_tls.signal(signal.SIGKILL)
@@ -381,8 +381,8 @@ def moved(world, checks):
     world.ip("addr", "flush", "dev", "wire", space="plain")
     world.ip("addr", "add", "10.82.0.7/24", "dev", "wire", space="plain")
     quiet = world.device("plain", "10.82.0.7", "--kind", "quiet", "--rtsp", "554=404")
-    wanted = [{"address": "10.82.0.7", "evidence": "mac", "source": "rtsp://10.82.0.7/stream1"}]
-    checks.until("and its new address proposed", lambda: last(drive).get("moves") == wanted) or checks.note(str(last(drive)))
+    expected = [{"address": "10.82.0.7", "evidence": "mac", "source": "rtsp://10.82.0.7/stream1"}]
+    checks.until("and its new address proposed", lambda: last(drive).get("moves") == expected) or checks.note(str(last(drive)))
     checks.same("nobody asked it anything", [line for line in quiet.lines if line.get("asked") == "connection"
                                              and "DESCRIBE" in line["heard"]], [])
     drive.end()

@@ -146,7 +146,7 @@ class World:
         return self.start("box", self.program, *words)
 
     def search(self, *words, limit=150):
-        """A whole search: its devices, its progress and its last word."""
+        """A whole search: its devices, its progress and its last line."""
         # A device that is asked may be slow, as this machine may be busy.
         program = self.check("search", "--answer-timeout", "10", *words)
         try:

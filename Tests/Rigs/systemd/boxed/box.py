@@ -36,7 +36,7 @@ class Result:
         try:
             return json.loads(self.out)
         except ValueError as error:
-            raise ValueError(f"this is no document ({error}): {self}") from None
+            raise ValueError(f"this is not a document ({error}): {self}") from None
 
     @property
     def ok(self):
@@ -140,7 +140,7 @@ class Box:
         return self.ask("/api/v1/status", socket_path=f"/run/watchbox/camera/{camera}.sock")
 
     def events(self, after=0):
-        """What the box has told so far: the ring, as a watcher gets it who comes back; never none of all. OSError while it does
+        """What the box has published so far: the ring, as a watcher gets it that comes back; never an empty list. OSError while it does
         not answer. Its end is a silence, which a busy machine can make: what must be there is waited for."""
         connection = _Connection(str(self.path(API)), 60)
         events, is_heard = [], False
@@ -156,7 +156,7 @@ class Box:
                     break
                 if line.startswith("data:"):
                     events.append(json.loads(line[5:]))
-                # A comment comes at once. Every box has told something since it is there; behind an event there may be nothing.
+                # A comment comes at once. Every box has published something since it started; behind an event there may be nothing.
                 if events or after:
                     is_heard = True
                     stream.settimeout(2)
@@ -166,7 +166,7 @@ class Box:
         finally:
             connection.close()
         if not is_heard:
-            raise OSError("/api/v1/events ended before it told anything")
+            raise OSError("/api/v1/events ended before any event")
         return events
 
     def newest(self):
@@ -252,7 +252,7 @@ class Viewer:
 
     def pictures(self, count):
         found = sum(frame["track"] == "video" for frame in self.frames())
-        return found if found >= count else _not(f"{found} pictures of {count}: {self.words()}")
+        return found if found >= count else _not(f"{found} frames of {count}: {self.words()}")
 
     def words(self):
         out = self.box.path(self.log + ".out"), self.box.path(self.log + ".err")

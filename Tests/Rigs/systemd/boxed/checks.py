@@ -1,4 +1,4 @@
-"""One line per check, and waiting for what has to happen."""
+"""One line per check, and waiting for what must happen."""
 import os
 import signal
 import subprocess
@@ -13,28 +13,28 @@ class Not(str):
 
 
 class Stop(Exception):
-    """Without this there is no use in going on."""
+    """Without this there is no point in going on."""
 
 
 def say(*lines):
-    """In one write: groups run beside each other, and whoever counts the lines needs them whole."""
+    """In one write: groups run in parallel, and whoever counts the lines needs them whole."""
     os.write(1, "".join(f"{line}\n" for line in lines).encode())
 
 
 class Checks:
-    def __init__(self, group, patience=0, is_optimised=True):
+    def __init__(self, group, timeout=0, is_optimised=True):
         """A signal (SIGALRM) comes after so many seconds without a line: for what hangs; 0: none."""
         self.group = group
-        # Are the programs those that are installed? What others would take too long for is not judged then.
+        # Are the programs those that are installed? What others would take too long for is not checked then.
         self.is_optimised = is_optimised
-        self.patience = patience
+        self.timeout = timeout
         self.failed = 0
         self.begin = time.monotonic()
         self._goes_on()
 
     def _goes_on(self):
-        if self.patience:
-            signal.alarm(self.patience)
+        if self.timeout:
+            signal.alarm(self.timeout)
 
     def _report(self, holds, what, evidence=None):
         self._goes_on()
@@ -52,24 +52,24 @@ class Checks:
             raise Stop(what)
         return holds
 
-    def same(self, what, value, wanted):
-        return self.expect(what, value == wanted, f"is {value!r}, wanted {wanted!r}")
+    def same(self, what, value, expected):
+        return self.expect(what, value == expected, f"is {value!r}, expected {expected!r}")
 
     def note(self, what):
-        """A figure that is told and not judged."""
+        """A figure that is reported but not checked."""
         self._goes_on()
         say(f"· {self.group}: {what}")
 
     def promise(self, what, seconds, promised):
-        """A promise with a number. This machine may be slow and shared, so it is broken at four times of it; what it took is told."""
+        """A promise with a number. This machine may be slow and shared, so it is broken at four times of it; what it took is reported."""
         return self._report(seconds <= 4 * promised, f"{what} after {seconds:.1f} s (promised: {promised:g} s)",
                             f"{seconds:.1f} s is more than four times {promised:g} s")
 
     def until(self, what, look, seconds=150, needed=False, pause=0.1):
         """Looks until it holds. The limit is for what hangs, not for what is slow: this machine may be busy."""
         value, waited = poll(look, seconds, pause)
-        told = f"{what} ({waited:.1f} s)" if value else what
-        self._report(bool(value), told, f"after {waited:.0f} s: {value!r}")
+        reported = f"{what} ({waited:.1f} s)" if value else what
+        self._report(bool(value), reported, f"after {waited:.0f} s: {value!r}")
         if needed and not value:
             raise Stop(what)
         return value

@@ -1,4 +1,4 @@
-"""Files that are wrong, changes that nobody confirms, and what each change may restart."""
+"""Files that are wrong, changes that are not confirmed, and what each change may restart."""
 from boxed.checks import Not, poll
 from boxed.stage import PATTERN, live, moves, opens, publishing_box, restarted, unit, whole
 
@@ -44,7 +44,7 @@ def least(box, checks):
     before = box.camera("front")["statistics"]["connections"]
     done = box.ctl("camera", "edit", "back", "--size", "256x144")
     checks.expect("camera back has another size", done.ok, done)
-    checks.until("it starts anew", restarted(box, unit("back"), names["back"]))
+    checks.until("it starts again", restarted(box, unit("back"), names["back"]))
     checks.until("and is live", lambda: live(box, "back"))
     checks.same("front is the same process, with the same connection",
                 (box.invocation(unit("front")), box.camera("front")["statistics"]["connections"]), (names["front"], before))
@@ -53,11 +53,11 @@ def least(box, checks):
 def changed(box, checks, bitrate):
     done = box.ctl("camera", "edit", "back", "--bitrate", bitrate)
     checks.expect("camera back has another bit rate", done.ok, done)
-    checks.until("and control has told it", lambda: box.sh("! ls /run/watchbox/service/*.restart").ok)
+    checks.until("and control has passed it on", lambda: box.sh("! ls /run/watchbox/service/*.restart").ok)
 
 
 def _was_slow(box):
-    """Did control say of back's last restart that it had waited for the answer in vain? Its word may come after the mark has gone."""
+    """Did control say of back's last restart that it had waited for the answer in vain? Its message may come after the mark has gone."""
     found, _ = poll(lambda: [line for line in box.journal("-u", "watchbox-control").splitlines()
                              if "back is restarted, since it did not take the change over" in line], 15)
     return bool(found) and "no answer" in found[-1]
@@ -113,7 +113,7 @@ def unconfirmed(box, checks):
     # Whether its camera is there within ten seconds depends on the machine: that it starts is seen with the longer time below.
     done = box.ctl("config", "apply", "--confirm", "10s")
     checks.expect("config apply --confirm 10s", done.ok, done)
-    checks.until("nobody confirms: the history says that it is taken back", lambda: _taken_back(box, generation))
+    checks.until("not confirmed: the history says that it is taken back", lambda: _taken_back(box, generation))
     checks.until("the old camera is live", lambda: live(box, "side"))
     checks.until("the new one is gone", lambda: box.property(unit("other"), "ActiveState") == "inactive")
     checks.same("the other cameras have not noticed", {key: value for key, value in _invocations(box).items()
@@ -136,9 +136,9 @@ def settings(box, checks):
     """One setting read and written; a way back without a number; what an import would do before it does it."""
     names = _invocations(box)
     done = box.ctl("config", "get", "camera.back.bitrate")
-    checks.expect("config get tells a value alone", done.ok and done.out == "200000\n", done)
+    checks.expect("config get prints a value alone", done.ok and done.out == "200000\n", done)
     done = box.ctl("config", "get", "relay_server.listen", "--json")
-    checks.expect("and with --json where it stands", done.ok and done.document["value"] == "127.0.0.1:1935"
+    checks.expect("and with --json where it is set", done.ok and done.document["value"] == "127.0.0.1:1935"
                   and "watchbox.toml" in done.document["origin"], done)
     done = box.ctl("config", "get", "camera.back.bitrat")
     checks.expect("a setting that is not known ends with 2 and the nearest", done.status == 2 and "camera.back.bitrate" in done.err, done)
@@ -161,7 +161,7 @@ def settings(box, checks):
     before = box.ask("/api/v1/status")["generation"]
     done = box.ctl("config", "rollback", "--confirm", "10s")
     checks.expect("config rollback --confirm 10s", done.ok, done)
-    checks.until("nobody confirms: it is taken back", lambda: _taken_back(box, before))
+    checks.until("not confirmed: it is taken back", lambda: _taken_back(box, before))
     causes = [entry["cause"] for entry in box.get("config", "history")["generations"] if entry["number"] > before]
     checks.expect("and it had gone back", len(causes) == 2 and any(cause.startswith("rollback") for cause in causes), causes)
     checks.same("the name is what it was", box.camera_document("back")["name"], "Garden, right")
@@ -197,7 +197,7 @@ def impossible(box, checks):
                       and "SocketBindAllow=tcp:443" in done.out + done.err, done)
     doctor = box.ctl("doctor", "--json")
     checks.expect("doctor says it", "443" in str([f for f in doctor.document["findings"] if f["state"] == "fail"]), doctor)
-    # Where systemd has no filter of ports (Debian 12) the port may work, so it is only told.
+    # Where systemd has no filter of ports (Debian 12) the port may work, so it is only a warning.
     main.write_text(before.replace("127.0.0.1:1935", "127.0.0.1:1940"))
     done = box.ctl("config", "validate")
     checks.expect("config validate names the drop-in for port 1940", "SocketBindAllow=tcp:1940" in done.out + done.err, done)
@@ -231,18 +231,18 @@ def unreadable(box, checks):
     checks.until("status says that the store cannot be read", lambda: _problem(box, "store cannot be read"))
     control = box.invocation("watchbox-control")
     box.kill("watchbox-control")
-    checks.until("control starts anew", restarted(box, "watchbox-control", control))
+    checks.until("control starts again", restarted(box, "watchbox-control", control))
     checks.until("and says it again", lambda: _problem(box, "store cannot be read"))
     checks.same("all cameras go on", _invocations(box), names)
     checks.until("front sends", moves(box, "front"))
-    checks.same("nobody mends that silently", {oct(path.stat().st_mode & 0o777) for path in secrets}, {"0o777"})
+    checks.same("it is not fixed silently", {oct(path.stat().st_mode & 0o777) for path in secrets}, {"0o777"})
     _change_mode(secrets, 0o700)
     checks.until("it can be read again", lambda: box.ask("/api/v1/status").get("configurationProblem") is None)
     checks.same("that restarted nothing", _invocations(box), names)
 
 
 def renamed(box, checks):
-    """Another ID for a camera that publishes: its stream keeps its name, its secrets go along, nobody else notices."""
+    """Another ID for a camera that publishes: its stream keeps its name, its secrets go along, nothing else notices."""
     box.write("/root/password", "not for long\n", mode=0o600)
     done = box.ctl("camera", "password", "back", "--file", "/root/password")
     checks.expect("camera back has a password", done.ok, done)
@@ -269,7 +269,7 @@ def renamed(box, checks):
                   and box.camera_document("rear")["hasPassword"], box.sh(scopes.format("rear")))
     checks.same("front is the same process, with the same connection",
                 (box.invocation(unit("front")), box.camera("front")["statistics"]["connections"]), front)
-    checks.until("an event tells it", lambda: [event for event in box.events() if event["topic"] == "camera"
+    checks.until("an event reports it", lambda: [event for event in box.events() if event["topic"] == "camera"
                  and event.get("object") == "rear" and event["text"] == "renamed from back"] or Not("there is none"))
     done = box.ctl("camera", "rename", "rear", "back", "--password-file", "/root/password")
     checks.expect("and back again", done.ok, done)

@@ -21,7 +21,7 @@ def run(box, checks, _seed):
     opens(box, checks, "front", what="a viewer opens front after all that")
     listener, last = hooks.add(box, checks)
     outage(box, checks)
-    hooks.told(box, checks, listener, last)
+    hooks.reported(box, checks, listener, last)
     stall(box, checks)
     whole(box, checks)
     # The ladder may take its steps for this one.
@@ -36,8 +36,8 @@ def kill(box, checks, killed):
     begin = time.monotonic()
     box.kill(killed)
     if killed == unit("front"):
-        told, _ = poll(lambda: box.stream("front") if box.stream("front")["state"] != "live" else Not("live"), 10, 0.02)
-        checks.expect("status says that front is not live", told, told)
+        reported, _ = poll(lambda: box.stream("front") if box.stream("front")["state"] != "live" else Not("live"), 10, 0.02)
+        checks.expect("status says that front is not live", reported, reported)
         # It may be back by now: then it says so.
         status = box.ctl("status", "--json")
         streams = {camera["id"]: camera["stream"]["state"] for camera in status.document["cameras"]}
@@ -56,7 +56,7 @@ def kill(box, checks, killed):
                   now["connections"] == sealed["connections"] and now["video"]["sealed"] > sealed["video"]["sealed"]
                   and lost(now) == lost(sealed), f"{sealed} → {now}")
     if killed == unit("front"):
-        checks.until("the events tell it", lambda: _told(box, last, "front", "started it again"))
+        checks.until("the events report it", lambda: _reported(box, last, "front", "started it again"))
         checks.until("health counts it", lambda: [
             step for step in box.health()["ladder"]["steps"] if step["level"] == "L1" and step["used"] >= 1])
     if killed == "watchbox-health.service":
@@ -64,7 +64,7 @@ def kill(box, checks, killed):
 
 
 def outage(box, checks):
-    """A relay that is away, longer than health's patience: the cameras wait, and nobody restarts anything."""
+    """A relay that is away, longer than health's timeout: the cameras wait, and nothing is restarted."""
     distant, front = box.invocation(unit("distant")), box.invocation(unit("front"))
     connections = box.camera("front")["statistics"]["connections"]
     lines = len(box.journal("-u", unit("distant")).splitlines())
@@ -90,13 +90,13 @@ def outage(box, checks):
     events = box.get("health", "events")["events"]
     checks.same("and took no step", [event for event in events if event.get("object") == "distant"], [])
     checks.same("no reboot was asked for", box.property("reboot.target", "ActiveState"), "inactive")
-    checks.until("the events tell of the relay", lambda: (lambda events: [
+    checks.until("the events report the relay", lambda: (lambda events: [
         event for event in events if event.get("object") == "distant" and event.get("code") == "WB-5001"] or Not(events))(
             box.events(last)))
-    told = [event for event in box.events(last) if event.get("object") == "distant" and event["topic"] == "camera"]
-    checks.expect("each attempt is no event: the beginning, and a sum after a minute", len(told) <= 3, told)
-    told = box.journal("-u", unit("distant")).splitlines()[lines:]
-    checks.expect("nor lines in the journal", len(told) <= 5, told)
+    reported = [event for event in box.events(last) if event.get("object") == "distant" and event["topic"] == "camera"]
+    checks.expect("not every attempt is an event: only the beginning, and a sum after a minute", len(reported) <= 3, reported)
+    reported = box.journal("-u", unit("distant")).splitlines()[lines:]
+    checks.expect("nor lines in the journal", len(reported) <= 5, reported)
     checks.same("the other cameras have not noticed", (box.invocation(unit("front")), box.camera("front")[
         "statistics"]["connections"]), (front, connections))
     box.run(*FAR_RELAY)
@@ -124,7 +124,7 @@ def stall(box, checks):
     checks.until("systemd starts it again", restarted(box, name, before), pause=0.02)
     checks.until("and it sends again", lambda: box.camera("hangs")["statistics"]["video"]["sealed"] > 0, pause=0.02)
     checks.promise("it sends after the watchdog", time.monotonic() - aborted, 5)
-    checks.until("the events tell why", lambda: [
+    checks.until("the events say why", lambda: [
         event for event in box.events() if event.get("object") == "hangs" and event.get("code") == "WB-2004"])
     box.remove("/etc/watchbox/conf.d/10-hangs.toml")
     done = box.ctl("config", "apply")
@@ -140,29 +140,29 @@ def unreadable(box, checks):
     box.write("/etc/watchbox/conf.d/10-film.toml", 'camera.film = { source = "file:/root/film.mp4" }\n')
     done = box.ctl("config", "apply")
     checks.expect("a camera with a file that its user may not read", done.ok, done)
-    told = checks.until("its stream says which file, and why not", lambda: _tells(box, "film", "starting", "failed"))
-    checks.note(told)
+    reported = checks.until("its stream says which file, and why not", lambda: _reports(box, "film", "starting", "failed"))
+    checks.note(reported)
     checks.until("systemd gives up on it", lambda: box.property(name, "ActiveState") == "failed", needed=True)
-    failed = checks.until("the stream has failed, with the reason", lambda: _tells(box, "film", "failed"))
+    failed = checks.until("the stream has failed, with the reason", lambda: _reports(box, "film", "failed"))
     checks.expect("with the code, and what to do", failed and failed.get("code") == "WB-2005" and failed.get("hint"), failed)
     shown = box.ctl("camera", "show", "film")
-    checks.expect("camera show tells it", "WB-2005" in shown.out and "/root/film.mp4" in shown.out and "Next" in shown.out, shown)
+    checks.expect("camera show reports it", "WB-2005" in shown.out and "/root/film.mp4" in shown.out and "Next" in shown.out, shown)
     status = box.ctl("status", "--json")
     checks.expect("status ends with 3", status.status == 3, status)
-    checks.until("the events tell it", lambda: (lambda events: [
+    checks.until("the events report it", lambda: (lambda events: [
         event for event in events if event.get("object") == "film" and "/root/film.mp4" in event["text"]] or Not(events[-5:]))(
             box.events()))
     before = box.invocation("watchbox-control.service")
     box.run("systemctl", "restart", "watchbox-control.service")
-    checks.until("control, started anew", restarted(box, "watchbox-control.service", before))
-    checks.until("still knows why", lambda: _tells(box, "film", "failed"))
+    checks.until("control, started again", restarted(box, "watchbox-control.service", before))
+    checks.until("still knows why", lambda: _reports(box, "film", "failed"))
     box.remove("/etc/watchbox/conf.d/10-film.toml")
     done = box.ctl("config", "apply")
     checks.expect("config apply without it", done.ok, done)
     checks.until("and nothing of it is left failed", lambda: box.property(name, "ActiveState") == "inactive")
 
 
-def _tells(box, camera, *states):
+def _reports(box, camera, *states):
     stream = box.stream(camera)
     reason = stream.get("reason") or ""
     return stream if stream["state"] in states and "/root/film.mp4" in reason and "status" not in reason else Not(stream)
@@ -173,7 +173,7 @@ def _watchdog(box, name):
     return result == "watchdog" or "Watchdog timeout" in box.journal("-u", name) or Not(f"{result} {restarts} {sub}")
 
 
-def _told(box, after, thing, text):
+def _reported(box, after, thing, text):
     events = [event for event in box.events(after) if event.get("object") == thing]
     return [event for event in events if text in event["text"]] or Not(events)
 

@@ -1,4 +1,4 @@
-"""Somebody outside is told what happens: a web server of Python's own, in the network of the box."""
+"""Someone outside is notified of what happens: a web server of Python's own, in the network of the box."""
 import json
 import threading
 
@@ -43,7 +43,7 @@ class Listener:
 
 
 def add(box, checks):
-    """A hook, from its first word on; and the number of the last event before it was there."""
+    """A hook, from its first message on; and the number of the last event before it was there."""
     checks.same("without a hook their unit does not run", box.property(UNIT, "ActiveState"), "inactive")
     listener = Listener(box)
     done = box.ctl("hook", "add", "home", "--url", f"http://127.0.0.1:{PORT}/watchbox")
@@ -57,20 +57,20 @@ def add(box, checks):
     return listener, box.newest()
 
 
-def told(box, checks, listener, last):
+def reported(box, checks, listener, last):
     """Of a relay that went and came back; and whatever happened, once, though the process was killed meanwhile."""
-    checks.until("the hook told of the relay, with its code", lambda: [
+    checks.until("the hook reported the relay, with its code", lambda: [
         message for message in listener.messages
         if message.get("object") == "distant" and message.get("code") == "WB-5001"] or Not(listener.messages[-5:]))
-    # A kill between an answer and the note of it tells that event again, as the guide says: not what is tried here.
-    checks.until("what it was told is noted on the disk", lambda: _noted(box, listener, last))
+    # A kill between an answer and the note of it sends that event again, as the guide says: not what is tried here.
+    checks.until("what it was sent is recorded on the disk", lambda: _noted(box, listener, last))
     before = box.invocation(UNIT)
     box.kill(UNIT)
-    done = box.ctl("camera", "edit", "back", "--name", "Told while nobody could tell")
+    done = box.ctl("camera", "edit", "back", "--name", "Renamed while no hook ran")
     checks.expect("a camera has another name while the hooks are down", done.ok, done)
     checks.until("hooks, killed, started again by systemd", restarted(box, UNIT, before))
-    checks.until("the hook told of the camera", lambda: [
-        message for message in listener.messages if "while nobody could tell" in message["text"]]
+    checks.until("the hook reported the camera", lambda: [
+        message for message in listener.messages if "while no hook ran" in message["text"]]
         or Not(listener.messages[-5:]))
     checks.until("every event arrived", lambda: _all(box, listener, last))
     ids = listener.ids(last)
@@ -95,10 +95,10 @@ def _noted(box, listener, last):
     everything = _all(box, listener, last)
     settled = json.loads(box.path(PLACES).read_text())["hooks"]["home"]["settled"]
     newest = max(listener.ids(last), default=0)
-    return everything and (settled >= newest or Not(f"{settled} is noted of {newest}"))
+    return everything and (settled >= newest or Not(f"{settled} is recorded of {newest}"))
 
 
 def _all(box, listener, last):
-    wanted = {event["id"] for event in box.events(last) if event["topic"] in TOPICS and event.get("object") != UNIT}
-    missing = wanted - set(listener.ids(last))
-    return True if wanted and not missing else Not(f"{len(missing)} of {len(wanted)} are missing: {sorted(missing)}")
+    expected = {event["id"] for event in box.events(last) if event["topic"] in TOPICS and event.get("object") != UNIT}
+    missing = expected - set(listener.ids(last))
+    return True if expected and not missing else Not(f"{len(missing)} of {len(expected)} are missing: {sorted(missing)}")

@@ -86,7 +86,7 @@ def run(box, checks, _seed):
         done = box.ctl("camera", "add", "street", "--source", f"rtsp://127.0.0.1:{street.port}/h264")
         checks.expect("a network camera is pulled and published", done.ok, done, needed=True)
         memory, used = measured(box, checks, "street")
-        checks.until("and its pictures still come", moves(box, "street"))
+        checks.until("and its frames still come", moves(box, "street"))
     finally:
         street.end()
     total, seconds = sum(memory.values()), sum(used.values())

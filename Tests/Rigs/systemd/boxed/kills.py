@@ -18,7 +18,7 @@ def run(box, checks, seed):
     choose = random.Random(seed)
     checks.note(f"seed {seed}")
     done, begin, killed = 0, time.monotonic(), {name: 0 for name in UNITS}
-    # As long as it takes: what hangs is ended with the group. A choice that is not up is none.
+    # As long as it takes: what hangs is ended with the group. A choice that is not up does not count.
     while done < 50:
         name = choose.choice(UNITS)
         if box.property(name, "MainPID") not in ("", "0") and box.kill(name).ok:
@@ -37,11 +37,11 @@ def run(box, checks, seed):
         box.check("publish", camera)["state"] == "ok" for camera in ("front", "back")) or Not("not yet"))
     checks.until("status: all is well", lambda: (lambda status: status.ok or Not(status))(box.ctl("status")))
 
-    # What runs for a moment is none, such as the unit that looks why another was started so often.
+    # What runs for a moment does not count, such as the unit that looks why another was started so often.
     def alone():
         mains = sorted(box.property(name, "MainPID") for name in UNITS)
         found = sorted(box.sh("find /sys/fs/cgroup/watchbox.slice -name cgroup.procs -exec cat {} +").out.split())
-        return found == mains or Not(f"is {found}, wanted {mains}")
+        return found == mains or Not(f"is {found}, expected {mains}")
     checks.until("no process is left over", alone)
     now = box.get("config", "history")["generations"]
     checks.same("config history is as before", [(g["number"], g["cause"]) for g in now],

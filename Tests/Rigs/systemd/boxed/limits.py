@@ -21,11 +21,11 @@ def run(box, checks, _seed):
 
 def synchronised(box, checks):
     """The sandbox refuses adjtimex to health; systemd-timedated says it."""
-    wanted = box.run("timedatectl", "show", "--property=NTPSynchronized", "--value").out.strip()
-    checks.expect("timedatectl says whether the clock follows a time server", wanted in ("yes", "no"), wanted)
+    expected = box.run("timedatectl", "show", "--property=NTPSynchronized", "--value").out.strip()
+    checks.expect("timedatectl says whether the clock follows a time server", expected in ("yes", "no"), expected)
     check = checks.until("health knows it as well, inside its sandbox", lambda: _not_state(box, "clock", "unknown"), 90)
-    says = "systemd-timedated" if wanted == "yes" else "no time server was heard"
-    checks.expect("and says the same", check and says in check["evidence"], (wanted, check))
+    says = "systemd-timedated" if expected == "yes" else "no time server was heard"
+    checks.expect("and says the same", check and says in check["evidence"], (expected, check))
 
 
 def by_hand(box, checks):
@@ -59,7 +59,7 @@ def unset_clock(box, checks):
     names = {camera: box.invocation(unit(camera)) for camera in ("front", "back")}
     before = {camera: box.camera(camera)["statistics"] for camera in names}
     box.clock(UNSET, None)
-    checks.until("the clock is set by 56 years: health tells it", lambda: [
+    checks.until("the clock is set by 56 years: health reports it", lambda: [
         event for event in box.get("health", "history")["events"] if event.get("code") == "WB-4103"])
     checks.until("and calls it set", lambda: box.check("clock").get("code") != "WB-4101")
     for camera, name in names.items():
@@ -68,7 +68,7 @@ def unset_clock(box, checks):
         checks.same(f"{camera} has the same connection", box.camera(camera)["statistics"]["connections"],
                     before[camera]["connections"])
     # Until now the key access server knew nothing of their headers: for it they had expired in 1970.
-    opens(box, checks, "front", what="a viewer opens 20 pictures of front")
+    opens(box, checks, "front", what="a viewer opens 20 frames of front")
     checks.until("all headers are registered", lambda: all(
         key["headersUnregistered"] == 0 for key in box.get("key", "list")["keys"]) or Not("not yet"))
     checks.same("no service was restarted", [box.property(name, "NRestarts") for name in (
@@ -96,7 +96,7 @@ def given_up(box, checks):
     checks.until("it is live", lambda: live(box, "front"))
     checks.note(f"live {time.monotonic() - failed:.0f} s after systemd gave up")
     events = box.get("health", "events")["events"]
-    checks.expect("health tells that it did, and why", [
+    checks.expect("health reports that it did, and why", [
         event for event in events if event.get("object") == "front" and event.get("level") == "L1"
         and "given up" in event["text"]], events)
     checks.same("the other camera has not noticed", box.invocation(unit("back")), back)

@@ -11,7 +11,7 @@ from boxed.stage import configure, connect, live, moves, opens, restarted, start
 
 RIGS = pathlib.Path(__file__).resolve().parent.parent.parent
 MEDIA = RIGS.parent.parent / ".build/rigs/rtsp-media"
-# Every character that a URL, a shell, a log or a JSON text could take for its own; UTF-8 as well.
+# Every character that a URL, a shell, a log or a JSON document could take for its own; UTF-8 as well.
 PASSWORD = 'p@ss:/#% "ü&?\\\'+$(id)'
 USER = "ad:min"
 
@@ -70,11 +70,11 @@ def tested(box, checks, rtsp, street):
         "reach": "ok", "clock": "skipped", "login": "ok", "describe": "ok", "key-frame": "ok"}, done)
     checks.same("and says how it logged in", report.get("authentication"), "Digest SHA-256")
     for what, url, options, code in (
-            ("nobody there", "rtsp://127.0.0.1:9/x", (), "WB-2101"), ("no login", street, (), "WB-2104"),
+            ("nothing there", "rtsp://127.0.0.1:9/x", (), "WB-2101"), ("no login", street, (), "WB-2104"),
             ("no such stream", street + "&status=404", login, "WB-2108"),
             ("busy", street + "&status=453", login, "WB-2109"),
             ("a web server", f"rtsp://127.0.0.1:{rtsp.port}/cam?greeting=http", (), "WB-2103"),
-            ("a codec that nobody takes", f"rtsp://127.0.0.1:{rtsp.port}/cam?mpeg4=1", (), "WB-2111"),
+            ("an unsupported codec", f"rtsp://127.0.0.1:{rtsp.port}/cam?mpeg4=1", (), "WB-2111"),
             ("only Basic", f"rtsp://127.0.0.1:{rtsp.port}/cam?auth=basic", login, "WB-2105")):
         done = box.ctl("camera", "test", url, *options, "--json")
         codes = [line.get("code") for line in done.document.get("lines", [])] if done.out.startswith("{") else []
@@ -111,14 +111,14 @@ def away(box, checks, rtsp, street):
     port = rtsp.port
     rtsp = Rig(box, "rtsp/quirk-camera.py", "--port", port, "--user", USER, "--password", PASSWORD, MEDIA / "h264.h264")
     checks.until("it is back, and live", lambda: live(box, "street"))
-    checks.until("with new pictures", moves(box, "street"))
+    checks.until("with new frames", moves(box, "street"))
     checks.same("in the same process", box.invocation(unit("street")), before)
     done = box.ctl("camera", "edit", "street", "--source", f"rtsp://127.0.0.1:{port}/cam?auth=sha256&freeze=3&times=1")
     checks.expect("now one that freezes after 3 s", done.ok, done)
     checks.until("it streams", lambda: live(box, "street"))
-    checks.until("the freeze is found, and it is connected anew", lambda: _stalled(box, "street"))
+    checks.until("the freeze is found, and it is connected again", lambda: _stalled(box, "street"))
     checks.until("live again", lambda: live(box, "street"))
-    checks.until("with new pictures", moves(box, "street"))
+    checks.until("with new frames", moves(box, "street"))
     return rtsp
 
 
@@ -155,13 +155,13 @@ def onvif(box, checks, rtsp):
 
 
 def pictures(box, checks):
-    """A camera that sends JPEG pictures over HTTP, as an ESP32-CAM does, behind a login."""
+    """A camera that sends JPEG images over HTTP, as an ESP32-CAM does, behind a login."""
     shots = MEDIA / "jpeg"
     if not list(shots.glob("*.jpg")):
         shots.mkdir(parents=True, exist_ok=True)
         made = subprocess.run(["ffmpeg", "-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=10", "-frames:v", "10",
                                "-pix_fmt", "yuvj420p", shots / "%02d.jpg"], capture_output=True, text=True)
-        checks.expect("JPEG pictures to send", made.returncode == 0, made.stderr, needed=True)
+        checks.expect("JPEG images to send", made.returncode == 0, made.stderr, needed=True)
     camera = Rig(box, "rtsp/http-camera.py", "--user", USER, "--password", PASSWORD, shots)
     address = f"http://127.0.0.1:{camera.port}"
     login = ("--user", USER, "--password-file", "/root/camera.password")
@@ -183,10 +183,10 @@ def pictures(box, checks):
                       and capture["network"]["videoCodec"] == "mjpeg" and "264" in capture["encoder"], capture)
         before = box.invocation(unit("shed"))
         done = box.ctl("camera", "edit", "shed", "--source", f"{address}/capture?auth=md5qop", "--snapshot-rate", "4")
-        checks.expect("now one picture at a time", done.ok, done)
+        checks.expect("now one image at a time", done.ok, done)
         checks.until("its unit is a new one", restarted(box, unit("shed"), before))
         checks.until("it is live", lambda: live(box, "shed"))
-        checks.until("with new pictures", moves(box, "shed"))
+        checks.until("with new frames", moves(box, "shed"))
         done = box.ctl("camera", "rm", "shed", "--yes")
         checks.expect("and it is taken away", done.ok, done)
     finally:
@@ -195,15 +195,15 @@ def pictures(box, checks):
 
 def found(box, checks, rtsp):
     before = len(rtsp.lines)
-    # Its time is for what does not answer, which here is nobody; a busy camera may need more than one.
+    # Its time is for what does not answer, which here is nothing; a busy camera may need more than one.
     def looked():
         done = box.ctl("discover", "--scan", "127.0.0.1/32", "--ports", str(rtsp.port), "--timeout", "5", "--json")
         return done if done.ok and f":{rtsp.port}" in done.out and '"added"' in done.out else Not(done)
     checks.until("discover --scan finds the camera, and knows that it was added", looked)
-    # Each connection is told when it ends; the scan's are those that name no stream, and none of them may go further.
+    # Each connection is reported when it ends; the scan's are those that name no stream, and none of them may go further.
     def asked():
-        told = [json.loads(line) for line in rtsp.lines[before:] if line.startswith("{")]
-        return [connection["methods"] for connection in told if connection.get("methods") and not connection["quirks"]]
+        reported = [json.loads(line) for line in rtsp.lines[before:] if line.startswith("{")]
+        return [connection["methods"] for connection in reported if connection.get("methods") and not connection["quirks"]]
     checks.until("a scan asks OPTIONS and nothing else", lambda: (asked() and all(
         methods == ["OPTIONS"] for methods in asked())) or Not(asked()))
     done = box.ctl("discover", "--scan", "10.0.0.0/8")

@@ -6,11 +6,11 @@ from boxed import secrets
 
 CONNECTOR = """
 import select, socket, sys, time
-served, cut, refused, wrong, wanted, end = 0, 0, 0, "", None, time.monotonic() + 150
-while time.monotonic() < end and (wanted is None or served < wanted):
+served, cut, refused, wrong, expected, end = 0, 0, 0, "", None, time.monotonic() + 150
+while time.monotonic() < end and (expected is None or served < expected):
     # The relay is there again when our input ends: some more, then. The ends are for what hangs.
-    if wanted is None and select.select([sys.stdin], [], [], 0)[0]:
-        wanted, end = served + 6, time.monotonic() + 90
+    if expected is None and select.select([sys.stdin], [], [], 0)[0]:
+        expected, end = served + 6, time.monotonic() + 90
     try:
         with socket.create_connection(("127.0.0.1", 1935), 30) as s:
             s.settimeout(30)
@@ -51,7 +51,7 @@ def sockets(box, checks):
     configure(box)
     box.run("systemctl", "start", "watchbox-control.socket")
     checks.same("control does not run yet", box.property("watchbox-control", "ActiveState"), "inactive")
-    # With more patience than a program has: this call starts control, on whatever machine this is.
+    # With a longer timeout than a program has: this call starts control, on whatever machine this is.
     answer = box.call("GET", "/api/v1/version", timeout=90)
     checks.expect("a call to api.sock before control runs waits for it and is answered", answer[0] == 200, answer)
     checks.until("both programs have one version", lambda: (lambda versions: (
@@ -62,7 +62,7 @@ def sockets(box, checks):
                     box.run("stat", "-c", "%U:%G %a", f"/run/watchbox/{socket}").out.strip(), "root:watchbox 660")
     checks.until("health has looked at the box", lambda: box.check("storage-read-only")["state"] == "ok")
     for user in ("root", "operator"):
-        # Once on a busy machine, control or health may be too slow for the other, and that is told, too.
+        # Once on a busy machine, control or health may be too slow for the other, and that is reported, too.
         checks.until(f"status as {user}: a box without cameras is well", lambda: _well(box.ctl("status", user=user)))
     done = box.ctl("status", user="nobody")
     checks.expect("status as nobody: refused with status 6", done.status == 6, done)
@@ -139,7 +139,7 @@ def camera_to_viewer(box, checks):
     checks.until("status: all is well (exit 0)", lambda: (lambda status: _well(status) and "front" in status.out or Not(status))(
         box.ctl("status")))
     words = box.property(unit("front"), "StatusText")
-    checks.expect("STATUS= tells what it does", "fps" in words, words)
+    checks.expect("STATUS= says what it does", "fps" in words, words)
     metrics = box.ctl("health", "metrics")
     checks.expect("metrics", metrics.ok and "watchbox_build_info" in metrics.out, metrics)
 
@@ -154,7 +154,7 @@ def netcheck(box, checks):
                   and "--upload" in lines["main upload"]["hint"], lines["main upload"])
     done = box.ctl("netcheck", "--relay", "main", "--upload", "--json")
     peer = done.document["peers"][0] if done.out else {}
-    checks.expect("unless it shall", done.ok and peer.get("uploadBitsPerSecond", 0) > 0 and peer["roundTripMilliseconds"] > 0,
+    checks.expect("unless it is asked to", done.ok and peer.get("uploadBitsPerSecond", 0) > 0 and peer["roundTripMilliseconds"] > 0,
                   done)
     checks.note("; ".join(line["evidence"] for line in peer["findings"]))
     for camera in ("front", "back"):

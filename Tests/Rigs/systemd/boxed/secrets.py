@@ -34,7 +34,7 @@ def run(box, checks):
     done = box.ctl("hook", "add", "phone", "--kind", "ntfy", "--url-file", "/root/topic.url", "--token-file", "/root/hook.token")
     checks.expect("hook add with a secret URL and a token", done.ok, done)
     tried = box.ctl("hook", "test", "phone", "--json")
-    checks.expect("its process has both, and says that nobody answers", tried.status == 7 and tried.document[
+    checks.expect("its process has both, and says that no server answers", tried.status == 7 and tried.document[
         "code"] == "WB-5201", tried)
     given = box.sh("ls /run/credentials/watchbox-hooks.service").out.split()
     checks.same("and no other secret of the box", sorted(name.split("_", 1)[1] for name in given), ["bearer-phone", "hook-phone"])
@@ -46,7 +46,7 @@ def run(box, checks):
     box.ctl("doctor", "--bundle", "/root/bundle")
     bundle = box.path("/root/bundle")
     checks.expect("doctor makes a bundle", bundle.exists() and bundle.stat().st_size > 1000, "there is none")
-    # The search itself: what stands there on purpose, as a log would write it, is found.
+    # The search itself: what was put there on purpose, as a log would write it, is found.
     planted = {"what was planted": PLANTED}
     box.sh("systemd-cat -t planted", input=json.dumps(PLANTED) + "\n")
     checks.until("what is planted in the journal is found", lambda: _found(planted, box.run(

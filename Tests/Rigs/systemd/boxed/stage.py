@@ -63,13 +63,13 @@ def live(box, camera):
 
 
 def lost(statistics):
-    """Pictures and sound that were there and never sent. What a busy machine did not get to make (late) is not among them."""
+    """Video and audio frames that were there and never sent. What a busy machine did not get to make (late) is not among them."""
     video, audio = statistics["video"], statistics["audio"]
     return video["dropped"] - (video.get("late") or 0) + audio["dropped"]
 
 
 def moves(box, camera):
-    """Pictures are encrypted and sent while one looks: never true of old figures, nor of a process that is about to go."""
+    """Frames are encrypted and sent while it is checked: never true of old figures, nor of a process that is about to go."""
     first = None
 
     def look():
@@ -77,7 +77,7 @@ def moves(box, camera):
         now = box.camera(camera)["statistics"]["video"]["sealed"]
         # Fewer than before: another process.
         first = now if first is None else min(first, now)
-        return now if now > first else Not(f"{camera}: {now} pictures, as before")
+        return now if now > first else Not(f"{camera}: {now} frames, as before")
     return look
 
 
@@ -89,9 +89,9 @@ def restarted(box, name, before):
 
 
 def opens(box, checks, camera, pictures=20, what=None):
-    """A viewer comes, opens that many pictures and goes; none was missing, none was wrong."""
+    """A viewer comes, opens that many frames and goes; none was missing, none was wrong."""
     viewer = Viewer(box, camera)
-    checks.until(what or f"a viewer opens {pictures} pictures of {camera}", lambda: viewer.pictures(pictures))
+    checks.until(what or f"a viewer opens {pictures} frames of {camera}", lambda: viewer.pictures(pictures))
     clean(checks, viewer, f"{camera}: every frame opened, none missing, none twice, none forged")
 
 

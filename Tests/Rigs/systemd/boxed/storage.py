@@ -1,4 +1,4 @@
-"""A data disk that is full, and one that cannot be written: publishing goes on, changes are refused, and it is told."""
+"""A data disk that is full, and one that cannot be written: publishing goes on, changes are refused, and it is reported."""
 from boxed.checks import Not
 from boxed.stage import live, moves, opens, publishing_box, restarted, unit, whole
 

@@ -1,4 +1,4 @@
-"""A camera of ours and ffmpeg at the same camera, in turn: CPU per picture, and time from the driver's time stamp to the
+"""A camera of ours and ffmpeg at the same camera, in turn: CPU per frame, and time from the driver's time stamp to the
 packet."""
 import json
 import pathlib
@@ -16,7 +16,7 @@ PRIVATE = "/run/private/watchbox-camera"
 WARM = 5
 """Seconds of stream before figures count: what queued up while the programs started is gone by then."""
 # Moves, so that there is something to encode. Its time stamps are of the start of exposure: vivid's others are of an end that
-# lies up to one picture in the future.
+# lies up to one frame in the future.
 CAMERA = "osd_text_mode=2 horizontal_movement=4 timestamp_source=1"
 LIMITS = (50_000, 100_000, 200_000, 300_000, 500_000, 700_000, 1_000_000, 2_000_000, 5_000_000, 10_000_000, 20_000_000,
           33_000_000, 50_000_000, 100_000_000, 200_000_000, 500_000_000, 1_000_000_000)
@@ -68,7 +68,7 @@ class Bench:
     def __init__(self, guest, host, tree, options):
         self.guest, self.host, self.options = guest, host, options
         self.trace = Trace(guest, tree)
-        self.rows, self.told = [], {}
+        self.rows, self.reported = [], {}
         self.preset = None
         # Of each round, ours and the peer's.
         self.cpu, self.p50, self.p99, self.added50, self.added99 = (([], []) for _ in range(5))
@@ -83,7 +83,7 @@ class Bench:
         """What the reader of ffmpeg's packets adds to their latency."""
         out = self._do("bench-sampler delay | bench-sampler stamp", 60)
         late = [(int(there) - int(sent)) / 1e6 for there, sent in (line.split() for line in out.splitlines())]
-        self.told["readerMilliseconds"] = round(statistics.median(late), 3)
+        self.reported["readerMilliseconds"] = round(statistics.median(late), 3)
         self.note(f"a line through a pipe to the program that notes when ffmpeg's packets come takes "
                   f"{statistics.median(late):.2f} ms (p50) here; it is in ffmpeg's latency")
 
@@ -98,13 +98,13 @@ class Bench:
         for pairs, mine, theirs in zip((self.cpu, self.p50, self.p99, self.added50, self.added99), ours, peer):
             pairs[0].append(mine)
             pairs[1].append(theirs)
-        self.note(f"round {number + 1} (preset {self.preset}): CPU per picture ours {ours[0]:.2f} ms, ffmpeg {peer[0]:.2f} ms")
+        self.note(f"round {number + 1} (preset {self.preset}): CPU per frame ours {ours[0]:.2f} ms, ffmpeg {peer[0]:.2f} ms")
         for who, figures in (("ours", ours), ("ffmpeg", peer)):
             self.note(f"round {number + 1}, {who}: latency p50 {figures[1]:.1f} p99 {figures[2]:.1f} ms; medians: the driver "
                       f"{figures[5]:.1f} ms, x264 {figures[6]:.1f} ms, the rest {figures[3]:.2f} ms (p99 {figures[4]:.2f} ms)")
 
         busy = [(after[0] - before[0]) / (after[1] - before[1]) * 100 for before, after in zip(waited, waited[1:])]
-        self.told.setdefault("waitedPercent", []).append([round(part, 1) for part in busy])
+        self.reported.setdefault("waitedPercent", []).append([round(part, 1) for part in busy])
         self.note(f"round {number + 1}: the guest waited for a processor of this machine {busy[0]:.0f} % of the time with "
                   f"ours, {busy[1]:.0f} % with ffmpeg; the more these differ, the less the round says")
 
@@ -124,7 +124,7 @@ class Bench:
         parts = self.trace.end()
         found = list(filter(None, (parts(*packet) for packet in packets)))
         if len(found) < len(packets) * 0.9:
-            raise ValueError(f"the trace explains {len(found)} of {len(packets)} pictures")
+            raise ValueError(f"the trace explains {len(found)} of {len(packets)} frames")
         driver, encoder, added = zip(*found)
         whole = [(instant - captured) / 1e6 for captured, instant in packets]
         return (percentile(whole, 0.5), percentile(whole, 0.99), percentile(added, 0.5), percentile(added, 0.99),
@@ -150,7 +150,7 @@ class Bench:
         return usage / 1e3 / len(frames), *self._latencies([(frame["captured"], frame["instant"]) for frame in frames])
 
     def _camera(self, name, width, height, rate):
-        """One that publishes in full size and rate, or CannotHold: what a busy machine was found not to hold is tried anew."""
+        """One that publishes in full size and rate, or CannotHold: what a busy machine was found not to hold is tried again."""
         for _ in range(3):
             # A stream name of its own: the relay keeps one for a second longer.
             camera = LoggedCamera(
@@ -219,11 +219,11 @@ ffmpeg -hide_banner -nostdin -loglevel error -nostats -copyts {self._encoding() 
         return self._latencies(counted)
 
     def _expect_pictures(self, who, count, seconds):
-        wanted = self.options.rate * seconds
-        if count < wanted * 0.5:
-            raise CannotHold(f"this machine is too slow: {who} made {count} pictures of {wanted:.0f} in a guest")
-        if count < wanted * 0.9:
-            self.note(f"{who} made only {count} pictures of {wanted:.0f}")
+        expected = self.options.rate * seconds
+        if count < expected * 0.5:
+            raise CannotHold(f"this machine is too slow: {who} made {count} frames of {expected:.0f} in a guest")
+        if count < expected * 0.9:
+            self.note(f"{who} made only {count} frames of {expected:.0f}")
 
     def _do(self, script, limit):
         done = self.guest.run(script, limit)
@@ -233,19 +233,19 @@ ffmpeg -hide_banner -nostdin -loglevel error -nostats -copyts {self._encoding() 
 
     # ---- what came out ----
 
-    def judge(self):
+    def assess(self):
         name = f"{self.options.width}x{self.options.height} YU12, libx264"
-        self._row(f"{name}, sealed: CPU per picture", self.cpu, "ms", 1.0)
+        self._row(f"{name}, sealed: CPU per frame", self.cpu, "ms", 1.0)
         self._row(f"{name}, sealed: latency p50", self.p50, "ms", 0.5)
         self._row(f"{name}, sealed: latency p99", self.p99, "ms", 0.5)
         self._row("of that, outside driver and x264: p50", self.added50, "ms", 0.5)
         self._row("of that, outside driver and x264: p99", self.added99, "ms", 0.5)
         copies = max(self.copies)
-        self.rows.append({"name": "copies of a raw YU12 picture", "ours": copies, "unit": "copies", "bar": "≤ 0",
+        self.rows.append({"name": "copies of a raw YU12 frame", "ours": copies, "unit": "copies", "bar": "≤ 0",
                           "met": copies == 0})
-        print(f"{'copies of a raw YU12 picture':<46} ours {copies:9d} (bar ≤ 0) {'MISSED' if copies else 'ok'}", flush=True)
+        print(f"{'copies of a raw YU12 frame':<46} ours {copies:9d} (bar ≤ 0) {'MISSED' if copies else 'ok'}", flush=True)
         words = {part: upper_end(self.own, part / 100) for part in (50, 99)}
-        self.told["ownLatency"] = {"p50": words[50], "p99": words[99], "counts": self.own}
+        self.reported["ownLatency"] = {"p50": words[50], "p99": words[99], "counts": self.own}
         self.note(f"of our latency, outside the encoder: p50 {words[50]}, p99 {words[99]} (classes of a histogram; the bar of "
                   "1 ms is for a machine, and this guest is 10 to 20 times as slow)")
 
@@ -276,12 +276,12 @@ ffmpeg -hide_banner -nostdin -loglevel error -nostats -copyts {self._encoding() 
             camera.stop()
         pictures = after["captured"] - before["captured"]
         if not pictures:
-            raise ValueError(f"no pictures of 1920x1080: {after}")
+            raise ValueError(f"no frames of 1920x1080: {after}")
         each = (after["threadNanoseconds"] - before["threadNanoseconds"]) / pictures / 1e6
         counts = [other - one for one, other in zip(before["ownDurations"]["counts"], after["ownDurations"]["counts"])]
-        self.told["large"] = {"rate": rate, "pictures": pictures, "outsideEncoderMilliseconds": round(each, 3),
+        self.reported["large"] = {"rate": rate, "pictures": pictures, "outsideEncoderMilliseconds": round(each, 3),
                               "copies": after["copiesPerFrame"], "ownP50": upper_end(counts, 0.5),
                               "ownP99": upper_end(counts, 0.99)}
-        self.note(f"1920x1080 at {rate}/s, {pictures} pictures: {each:.2f} ms CPU of the camera's thread outside the encoder "
+        self.note(f"1920x1080 at {rate}/s, {pictures} frames: {each:.2f} ms CPU of the camera's thread outside the encoder "
                   f"for each, {after['copiesPerFrame']} copies; our part of the latency p50 {upper_end(counts, 0.5)}, "
                   f"p99 {upper_end(counts, 0.99)}")

@@ -1,5 +1,5 @@
 """Where the time between a driver's time stamp and a packet goes, by the guest kernel's own trace: the same for every program.
-When the driver had the picture (vb2_buf_done; v4l2_dqbuf says which it was), and when x264 was entered and left (a probe in the
+When the driver had the frame (vb2_buf_done; v4l2_dqbuf says which it was), and when x264 was entered and left (a probe in the
 library)."""
 import bisect
 import re

@@ -1,4 +1,4 @@
-"""VideoCapture at vivid, whose pictures and faults can be chosen. What v4l2-ctl shows is the second opinion."""
+"""VideoCapture at vivid, whose frames and faults can be chosen. What v4l2-ctl shows is the second opinion."""
 import json
 
 from devices.tool import check, event, events, pictures
@@ -30,8 +30,8 @@ def nodes(guest, checks):
                 ("vivid", "vivid", "platform:vivid-000"))
     checks.same("with the link of its identity", camera.get("stableID"), LINK)
     checks.expect("and of its place", (camera.get("stablePath") or "").startswith("/dev/v4l/by-path/"), camera)
-    checks.same("the encoder is none: a codec", encoder.get("verdict"), "codec")
-    checks.expect("with a sentence that says what it is", len(encoder.get("reason", "")) > 20, encoder)
+    checks.same("the encoder is not one: a codec", encoder.get("verdict"), "codec")
+    checks.expect("with a message that says what it is", len(encoder.get("reason", "")) > 20, encoder)
     checks.note(f"the encoder's node is refused: {encoder.get('reason')}")
     by_name = {node["device"]: node["verdict"] for node in check(guest, "nodes --sysfs").lines}
     checks.same("sysfs alone says the same", (by_name.get(VIVID), by_name.get("/dev/video11")), ("camera", "codec"))
@@ -54,8 +54,8 @@ def formats(guest, checks):
     for mode in check(guest, f"modes {VIVID}").lines:
         listed.setdefault(mode["format"], {})[mode["size"]] = mode["rates"]
     theirs = guest.run(f"v4l2-ctl -d {VIVID} --list-formats").out
-    wanted = {line.split("'")[1].replace(" ", "") for line in theirs.splitlines() if "'" in line}
-    checks.same("each pixel format that v4l2-ctl lists", sorted(wanted - {name.replace(" ", "") for name in listed}), [])
+    expected = {line.split("'")[1].replace(" ", "") for line in theirs.splitlines() if "'" in line}
+    checks.same("each pixel format that v4l2-ctl lists", sorted(expected - {name.replace(" ", "") for name in listed}), [])
     checks.expect("with sizes and rates", "640x360" in listed.get("YUYV", {}) and 25.0 in listed["YUYV"]["640x360"]
                   and "1280x720" in listed.get("YU12", {}), str(listed)[:500])
     checks.note(f"{len(listed)} pixel formats, {len(listed.get('YUYV', {}))} sizes of YUYV")
@@ -69,7 +69,7 @@ def controls(guest, checks):
         words = line.split()
         if len(words) > 2 and words[1].startswith("0x"):
             theirs[words[0]] = line
-    # Arrays and texts are no numbers, and may be left out.
+    # Arrays and strings are not numbers, and may be left out.
     numbers = {name for name, line in theirs.items() if any(
         kind in line for kind in ("(int)", "(bool)", "(menu)", "(button)", "(intmenu)", "(bitmask)"))}
     checks.same("each control that v4l2-ctl lists, by the same name", sorted(numbers - set(ours)), [])
@@ -120,11 +120,11 @@ def negotiation(guest, checks, listed):
     for what, arguments, case in (
             ("a format that it does not have", "640x360 --format MJPG", "noSuchFormat"),
             ("raw sensor samples", "640x360 --format BA81", None),
-            ("a size beyond all", "9000x9000 --format YU12", None)):
+            ("a size out of range", "9000x9000 --format YU12", None)):
         done = check(guest, f"capture {VIVID} {arguments} --count 1")
         error = event(done, "error") if not done.ok and events(done, "error") else {}
         if case:
-            checks.expect(f"{what}: refused with a sentence", error.get("case") == case and error.get("hint"), done)
+            checks.expect(f"{what}: refused with a message", error.get("case") == case and error.get("hint"), done)
         checks.note(f"{what}: {error.get('why') or event(done, 'setup')}")
 
 
@@ -152,21 +152,21 @@ def pixels(guest, checks):
             "2>&1")
         done = check(guest, f"capture {VIVID} {size} --format {format} --rate 5 --count 2 --output /share/files/ours")
         if not theirs.ok or not done.ok:
-            checks.expect(f"{size} {format}: pictures to compare", False, f"{theirs}\n{done}")
+            checks.expect(f"{size} {format}: frames to compare", False, f"{theirs}\n{done}")
             continue
         one, other = guest.file("ours").read_bytes(), guest.file("theirs").read_bytes()
         checks.expect(f"{size} {format}: the pixels that v4l2-ctl gets", one == other and len(one) > 0,
                       f"{len(one)} and {len(other)} bytes, {sum(a != b for a, b in zip(one, other))} differ")
     done = check(guest, f"capture {VIVID} 640x360 --format YU12 --rate 10 --count 8 --dmabuf --hold")
-    checks.expect("a picture exported as DMA-BUF shows the same bytes", done.ok and event(done, "dmabuf")["isSame"], done)
-    checks.expect("a picture that is kept stays as it was while others come", done.ok and event(done, "held")["isSame"], done)
+    checks.expect("a frame exported as DMA-BUF shows the same bytes", done.ok and event(done, "dmabuf")["isSame"], done)
+    checks.expect("a frame that is kept stays as it was while others come", done.ok and event(done, "held")["isSame"], done)
 
 
 # ---- the stream ----
 
 def buffers(guest, checks):
     done = check(guest, f"capture {VIVID} 640x360 --format YU12 --rate 15 --count 30")
-    if checks.expect("thirty pictures", done.ok and event(done, "end")["pictures"] == 30, done):
+    if checks.expect("thirty frames", done.ok and event(done, "end")["pictures"] == 30, done):
         taken, end = events(done, "picture"), event(done, "end")
         stamps = [picture["timestamp"] for picture in taken]
         checks.expect("each with the driver's time, and that grows", all(stamps) and stamps == sorted(set(stamps)), stamps)
@@ -177,7 +177,7 @@ def buffers(guest, checks):
         checks.note(f"taken {sorted(late)[len(late) // 2]:.1f} ms after the driver's time (median), {max(late):.1f} ms at most")
         seconds = (stamps[-1] - stamps[0]) / 1e9
         sequence = taken[-1]["sequence"] - taken[0]["sequence"]
-        checks.note(f"{sequence / seconds:.2f} pictures/s of 15 asked for")
+        checks.note(f"{sequence / seconds:.2f} frames/s of 15 asked for")
         # What came before the first, and was given up for it, is in our count and not in that of the two.
         checks.same("the driver's count and ours agree", sequence,
                     sum(taken[-1][name] - taken[0][name] for name in ("captured", "lost")))
@@ -186,13 +186,13 @@ def buffers(guest, checks):
         end, taken = event(done, "end"), events(done, "picture")
         checks.expect("gets the newest, and what it had no time for is counted", end["superseded"] > 0, end)
         ages = [(picture["received"] - picture["timestamp"]) / 1e6 for picture in taken[1:]]
-        checks.note(f"slow reader: {end['superseded']} superseded, {end['lost']} lost, pictures {max(ages):.0f} ms old at most")
+        checks.note(f"slow reader: {end['superseded']} superseded, {end['lost']} lost, frames {max(ages):.0f} ms old at most")
 
 
 def access(guest, checks):
     done = guest.run(f"setpriv --reuid=65534 --clear-groups -- DeviceCheck capture {VIVID} 640x360 --count 1")
     error = event(done, "error") if not done.ok else {}
-    checks.expect("without permission: said so, and worth waiting for", error.get("case") == "notPermitted"
+    checks.expect("without permission: reported, and worth waiting for", error.get("case") == "notPermitted"
                   and error["remedy"] == "waitForDevice" and "video" in error["hint"], done)
     checks.note(f"{error.get('error')}")
     done = check(guest, f"capture {VIVID} 640x360 --count 1 --limit 20", background=f"""
@@ -211,7 +211,7 @@ DeviceCheck capture {VIVID} 640x360 --count 1 --rate 10 >$out.2 2>&1; echo "afte
 # ---- faults ----
 
 def trouble(guest, action, count=25, options="--recover"):
-    """A capture, in which something happens after a few pictures; so many come when that is done, however long it takes."""
+    """A capture, in which something happens after a few frames; so many come when that is done, however long it takes."""
     return check(guest, f"capture {VIVID} 640x360 --format YU12 --rate 15 --behind $mark --count {count} --limit 120 {options}", 150,
                  background=f"pictures 5\n{action}\n: >$mark")
 
@@ -242,52 +242,52 @@ def faults(guest, checks, names):
         done = trouble(guest, inject("inject_fatal_streaming_error"))
         checks.expect("a stream that breaks: started again in the same process", has_all(done)
                       and len(events(done, "setup")) >= 2, done)
-        told = events(done, "error")
-        checks.note(f"inject_fatal_streaming_error: {told[0]['error'] if told else 'no error'}")
+        reported = events(done, "error")
+        checks.note(f"inject_fatal_streaming_error: {reported[0]['error'] if reported else 'no error'}")
     # The next call of its kind fails: before the stream is there.
     for name in ("inject_vidioc_reqbufs_error", "inject_vidioc_qbuf_error", "inject_vidioc_streamon_error"):
         if has(name):
             done = check(guest, f"capture {VIVID} 640x360 --format YU12 --rate 15 --count 10 --recover --control {name}=1 "
                          "--errors 2 --limit 60", 90)
-            checks.expect(f"{name} before each start: said, and never a crash", events(done, "error")
+            checks.expect(f"{name} before each start: reported, and never a crash", events(done, "error")
                           and not events(done, "picture") and event(done, "end")["errors"] > 1, done)
             done = guest.run(f"{inject(name)}; DeviceCheck capture {VIVID} 640x360 --format YU12 --rate 15 --count 10 "
                              "--recover --limit 30")
             checks.expect(f"{name} once: the next attempt works", done.ok and event(done, "end")["pictures"] == 10, done)
-            told = events(done, "error")
-            checks.note(f"{name}: {told[0]['error'] + ', ' + told[0]['remedy'] if told else 'not seen'}")
+            reported = events(done, "error")
+            checks.note(f"{name}: {reported[0]['error'] + ', ' + reported[0]['remedy'] if reported else 'not seen'}")
     if has("percentage_of_dropped_buffers"):
         done = trouble(guest, inject("percentage_of_dropped_buffers", 40), count=40)
         guest.run(inject("percentage_of_dropped_buffers", 0))
-        checks.expect("40 % of pictures lost in the driver: they are counted", has_all(done, 40) and event(done, "end")["lost"] > 3,
+        checks.expect("40 % of frames lost in the driver: they are counted", has_all(done, 40) and event(done, "end")["lost"] > 3,
                       done)
-        checks.note(f"percentage_of_dropped_buffers 40: {event(done, 'end')['lost']} lost beside 40 that came")
-    # The count goes round after 128 pictures, the time's lower 31 bits after 16 s.
+        checks.note(f"percentage_of_dropped_buffers 40: {event(done, 'end')['lost']} lost besides 40 that came")
+    # The count wraps around after 128 frames, the time's lower 31 bits after 16 s.
     if has("wrap_sequence_number") and has("wrap_timestamp"):
         done = guest.run(f"{inject('wrap_sequence_number')}; {inject('wrap_timestamp', 2)}; "
                          f"DeviceCheck capture {VIVID} 320x180 --format YU12 --rate 12 --count 216 --limit 150; s=$?; "
                          f"{inject('wrap_sequence_number', 0)}; {inject('wrap_timestamp', 0)}; exit $s", limit=180)
         taken, end = events(done, "picture"), event(done, "end")
         sequences = [picture["sequence"] for picture in taken]
-        checks.expect("a count that goes round is no loss", done.ok and max(sequences) > 1 << 31 and sequences[-1] < 1 << 16
+        checks.expect("a count that wraps around is not a loss", done.ok and max(sequences) > 1 << 31 and sequences[-1] < 1 << 16
                       and end["lost"] < 1 << 16, end)
         stamps = [picture["timestamp"] for picture in taken]
-        checks.expect("a time beyond 32 bits: the pictures come all the same", done.ok and len(taken) == 216, end)
+        checks.expect("a time beyond 32 bits: the frames come all the same", done.ok and len(taken) == 216, end)
         checks.note(f"counts from {max(sequences)} to {min(sequences)}, {end['lost']} lost, {end['superseded']} superseded; "
                     f"times from {stamps[0]} over {max(stamp or 0 for stamp in stamps)} to {stamps[-1]}")
         done = guest.run(f"{inject('wrap_timestamp', 1)}; DeviceCheck capture {VIVID} 320x180 --format YU12 --rate 12 "
                          f"--count 5 --limit 40; s=$?; {inject('wrap_timestamp', 0)}; exit $s", limit=60)
-        checks.expect("a time beyond all times: the pictures come, and it is none", done.ok and all(
+        checks.expect("a time out of range: the frames come, without a time", done.ok and all(
             picture["timestamp"] is None for picture in events(done, "picture")), done)
     if has("disconnect"):
         done = trouble(guest, inject("disconnect"))
-        told = [error["case"] for error in events(done, "error")]
-        checks.expect("disconnect: said as such", "disconnected" in told, done)
-        checks.expect("and the same process has pictures again when it is back", has_all(done), done)
+        reported = [error["case"] for error in events(done, "error")]
+        checks.expect("disconnect: reported as such", "disconnected" in reported, done)
+        checks.expect("and the same process has frames again when it is back", has_all(done), done)
 
 
 def unplugged(guest, checks):
-    """The device goes for real, its node with it, and comes back under another number, because somebody keeps the old one."""
+    """The device goes for real, its node with it, and comes back under another number, because a program holds the old one."""
     done = trouble(guest, f"""
 exec 8<{VIVID}
 echo vivid.0 >/sys/bus/platform/drivers/vivid/unbind
@@ -297,7 +297,7 @@ echo vivid.0 >/sys/bus/platform/drivers/vivid/bind
 udevadm settle
 exec 8<&-""", options="--recover --hold")
     checks.expect("unplugged: its node is gone", events(done, "gone"), done)
-    checks.expect("a picture that was kept is still whole", event(done, "held")["isSame"], done)
+    checks.expect("a frame that was kept is still whole", event(done, "held")["isSame"], done)
     setups = events(done, "setup")
     checks.expect("plugged in again: found again, in the same process", has_all(done) and len(setups) >= 2, done)
     if setups:

@@ -6,9 +6,9 @@ ENCODER = "h264_v4l2m2m"
 
 def run(guest, _host, checks):
     nodes = check(guest, "encoders").lines
-    checks.expect("the encoder's node is found, and codes H.264", [
+    checks.expect("the encoder's node is found, and encodes H.264", [
         node for node in nodes if node["device"] == "/dev/video11" and "h264" in node["codecs"]], nodes, needed=True)
-    # 780 and 1296 are no multiples of 64: such pictures are garbled wherever line sizes are not minded.
+    # 780 and 1296 are not multiples of 64: such frames are garbled wherever line sizes are ignored.
     for size, count in (("640x480", 30), ("780x360", 30), ("1296x972", 10), ("1280x720", 15)):
         exact(guest, checks, size, count)
     exact(guest, checks, "780x368", 15, stride=832)
@@ -28,16 +28,16 @@ def encode(guest, size, count, *options, limit=120, name="coded"):
 
 
 def compare(checks, what, size, done, coded, raw, needed=None):
-    """Decodes, and compares each picture with the one that went in at its time."""
+    """Decodes, and compares each frame with the one that went in at its time."""
     width, height = map(int, size.split("x"))
     if not done.ok:
         return checks.expect(what, False, done)
     end = event(done, "end")
     sent = pictures(raw, width, height)
-    wanted = [sent[number] for number in end["units"]]
-    if needed is not None and len(wanted) < needed:
-        return checks.expect(what, False, f"{len(wanted)} pictures came out, wanted {needed}: {end}")
-    wrong = difference(decoded(coded, width, height), wanted)
+    sources = [sent[number] for number in end["units"]]
+    if needed is not None and len(sources) < needed:
+        return checks.expect(what, False, f"{len(sources)} frames came out, expected {needed}: {end}")
+    wrong = difference(decoded(coded, width, height), sources)
     return checks.expect(what, not wrong, f"{wrong}; {end}")
 
 
@@ -45,7 +45,7 @@ def exact(guest, checks, size, count, stride=None):
     options = [f"--stride {stride}"] if stride else []
     done, coded, raw = encode(guest, size, count, *options)
     lines = f", lines of {stride} bytes" if stride else ""
-    compare(checks, f"{size}{lines}: {count} pictures, each as it went in, to the bit", size, done, coded, raw, needed=count)
+    compare(checks, f"{size}{lines}: {count} frames, each as it went in, to the bit", size, done, coded, raw, needed=count)
     if not done.ok:
         return
     end = event(done, "end")
@@ -53,21 +53,21 @@ def exact(guest, checks, size, count, stride=None):
     if width % 64 == 0 and height % 16 == 0:
         checks.same(f"{size}{lines}: copied on the way to the encoder", end["realigned"], 0)
     else:
-        checks.note(f"{size}{lines}: {end['realigned']} of {count} pictures copied, because of their lines or of rows behind "
+        checks.note(f"{size}{lines}: {end['realigned']} of {count} frames copied, because of their lines or of rows behind "
                     "the last")
     checks.same(f"{size}{lines}: a key frame in each second", end["keys"], list(range(0, count, 15)))
-    checks.note(f"{size}: {end['encodeSeconds'] / count * 1000:.0f} ms a picture in libavcodec, {end['seconds']:.1f} s in all "
+    checks.note(f"{size}: {end['encodeSeconds'] / count * 1000:.0f} ms a frame in libavcodec, {end['seconds']:.1f} s in all "
                 "(this machine without KVM)")
 
 
 def changes(guest, checks):
     done, coded, raw = encode(guest, "640x480", 30, "--change 12:500000", "--key-at 22")
-    # libavcodec asks the driver for a coded picture only when it gets another one to code: what the driver had not finished
-    # when the other encoder was opened, one picture on a busy machine, does not come out. It is counted, so nobody waits for it.
-    compare(checks, "another bitrate opens the encoder anew, and no picture is wrong", "640x480", done, coded, raw, needed=29)
+    # libavcodec asks the driver for an encoded frame only when it gets another one to encode: what the driver had not finished
+    # when the other encoder was opened, one frame on a busy machine, does not come out. It is counted, so nobody waits for it.
+    compare(checks, "another bitrate opens the encoder again, and no frame is wrong", "640x480", done, coded, raw, needed=29)
     if done.ok:
         end = event(done, "end")
-        checks.same("each picture came out or is counted as dropped", len(end["units"]) + end["drops"], 30)
+        checks.same("each frame came out or is counted as dropped", len(end["units"]) + end["drops"], 30)
         checks.expect("with a key frame where it changed, and one where it was asked for",
                       end["openings"] == 2 and 12 in end["keys"] and 22 in end["keys"], end)
 
@@ -81,7 +81,7 @@ def errors(guest, checks):
             end = event(done, "end")
             checks.expect("errors are counted, and a key frame comes after each", end["errors"] >= 4
                           and len(end["keys"]) > 3, end)
-            checks.note(f"error_every 7: {len(end['units'])} of 40 pictures came out, {end['errors']} given up, key frames at "
+            checks.note(f"error_every 7: {len(end['units'])} of 40 frames came out, {end['errors']} given up, key frames at "
                         f"{end['keys']}")
     finally:
         guest.parameter("error_every", 0)
@@ -91,7 +91,7 @@ def drops(guest, checks):
     guest.parameter("drop_every", 5)
     try:
         done, coded, raw = encode(guest, "640x480", 40)
-        compare(checks, "drop_every: each picture that comes out has the time that it went in with", "640x480", done, coded,
+        compare(checks, "drop_every: each frame that comes out has the time that it went in with", "640x480", done, coded,
                 raw, needed=30)
         if done.ok:
             end = event(done, "end")
@@ -110,7 +110,7 @@ def hang(guest, checks):
         hung = events(done, "hang")
         checks.expect("hang_after: the heartbeat shows it, and the process can end", done.status == 9 and hung, done)
         if hung:
-            checks.note(f"hung after {hung[0]['pictures']} pictures were sent")
+            checks.note(f"hung after {hung[0]['pictures']} frames were sent")
     finally:
         guest.parameter("hang_after", 0)
     done, coded, raw = encode(guest, "640x480", 15)
@@ -122,7 +122,7 @@ def no_end(guest, checks):
     try:
         done, _, _ = encode(guest, "640x480", 20, "--deadline 2", limit=60)
         ended = done.status == 9 and events(done, "hang") or done.ok and len(event(done, "end")["units"]) >= 15
-        checks.expect("no_eos: the end costs a process that hangs, or the last pictures, and nothing else", ended, done)
+        checks.expect("no_eos: the end costs a process that hangs, or the last frames, and nothing else", ended, done)
         checks.note("no_eos: " + ("the drain hangs, and the heartbeat shows it" if done.status == 9 else
                                   f"{len(event(done, 'end')['units'])} of 20 came out"))
     finally:

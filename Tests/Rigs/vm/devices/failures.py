@@ -6,7 +6,7 @@ from boxed.checks import Not
 from devices.capture import LINK, still
 from devices.publishing import SMALL, expected, likeness
 from devices.tool import decoded
-from devices.unit import Camera, plug, told
+from devices.unit import Camera, plug, reported
 
 
 def run(guest, host, checks):
@@ -25,7 +25,7 @@ def is_new(camera, before):
 
 
 def hang(guest, process):
-    """Mended as soon as the process is gone, so that the next one can have the encoder."""
+    """Fixed as soon as the process is gone, so that the next one can have the encoder."""
     return guest.run(f"""
 echo 1 >/sys/module/wb_h264sim/parameters/hang_after
 for _ in {{1..600}}; do kill -0 {process} 2>/dev/null || break; sleep 0.05; done
@@ -71,13 +71,13 @@ def hangs(guest, host, checks):
         count = len(viewer.frames())
         checks.until(f"hang {turn}: systemd starts it again", is_new(camera, was), needed=True)
         checks.until(f"hang {turn}: it publishes again", camera.publishing, needed=True)
-        checks.until(f"hang {turn}: the viewer sees pictures again", lambda: len(viewer.frames()) > count or Not("none"))
+        checks.until(f"hang {turn}: the viewer sees frames again", lambda: len(viewer.frames()) > count or Not("none"))
         process, capture = checks.until(f"hang {turn}: is remembered, and there was no restart but for hangs", settled(turn),
                                         needed=True)
         checks.until(f"hang {turn}: and the journal has the reason", lambda: said(turn))
         first = next((frame["instant"] / 1e9 for frame in viewer.frames() if frame["instant"] / 1e9 > end), end)
         checks.promise(f"hang {turn}: the process has ended", ended.seconds if ended else 0, 3)
-        checks.note(f"hang {turn}: pictures at the viewer {first - end:.1f} s after that, {viewer.gap(since):.1f} s without one; "
+        checks.note(f"hang {turn}: frames at the viewer {first - end:.1f} s after that, {viewer.gap(since):.1f} s without one; "
                     f"then {capture['encoder']}")
     checks.same("after three the software encoder takes over", (
         capture["encoder"], capture["isHardwareEncoder"], capture["encoderHangs"]), ("libx264", False, 3))
@@ -86,7 +86,7 @@ def hangs(guest, host, checks):
     checks.note(f"reason: {capture['encoderReason']}")
     checks.expect("no other camera's unit was touched, and this one has not failed", guest.property(
         camera.unit, "ActiveState") == "active", camera.words())
-    viewer.clean(checks, "the viewer opened every picture that was sent, through all that")
+    viewer.clean(checks, "the viewer opened every frame that was sent, through all that")
     camera.stop()
 
 
@@ -102,7 +102,7 @@ def unplugged(guest, host, checks):
     waiting = checks.until("without its camera it waits, too, and says what for", camera.waits("WB-2201"), needed=True)
     checks.note(f"{waiting['code']}: {waiting['reason']}")
     words = guest.property(camera.unit, "StatusText")
-    checks.expect("systemctl status tells it", words.startswith("waiting for the camera"), words)
+    checks.expect("systemctl status shows it", words.startswith("waiting for the camera"), words)
     process = camera.process()
     begin = time.monotonic()
     plug(guest, True)
@@ -116,28 +116,28 @@ def unplugged(guest, host, checks):
     checks.expect("its unit is up all the time", guest.property(camera.unit, "ActiveState") == "active", camera.words())
     since, count = time.monotonic(), len(viewer.frames())
     plug(guest, True)
-    checks.until("plugged in: the viewer sees pictures again", lambda: len(viewer.frames()) > count + 3 or Not("none"))
-    checks.note(f"pictures {viewer.gap(since):.1f} s after it was plugged in, at the most")
+    checks.until("plugged in: the viewer sees frames again", lambda: len(viewer.frames()) > count + 3 or Not("none"))
+    checks.note(f"frames {viewer.gap(since):.1f} s after it was plugged in, at the most")
     # From the next start of the stream on the driver's times are of the year 2038.
     count = len(viewer.frames())
     guest.run("v4l2-ctl -d /dev/video0 --set-ctrl=wrap_timestamp=2; v4l2-ctl -d /dev/video0 --set-ctrl=disconnect=1")
-    checks.until("vivid's disconnect: the viewer sees pictures again", lambda: (
+    checks.until("vivid's disconnect: the viewer sees frames again", lambda: (
         len(viewer.frames()) > count + 20 and camera.capture()["interruptions"] >= 2) or Not(camera.capture()))
     frames = viewer.frames()
     steps = [after["dts"] - before["dts"] for before, after in zip(frames, frames[1:])]
-    # For as long as the camera was away there was no picture: how long that took depends on the machine.
+    # For as long as the camera was away there was no frame: how long that took depends on the machine.
     beyond = [step - (after["instant"] - before["instant"]) / 1e6 for step, before, after in zip(steps, frames, frames[1:])]
-    checks.expect("times beyond all sense are not published", min(steps) > 0 and max(beyond) < 60_000,
+    checks.expect("times out of range are not published", min(steps) > 0 and max(beyond) < 60_000,
                   f"{steps}, beyond what passed at the viewer: {max(beyond):.0f} ms")
     guest.run("v4l2-ctl -d /dev/video0 --set-ctrl=wrap_timestamp=0")
     checks.same("the same process all the time", camera.process(), process)
-    checks.note(told(camera.capture()))
-    viewer.clean(checks, "the viewer opened every picture that was sent, through all that")
+    checks.note(reported(camera.capture()))
+    viewer.clean(checks, "the viewer opened every frame that was sent, through all that")
     return camera
 
 
 def refused(guest, host, checks):
-    """What no waiting mends is said as well, and the unit does not run wild."""
+    """What no waiting fixes is reported as well, and the unit does not run wild."""
     camera = Camera(guest, host, "codec", checks, path="/dev/video11")
     camera.start()
     waiting = checks.until("a codec as the camera: it says so, and waits for a person", camera.waits("WB-2203"))
@@ -174,29 +174,29 @@ def changes(guest, host, checks):
     status, text = guest.call("changes", "/api/v1/video", "PATCH", {"bitrate": 250_000})
     checks.expect("PATCH of the bitrate", status in (200, 204), f"{status}: {text}")
     count = len(viewer.frames())
-    checks.until("pictures go on", lambda: viewer.pictures(count + 30))
+    checks.until("frames go on", lambda: viewer.pictures(count + 30))
     now = camera.status()
     checks.same("the same process, connection and encoder, nothing dropped", (
         camera.process(), now["connections"], now["capture"]["encoderOpenings"], now["video"]["dropped"]), (
         process, before["connections"], before["capture"]["encoderOpenings"], before["video"]["dropped"]))
     frames = viewer.frames()
     steps = [after["dts"] - one["dts"] for one, after in zip(frames, frames[1:])]
-    checks.note(f"the longest step between pictures: {max(steps[:count])} ms before the change, {max(steps[count - 1:])} ms "
-                f"after it; {told(now['capture'])}")
+    checks.note(f"the longest step between frames: {max(steps[:count])} ms before the change, {max(steps[count - 1:])} ms "
+                f"after it; {reported(now['capture'])}")
     status, text = guest.call("changes", "/api/v1/video", "PATCH", {"width": 160, "height": 90})
     checks.expect("PATCH of the size", status in (200, 204), f"{status}: {text}")
     checks.until("takes effect", lambda: camera.capture()["width"] == 160 or Not(camera.capture()))
     count = len(viewer.frames())
-    checks.until("and pictures go on", lambda: viewer.pictures(count + 10))
+    checks.until("and frames go on", lambda: viewer.pictures(count + 10))
     checks.same("in the same process", camera.process(), process)
     status, text = guest.call("changes", "/api/v1/video", "PATCH", {"bitrate": -5})
     checks.expect("a bitrate that cannot be is refused", 400 <= status < 500 and "WB-1004" in text, f"{status}: {text}")
-    viewer.clean(checks, "the viewer opened every picture that was sent, none missing, through all that")
+    viewer.clean(checks, "the viewer opened every frame that was sent, none missing, through all that")
     camera.stop()
 
 
 def raster(picture, width, height):
-    """So much of a picture as a line can tell: is it empty, shifted, half, or another?"""
+    """As much of a frame as a line can show: is it empty, shifted, half, or another?"""
     return " ".join(f"{picture[(2 * row + 1) * height // 8 * width + (2 * column + 1) * width // 16]:02x}"
                     for row in range(4) for column in range(8))
 
@@ -213,7 +213,7 @@ def snapshot(guest, checks, camera, picture):
         return checks.expect("that decodes", False, error)
     # JPEG has full range, and ffmpeg converts it back.
     alike = likeness(shown[0], picture) if len(shown) == 1 else 0
-    checks.expect("and shows the camera's picture", alike > 25,
-                  f"{len(shown)} pictures, {alike:.1f} dB; brightness in a raster of 8 by 4: "
-                  f"{[raster(one, *SMALL) for one in shown[:1]]}, wanted {raster(picture, *SMALL)}; {told(camera.capture())}")
-    checks.note(f"snapshot against vivid's own picture: {alike:.1f} dB")
+    checks.expect("and shows the camera's frame", alike > 25,
+                  f"{len(shown)} frames, {alike:.1f} dB; brightness in a raster of 8 by 4: "
+                  f"{[raster(one, *SMALL) for one in shown[:1]]}, expected {raster(picture, *SMALL)}; {reported(camera.capture())}")
+    checks.note(f"snapshot against vivid's own frame: {alike:.1f} dB")

@@ -40,7 +40,7 @@ class Result:
         try:
             return json.loads(self.out)
         except ValueError as error:
-            raise ValueError(f"this is no document ({error}): {self}") from None
+            raise ValueError(f"this is not a document ({error}): {self}") from None
 
     @property
     def lines(self):

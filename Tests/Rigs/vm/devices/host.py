@@ -81,20 +81,20 @@ class Viewer:
                 "--frame-log", self.log, *options, out=out)
 
     def frames(self):
-        """Pictures opened so far; each is as the camera sealed it, or it would not have opened."""
+        """Frames opened so far; each is as the camera sealed it, or it would not have opened."""
         lines = self.log.read_text().split("\n")[:-1] if self.log.exists() else []
         return [frame for frame in map(json.loads, lines) if frame["track"] == "video"]
 
     def pictures(self, count):
         from boxed.checks import Not
         found = len(self.frames())
-        return found if found >= count else Not(f"{found} pictures of {count}: {self.words()}")
+        return found if found >= count else Not(f"{found} frames of {count}: {self.words()}")
 
     def words(self):
         return f"{self.out.read_text().strip()[-300:]} / {self.host.words(self.name)[-300:]}"
 
     def gap(self, since):
-        """The longest time without a picture since an instant (CLOCK_MONOTONIC), in seconds, the time until now included."""
+        """The longest time without a frame since an instant (CLOCK_MONOTONIC), in seconds, the time until now included."""
         instants = [since] + [frame["instant"] / 1e9 for frame in self.frames() if frame["instant"] / 1e9 > since]
         instants.append(time.monotonic())
         return max(after - before for before, after in zip(instants, instants[1:]))

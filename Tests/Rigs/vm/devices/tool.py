@@ -39,7 +39,7 @@ def pictures(file, width, height):
 
 
 def decoded(file, width, height):
-    """The pictures of a coded file, as ffmpeg on this machine decodes them."""
+    """The frames of an encoded file, as ffmpeg on this machine decodes them."""
     raw = file.with_suffix(".decoded")
     done = subprocess.run(
         ["ffmpeg", "-hide_banner", "-nostdin", "-loglevel", "error", "-i", file, "-map", "0:v", "-fps_mode", "passthrough",
@@ -51,12 +51,12 @@ def decoded(file, width, height):
     return found
 
 
-def difference(got, wanted):
-    """Nothing when the pictures are the same to the bit; else where they are not."""
-    if len(got) != len(wanted):
-        return f"{len(got)} pictures instead of {len(wanted)}"
-    for number, (one, other) in enumerate(zip(got, wanted)):
+def difference(got, expected):
+    """Nothing when the frames are the same to the bit; else where they are not."""
+    if len(got) != len(expected):
+        return f"{len(got)} frames instead of {len(expected)}"
+    for number, (one, other) in enumerate(zip(got, expected)):
         if one != other:
             wrong = sum(a != b for a, b in zip(one, other)) if len(one) == len(other) else "all"
-            return f"picture {number} of {len(got)} differs: {wrong} of {len(other)} bytes"
+            return f"frame {number} of {len(got)} differs: {wrong} of {len(other)} bytes"
     return None

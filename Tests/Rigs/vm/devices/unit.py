@@ -84,12 +84,12 @@ systemctl is-active --quiet {forward}.socket || systemd-run --quiet --unit={forw
         return look
 
     def publishing(self):
-        """True when pictures go out while one looks."""
+        """True when frames go out while it is checked."""
         before = self.status()
         after = self.status()
         moves = after["video"]["sealed"] > before["video"]["sealed"]
         return after if after["state"] == "publishing" and moves else Not(
-            f"{after['state']}, {after['video']['sealed']} pictures: {after.get('reason')}; "
+            f"{after['state']}, {after['video']['sealed']} frames: {after.get('reason')}; "
             f"camera {after.get('capture', {}).get('state')}: {after.get('capture', {}).get('reason')}")
 
     def words(self):
@@ -102,7 +102,7 @@ def plug(guest, is_in):
     return guest.run(f"echo vivid.0 >/sys/bus/platform/drivers/vivid/{verb}; udevadm settle")
 
 
-def told(capture):
+def reported(capture):
     """The figures that say how it goes."""
     names = ("captured", "superseded", "thinned", "lost", "damaged", "interruptions", "encoderErrors", "encoderDrops",
              "encoderHangs", "encoderOpenings", "copiesPerFrame")
